@@ -367,13 +367,18 @@ export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup
     row === undefined ? null : toPublishedCertificate(row),
   );
 
-/** Looks up when a certificate's personal details are erased; null if the certificate is unknown. */
-export const lookUpRetention = (db: Database, certId: CertId): Lookup<Instant | null> =>
-  createLookup(
-    db,
-    [db.select({ retentionUntil: certificates.retentionUntil }).from(certificates).where(eq(certificates.id, certId))],
-    ([[row]]) => row?.retentionUntil ?? null,
-  );
+/**
+ * Looks up when a certificate's personal details are erased, and when its issuance entered the audit log, which is null until then. Null if
+ * the certificate is unknown.
+ */
+export const lookUpCustody = (
+  db: Database,
+  certId: CertId,
+): Lookup<{ readonly retentionUntil: Instant; readonly loggedAt: Instant | null } | null> => {
+  const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuanceEntry);
+  const fields = { retentionUntil: certificates.retentionUntil, loggedAt: sql<Instant | null>`${entry}` };
+  return createLookup(db, [db.select(fields).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row ?? null);
+};
 
 const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
   const entry = query

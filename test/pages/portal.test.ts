@@ -293,6 +293,32 @@ describe("certificates", () => {
   });
 });
 
+describe("one certificate", () => {
+  test("says how long details are kept, when it entered the audit log, and who opened its page", async () => {
+    const { certId } = await issueToNewPerson();
+    await waitUntilSettled();
+    const open = (userAgent: string, ip: string) => call(`/c/${certId}`, { headers: { "user-agent": userAgent, "cf-connecting-ip": ip } });
+    await open("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1", "203.0.113.24");
+    await open("Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)", "192.0.2.90");
+    await waitUntilSettled();
+    const page = words((await openPage(acme, `/portal/certificates/${certId}`)).document);
+    const keptUntil = new Date(Date.now());
+    keptUntil.setUTCFullYear(keptUntil.getUTCFullYear() + 5);
+    const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }).format(keptUntil);
+    expect(page).toContain(`Details kept until ${day}`);
+    expect(page).toContain("Recorded in the audit log");
+    expect(page).toContain("1 person, 1 program");
+    expect(page).toMatch(/192\.0\.2\.90 None/);
+  });
+});
+
+describe("settings", () => {
+  test("show a verified website in the preview of the business", async () => {
+    expect(words((await openPage(acme, "/portal/settings")).document)).toMatch(/How people see you AS Acme Solar LLC \S+ · verified/);
+    expect(words((await openPage(other, "/portal/settings")).document)).not.toContain("· verified");
+  });
+});
+
 describe("deadlines", () => {
   test("list a withdrawal until a member acknowledges the end of contact", async () => {
     const { certId, manageToken } = await issueToNewPerson();

@@ -89,6 +89,13 @@ export const appearanceFindings = async (page: Page, within = "html"): Promise<s
   return runAxe(page, "rule", appearanceRules, within);
 };
 
+/** Lists the icons that the page refers to without containing their shape, which would leave them blank. */
+export const missingIcons = (page: Page): Promise<string[]> =>
+  page.locator('use[href^="#"]').evaluateAll((uses) => {
+    const names = uses.map((use) => use.getAttribute("href")?.slice(1) ?? "");
+    return [...new Set(names)].filter((name) => document.getElementById(name) === null);
+  });
+
 /** Returns true if nothing is wider than the window. */
 export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
   await page.waitForLoadState();

@@ -5,7 +5,7 @@ import type { CertId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
-import { lookUpPublishedCertificate, lookUpRetention } from "../../../storage/certificates.ts";
+import { lookUpCustody, lookUpPublishedCertificate } from "../../../storage/certificates.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { PortalWriteDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
@@ -15,6 +15,8 @@ export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
   /** When the person's details are erased. */
   readonly retentionUntil: Instant;
+  /** When its issuance entered the audit log; null until then. */
+  readonly loggedAt: Instant | null;
   readonly views: readonly PageView[];
   /** Number of stored views on all pages. */
   readonly total: number;
@@ -33,18 +35,18 @@ export const listCertificateViews = async (
   { page, perPage }: { readonly page: number; readonly perPage: number },
 ): Promise<Result<CertificateViewPage, "cert_not_found">> => {
   const db = services.shards.forId(certId);
-  const [found, retentionUntil, views, total] = await combineLookups(db, [
+  const [found, custody, views, total] = await combineLookups(db, [
     lookUpPublishedCertificate(db, certId),
-    lookUpRetention(db, certId),
+    lookUpCustody(db, certId),
     listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
     countStoredViews(db, certId),
   ]);
-  if (found === null || retentionUntil === null || found.businessId !== member.business.id) return refuse("cert_not_found");
+  if (found === null || custody === null || found.businessId !== member.business.id) return refuse("cert_not_found");
   await commitWithAudit(services, member, [], {
     type: "certificate.subject_read",
     entityType: "certificate",
     entityId: certId,
     payload: { part: "view_trail" },
   });
-  return ok({ certificate: await withCertificateAttestations(services, found), retentionUntil, views, total, page, perPage });
+  return ok({ certificate: await withCertificateAttestations(services, found), ...custody, views, total, page, perPage });
 };

@@ -53,7 +53,8 @@ const RequestReminder: FC<{ view: SheetView }> = ({ view }) => {
             <BusinessMessage text={messages.reminder} name={request.client.business.name} />
           </strong>{" "}
           <RequestedDetails view={view} />. {messages.purpose} <UntrustedText text={request.purpose} />
-          {/[.!?]$/.test(request.purpose) ? "" : "."} {messages.nothingYet}
+          {/[.!?]$/.test(request.purpose) ? " " : ". "}
+          {messages.nothingYet}
         </p>
       </div>
     </div>

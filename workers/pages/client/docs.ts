@@ -14,10 +14,10 @@ const parts = links.flatMap((link) => document.getElementById(decodeURIComponent
 /** How far below the top of the window a heading still counts as the one being read, in pixels. */
 const readingLine = 160;
 
-/** Marks the last part that begins above the reading line, or the last part at the end of the page, where it cannot reach that line. */
+/** Marks the last part that begins above the reading line: at first the first one, and at the end of the page the last one. */
 const markPartInView = (): void => {
   const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
-  const current = isAtEnd ? parts.at(-1) : parts.findLast((part) => part.getBoundingClientRect().top <= readingLine);
+  const current = isAtEnd ? parts.at(-1) : (parts.findLast((part) => part.getBoundingClientRect().top <= readingLine) ?? parts[0]);
   for (const link of links) {
     if (current !== undefined && link.hash === `#${current.id}`) link.setAttribute("aria-current", "location");
     else link.removeAttribute("aria-current");

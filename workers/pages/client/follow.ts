@@ -2,6 +2,7 @@
 // has a button that starts and stops it; an element with `data-follows` is followed from the start. Without scripts, the page has a link
 // that reloads it.
 import "./copy.ts";
+import { addIcons } from "./live/add-icons.ts";
 
 const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
@@ -10,11 +11,14 @@ const maxPollingMs = 10 * 60_000;
 const refresh = async (id: string): Promise<boolean> => {
   const response = await fetch(location.href, { credentials: "same-origin" });
   if (!response.ok || response.redirected) return false;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById(id);
+  const newest = new DOMParser().parseFromString(await response.text(), "text/html");
+  const fresh = newest.getElementById(id);
   const old = document.getElementById(id);
   if (fresh === null || old === null) return false;
   // An element that contains the keyboard focus is not replaced, because the focus would be lost.
-  if (!old.contains(document.activeElement) && fresh.innerHTML !== old.innerHTML) old.replaceWith(fresh);
+  if (old.contains(document.activeElement) || fresh.innerHTML === old.innerHTML) return true;
+  addIcons(newest);
+  old.replaceWith(fresh);
   return true;
 };
 

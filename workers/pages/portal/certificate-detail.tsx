@@ -222,7 +222,7 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
 );
 
 /** What has happened to the certificate, in order, and what is still to come. */
-const History: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null }> = ({ certificate, loggedAt }) => {
   const { history } = certificateMessages;
   const { anchor, withdrawal, entitiesWithdrawn, subjectErasedAt } = certificate;
   const methodOf = (method: WithdrawalMethod): string => history.methods[method];
@@ -232,6 +232,7 @@ const History: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => 
   ];
   const past = [
     { at: certificate.issuedAt, kind: "done" as const, text: <strong>{history.issued}</strong>, more: null },
+    ...(loggedAt === null ? [] : [{ at: loggedAt, kind: "done" as const, text: <strong>{history.logged}</strong>, more: null }]),
     ...(anchor?.status === "anchored" && anchor.anchoredAt !== null
       ? [{ at: anchor.anchoredAt, kind: "done" as const, text: <strong>{history.anchored}</strong>, more: null }]
       : []),
@@ -303,7 +304,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   const { c, services, member, environment } = request;
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
-  const { certificate, views, retentionUntil } = found.value;
+  const { certificate, views, retentionUntil, loggedAt } = found.value;
   // A test certificate must not appear among the live ones, or vice versa: redirect to the page in its own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
@@ -439,7 +440,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                 ]}
               />
             </Card>
-            <History certificate={certificate} />
+            <History certificate={certificate} loggedAt={loggedAt} />
           </div>
         </div>
       </>

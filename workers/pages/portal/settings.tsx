@@ -65,9 +65,12 @@ const Preview: FC<{ account: BusinessAccount; domain: string | null }> = ({ acco
           <VerbatimText text={account.name} />
         </strong>
         {domain !== null && (
-          <small class="line quiet">
-            <FormattedMessage text={settingsMessages.preview.verified} parts={{ domain: <VerbatimText text={domain} /> }} />
-          </small>
+          <>
+            <br />
+            <small class="quiet">
+              <FormattedMessage text={settingsMessages.preview.verified} parts={{ domain: <VerbatimText text={domain} /> }} />
+            </small>
+          </>
         )}
       </div>
     </div>

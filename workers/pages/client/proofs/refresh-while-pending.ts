@@ -1,5 +1,6 @@
 // Follows an open certificate page while something on it is pending: the audit log, the public log, or the website's policies. Without
 // scripts, readers reload the page.
+import { addIcons } from "../live/add-icons.ts";
 
 const firstDelayMs = 5_000;
 const delayGrowth = 1.5; // 5 s, 7.5 s, … : about a dozen requests in ten minutes
@@ -32,8 +33,10 @@ export const refreshWhilePending = (onChange: () => Promise<void>): void => {
     if (document.hidden) return true;
     const response = await fetch(location.href, { credentials: "same-origin", headers: refreshHeader });
     if (!response.ok || response.redirected) return false;
-    const fresh = readParts(new DOMParser().parseFromString(await response.text(), "text/html"));
+    const newest = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = readParts(newest);
     let hasChanged = false;
+    addIcons(newest);
     for (const [id, part] of fresh) {
       const shown = document.getElementById(id);
       if (shown === null || shown.contains(document.activeElement) || known.get(id)?.outerHTML === part.outerHTML) continue;

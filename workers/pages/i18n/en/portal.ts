@@ -425,6 +425,7 @@ export const messages = {
     history: {
       title: "History",
       issued: "Issued",
+      logged: "Recorded in the audit log",
       anchored: "Recorded in the public log",
       anchoring: "Waiting for the public log",
       withdrawn: "Withdrawn",
