@@ -97,7 +97,10 @@ describe("every portal page", () => {
     const app = new Hono<AppEnv>();
     registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
-    const others = ["/sign-in", "/sign-up", "/billing/checkout"].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
+    const others = ["/sign-in", "/sign-in/link", "/sign-up", "/billing/checkout"].flatMap((path) => [
+      `/portal${path}`,
+      `/portal/test${path}`,
+    ]);
     expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages, ...confirmationPaths].sort());
   });
 

@@ -103,10 +103,13 @@ export const TextWarnings: FC<{ text: string }> = ({ text }) => {
   return (
     <>
       {warnings.map((warning) => (
-        <small class="quiet remark">
-          <Icon name="triangle-alert" />
-          {warning}
-        </small>
+        <>
+          {" "}
+          <small class="quiet remark">
+            <Icon name="triangle-alert" />
+            {warning}
+          </small>
+        </>
       ))}
     </>
   );
@@ -129,7 +132,8 @@ export const StatusBadge: FC<StatusBadgeProps> = ({ tone, icon, text }) => (
 /** Verbatim text followed by its warnings. */
 export const UntrustedText: FC<{ text: string; bound?: string | undefined }> = ({ text, bound }) => (
   <>
-    <VerbatimText text={text} bound={bound} /> <TextWarnings text={text} />
+    <VerbatimText text={text} bound={bound} />
+    <TextWarnings text={text} />
   </>
 );
 
