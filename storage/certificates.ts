@@ -1,5 +1,5 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, inArray, or, sql, type Placeholder } from "drizzle-orm";
+import { desc, eq, inArray, or, sql, type SQL, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
@@ -290,6 +290,15 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
 /** Matches the audit entry for issuing the certificate in the outer query. */
 const isIssuanceEntry = allOf(eq(auditEntries.entityId, certificates.id), eq(auditEntries.type, "certificate.issued"));
 
+/** When the issuance of the certificate in the outer query entered the audit log; null until then. */
+const selectRecordedAt = (): SQL<Instant | null> => {
+  const entry = query
+    .select({ at: recordedAtField.as("at") })
+    .from(auditEntries)
+    .where(isIssuanceEntry);
+  return sql<Instant | null>`${entry}`;
+};
+
 const publishedFields = {
   id: certificates.id,
   businessId: certificates.businessId,
@@ -375,19 +384,12 @@ export const lookUpCustody = (
   db: Database,
   certId: CertId,
 ): Lookup<{ readonly retentionUntil: Instant; readonly loggedAt: Instant | null } | null> => {
-  const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuanceEntry);
-  const fields = { retentionUntil: certificates.retentionUntil, loggedAt: sql<Instant | null>`${entry}` };
+  const fields = { retentionUntil: certificates.retentionUntil, loggedAt: selectRecordedAt() };
   return createLookup(db, [db.select(fields).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row ?? null);
 };
 
 const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
-  const entry = query
-    .select({ at: recordedAtField.as("at") })
-    .from(auditEntries)
-    .where(isIssuanceEntry);
-  return selectPublished(db, { loggedAt: sql<Instant | null>`${entry}` })
-    .where(eq(certificates.id, certId))
-    .prepare();
+  return selectPublished(db, { loggedAt: selectRecordedAt() }).where(eq(certificates.id, certId)).prepare();
 });
 
 /**
