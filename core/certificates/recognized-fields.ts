@@ -9,6 +9,8 @@ import type { SubjectFields } from "./subject.ts";
  * number from elsewhere would otherwise be taken for a stranger's number there.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
+/** Returns a number in the form in which people read it in any country, or the text itself if it is not a number. */
+export type FormatPhone = (phone: string, country: string) => string;
 
 export interface RecognizedFields {
   /** Keys of recognized fields with invalid values, sorted. */

@@ -3,7 +3,7 @@
 import { validateFieldKind } from "../certificates/field-kinds.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { validateLine, trimWhiteSpace } from "../text.ts";
-import type { ToE164 } from "../certificates/recognized-fields.ts";
+import type { FormatPhone, ToE164 } from "../certificates/recognized-fields.ts";
 import type { Instant } from "../time.ts";
 
 export const fieldGroups = {
@@ -76,6 +76,12 @@ export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactK
   const values = filterKeysInGroup(scope, group).flatMap((key) => fields[key]?.value ?? []);
   return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");
 };
+
+/** Returns the values as pages show them: the phone number in its international form, whatever was typed. */
+export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPhone): ContactFields =>
+  fields.phone === undefined
+    ? fields
+    : { ...fields, phone: { ...fields.phone, value: formatPhone(fields.phone.value, fields.country?.value ?? defaultCountry) } };
 
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));

@@ -257,6 +257,19 @@ describe("the form that renews a share", () => {
 });
 
 describe("details", () => {
+  test("shows a phone number in its international form, however it was typed, and the API as it was typed", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    const browser = browserOf(pat);
+    const typed = "(202) 555-0199 ext. 7";
+    const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { phone: typed }));
+    expect(getPageText(review)).toContain("After: +1 202 555 0199 ext. 7");
+    await browser.send(review, "/app/details/save");
+    for (const path of [`/app/shares/${share.id}`, `/app/shares/${share.id}/renew`])
+      expect(getPageText(await browser.open(path)), path).toContain("+1 202 555 0199 ext. 7");
+    expect((await pat.get("/v1/me/fields")).body.data.fields.phone).toBe(typed);
+  });
+
   test("shows who is notified before a change is saved, and offers to undo it for ten minutes", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);

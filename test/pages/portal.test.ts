@@ -458,6 +458,11 @@ test("keeps an owner in every team, and says so instead of a button", async () =
   expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
 });
 
+test("shows the phone number of a business in its international form, however it was typed", async () => {
+  await submitForm(other, "/portal/settings", "/portal/settings/profile", { contact_phone: "1-800-FLOWERS" });
+  expect(words((await openPage(other, "/portal/settings")).document)).toContain("+1 800 356 9377");
+});
+
 test("keeps the input of the whole profile when one field is invalid", async () => {
   const bad = await submitForm(other, "/portal/settings", "/portal/settings/profile", {
     contact_email: "none",

@@ -4,7 +4,7 @@
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
-import type { ToE164 } from "../../core/certificates/recognized-fields.ts";
+import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
 import type { BusinessId, RandomBytes } from "../../core/ids.ts";
 import type { Clock } from "../../core/time.ts";
 import type { Shards } from "../../storage/shards.ts";
@@ -70,6 +70,7 @@ export interface Counters {
 /** Phone number parsing. */
 export interface PhoneNumbers {
   readonly toE164: ToE164;
+  readonly formatPhone: FormatPhone;
 }
 
 /** Fetching and parsing pages from other sites. Fetches of private IP addresses are blocked. */

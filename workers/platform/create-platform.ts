@@ -22,7 +22,7 @@ import { createFormModel } from "../adapters/form-model.ts";
 import { parseFormPage } from "../adapters/form-page.ts";
 import { createStripeProvider } from "../adapters/payment-provider.ts";
 import { writePdf } from "../adapters/pdf.ts";
-import { toE164 } from "../adapters/phone.ts";
+import { formatPhone, toE164 } from "../adapters/phone.ts";
 import { createHostCheck } from "../adapters/public-hosts.ts";
 import { webAuthn } from "../adapters/webauthn.ts";
 import { listMetaContents } from "../adapters/meta-tags.ts";
@@ -91,6 +91,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
       return sealedPlaceholder;
     },
     toE164,
+    formatPhone,
     webAuthn,
     writePdf,
     fetchPage: createPageFetcher(outbound),

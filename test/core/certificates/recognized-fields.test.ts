@@ -1,7 +1,7 @@
 // Which values of a form count as the person's email addresses and phone numbers, and which are only kept.
 import { describe, expect, test } from "vitest";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
-import { toE164 } from "../../../workers/adapters/phone.ts";
+import { formatPhone, toE164 } from "../../../workers/adapters/phone.ts";
 
 const recognize = (fields: Record<string, string>, country = "US") => recognizeFields(new Map(Object.entries(fields)), country, toE164);
 
@@ -83,5 +83,27 @@ describe("recognizeFields", () => {
     ["\u202a+1 202 555 0123\u202c", "US", "+12025550123"],
   ])("reads %s in %s as %s", (phone, country, found) => {
     expect(recognize({ phone }, country)).toEqual({ unrecognized: [], emails: [], phones: [found] });
+  });
+});
+
+describe("formatPhone", () => {
+  test.each([
+    ["(202) 555-0123", "US", "+1 202 555 0123"],
+    ["202.555.0123", "CA", "+1 202 555 0123"],
+    ["+12025550123", "DE", "+1 202 555 0123"],
+    ["(202) 555-0123 ext. 7", "US", "+1 202 555 0123 ext. 7"],
+    ["202-555-0123 x42", "US", "+1 202 555 0123 ext. 42"],
+    ["1-800-FLOWERS", "US", "+1 800 356 9377"],
+    ["２０２５５５０１２３", "US", "+1 202 555 0123"],
+    ["٢٠٢٥٥٥٠١٢٣", "US", "+1 202 555 0123"],
+    ["\u202d(202) 555-0123\u202c", "US", "+1 202 555 0123"],
+    ["030 901820", "DE", "+49 30 901820"],
+    ["020 7946 0018", "GB", "+44 20 7946 0018"],
+    ["12", "US", "12"],
+    ["by appointment", "US", "by appointment"],
+    ["", "US", ""],
+    ["(202) 555-0123", "XK", "(202) 555-0123"],
+  ])("shows %j, typed in %s, as %j", (typed, country, shown) => {
+    expect(formatPhone(typed, country)).toBe(shown);
   });
 });

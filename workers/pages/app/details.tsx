@@ -3,11 +3,13 @@
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
+import type { FormatPhone } from "../../../core/certificates/recognized-fields.ts";
 import { findChangeRecipients } from "../../../core/shares/change-recipients.ts";
 import {
   contactKeys,
   fieldGroups,
   fieldGroupNames,
+  formatPhoneInFields,
   isContactKey,
   type ContactFields,
   type ContactKey,
@@ -146,11 +148,13 @@ const detailsPage = (view: AppView, details: DetailsPageData): Page => {
 };
 
 /** Shows the changes and who is notified before anything is saved. */
-const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, shares: readonly Share[]): Page => {
+const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, shares: readonly Share[], formatPhone: FormatPhone): Page => {
   const { messages, language } = view;
   const { notified, notNotified } = findChangeRecipients(shares, changed);
-  const valueIn = (fields: ContactFields, key: ContactKey) =>
-    fields[key] === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={fields[key].value} />;
+  const valueIn = (fields: ContactFields, key: ContactKey) => {
+    const value = formatPhoneInFields(fields, formatPhone)[key]?.value;
+    return value === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={value} />;
+  };
   const saveAndNotify =
     notified.length === 1
       ? messages.saveAndNotifyOne
@@ -243,7 +247,7 @@ const renderReview = async (request: AppFormRequest): Promise<Response> => {
     return c.redirect("/app/details", 303);
   }
   const { shares } = await listOwnShares(services, person);
-  return renderAppPage(request, reviewPage(request, preview.value, shares));
+  return renderAppPage(request, reviewPage(request, preview.value, shares, request.services.formatPhone));
 };
 
 /** Saves the changes. Returns what changed and how many businesses are notified, or the page to respond with. */

@@ -9,6 +9,7 @@ import {
   contactKeys,
   fieldGroups,
   formatFieldGroup,
+  formatPhoneInFields,
   fieldGroupNames,
   groupsFromKeys,
   filterKeysInGroup,
@@ -406,7 +407,7 @@ const withShare =
       getContactFields(services, person),
     ]);
     return found.ok
-      ? handle(request, found.value, fields.ok ? fields.value : {})
+      ? handle(request, found.value, fields.ok ? formatPhoneInFields(fields.value, request.services.formatPhone) : {})
       : notFoundPage(request, request.messages.noShare, request.messages.noShareAdvice);
   };
 

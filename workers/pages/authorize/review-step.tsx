@@ -29,6 +29,8 @@ export interface ReviewStep {
   readonly email: string | null;
   /** The saved fields, and the sign-in address if no email address is saved. */
   readonly fields: ContactFields;
+  /** The same fields in the form in which people read them. */
+  readonly shownFields: ContactFields;
   readonly now: Instant;
   /** Active shares with the same business, newest first. */
   readonly activeShares: readonly Share[];
@@ -98,12 +100,12 @@ const groupIcons = { email: "mail", phone: "phone", address: "map-pin", name: "u
 
 /** A group that the business needs: its saved values, and an input for each missing one. */
 const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group }) => {
-  const { fields, view } = review;
+  const { shownFields, view } = review;
   const { messages, language } = view;
   const keys = filterKeysInGroup(view.request.requestedScope.needed, group);
   const inputs = listInputKeys(review, keys);
   const line = formatFieldGroup(
-    fields,
+    shownFields,
     keys.filter((key) => !inputs.includes(key)),
     group,
   );
@@ -133,10 +135,10 @@ const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group 
 
 /** A group with a box, which only the person ticks. Its missing values are typed below it. */
 const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean }> = ({ review, group, hasNeeded }) => {
-  const { fields, choices, view } = review;
+  const { shownFields, choices, view } = review;
   const { messages, language } = view;
   const keys = filterKeysInGroup(listOptionalKeys(view.request.requestedScope), group);
-  const line = formatFieldGroup(fields, keys, group);
+  const line = formatFieldGroup(shownFields, keys, group);
   const inputs = line === null || review.isEditing || keys.some((key) => isTyped(choices, key)) ? listInputKeys(review, keys) : [];
   if (line === null && inputs.length === 0)
     return (

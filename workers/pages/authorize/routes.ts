@@ -7,7 +7,7 @@ import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
-import type { ContactFields } from "../../../core/shares/fields.ts";
+import { formatPhoneInFields, type ContactFields } from "../../../core/shares/fields.ts";
 import { getPersonaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -228,7 +228,8 @@ const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, attempt?:
   const { errors = new Map(), isEmpty = false } = attempt ?? {};
   const choices = attempt?.choices ?? (await takeSavedChoices(c, opened));
   const isEditing = c.req.query("edit") === "1";
-  const step = { token, email, fields, now, activeShares, choices, isEditing, errors, isEmpty };
+  const shownFields = formatPhoneInFields(fields, services.formatPhone);
+  const step = { token, email, fields, shownFields, now, activeShares, choices, isEditing, errors, isEmpty };
   return renderPage(c, isEmpty || errors.size > 0 ? 400 : 200, () => reviewStepPage(view, step));
 };
 

@@ -56,7 +56,7 @@ const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
 };
 
 /** How a certificate and the consent sheet show the business. */
-const Preview: FC<{ account: BusinessAccount; domain: string | null }> = ({ account, domain }) => (
+const Preview: FC<{ account: BusinessAccount; phone: string | null; domain: string | null }> = ({ account, phone, domain }) => (
   <Card id="preview" title={settingsMessages.preview.title} footer={settingsMessages.preview.where}>
     <div class="row">
       <Monogram name={account.name} />
@@ -75,7 +75,7 @@ const Preview: FC<{ account: BusinessAccount; domain: string | null }> = ({ acco
       </div>
     </div>
     <p class="small quiet">
-      {[account.legalName, account.mailingAddress, account.contactEmail, account.contactPhone]
+      {[account.legalName, account.mailingAddress, account.contactEmail, phone]
         .filter((line) => line !== null)
         .map((line) => (
           <>
@@ -178,7 +178,11 @@ const renderSettings = async (request: PortalRequest, error?: FormError): Promis
           <DangerZone name={account.name} />
         </div>
         <div class="stack">
-          <Preview account={account} domain={domains.find(({ status }) => status === "verified")?.domain ?? null} />
+          <Preview
+            account={account}
+            phone={account.contactPhone && request.services.formatPhone(account.contactPhone, account.country)}
+            domain={domains.find(({ status }) => status === "verified")?.domain ?? null}
+          />
         </div>
       </div>
     ),
