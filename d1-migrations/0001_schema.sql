@@ -1281,6 +1281,20 @@ CREATE INDEX failed_mail_certificate ON failed_mail (cert_id) WHERE cert_id IS N
 CREATE INDEX failed_mail_consumer ON failed_mail (consumer_id) WHERE consumer_id IS NOT NULL;
 CREATE INDEX failed_mail_entity ON failed_mail (entity_id) WHERE entity_id IS NOT NULL;
 
+CREATE TABLE owner_notices (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  kind TEXT NOT NULL,
+  notices INTEGER NOT NULL,
+  records INTEGER NOT NULL,
+  earliest_cease_by INTEGER,
+  first_sealed TEXT,
+  last_sealed TEXT,
+  due_at INTEGER,
+  sent_at INTEGER,
+  PRIMARY KEY (business_id, kind)
+) STRICT;
+CREATE INDEX owner_notices_due ON owner_notices (due_at) WHERE due_at IS NOT NULL;
+
 CREATE TABLE captured_mail (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,

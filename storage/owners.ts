@@ -2,9 +2,7 @@
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
-import type { TemplatedMail } from "../core/mail/templates.ts";
-import type { Database, Statement } from "./database.ts";
-import { insertMail, type NewMail } from "./outboxes/mail.ts";
+import type { Database } from "./database.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { businesses, members } from "./schema.ts";
 import { allOf, jsonList } from "./query.ts";
@@ -34,15 +32,4 @@ export const listOwnerAddresses = async (
     return [id, owners.length > 0 || contact === null || !isEmailAddress(contact) ? owners : [contact]];
   };
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
-};
-
-/** Returns the statements to add to the change's batch. They create one email to each of the business's owners. */
-export const insertOwnerMails = async (
-  db: Database,
-  vault: Vault,
-  businessId: BusinessId,
-  mail: TemplatedMail & Pick<NewMail, "now" | "onlyIf">,
-): Promise<readonly Statement[]> => {
-  const owners = (await listOwnerAddresses(db, vault, [businessId])).get(businessId) ?? [];
-  return (await Promise.all(owners.map((to) => insertMail(db, vault, { ...mail, to })))).flat();
 };

@@ -9,6 +9,7 @@ import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
 import { mailFailureReasons } from "../core/mail/message.ts";
+import type { OwnerNoticeKind } from "../core/mail/templates.ts";
 import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
 import { requestEvidenceKinds } from "../core/shares/request-evidence.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
@@ -750,6 +751,22 @@ export const failedMail = table(
     index("failed_mail_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),
     index("failed_mail_entity").on(t.entityId).where(isNotNull(t.entityId)),
   ],
+);
+
+export const ownerNotices = table(
+  "owner_notices",
+  {
+    businessId: businessRef().notNull(),
+    kind: text().$type<OwnerNoticeKind>().notNull(),
+    notices: integer().notNull(),
+    records: integer().notNull(),
+    earliestCeaseBy: instant(),
+    firstSealed: text(),
+    lastSealed: text(),
+    dueAt: instant(),
+    sentAt: instant(),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.kind] }), index("owner_notices_due").on(t.dueAt).where(isNotNull(t.dueAt))],
 );
 
 export const capturedMail = table(

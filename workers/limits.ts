@@ -63,6 +63,11 @@ export const defaultLimits = {
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
   /** The same for all such businesses together, so that many accounts cannot do what one cannot. */
   UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
+  /**
+   * Emails of one kind to the owners of a business; further notices wait for the next one. Withdrawals can arrive by the hundred, and some are
+   * forged, but owners must still read the first one soon. One an hour is at most 24 a day.
+   */
+  OWNER_NOTICES: { count: 1, seconds: 3_600, scaled: false },
   /** A paying customer opens one or two checkout pages; each one calls the payment provider. */
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
   /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */
@@ -91,6 +96,11 @@ export const defaultLimits = {
   GRANTS: { count: 30, seconds: 60, scaled: false },
   /** Each change notifies every business whose share covers the field. */
   FIELD_CHANGES: { count: 60, seconds: 3_600, scaled: false },
+  /**
+   * Shares updated because their person changed a field. A person with ten shares who changes a field every six minutes needs 100 an hour.
+   * Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
+   */
+  SHARE_UPDATES: { count: 1_000, seconds: 3_600, scaled: false },
   /** An export reads and decrypts everything stored about a person. */
   EXPORTS: { count: 5, seconds: 3_600, scaled: false },
   /** Each removal is manual work. Repeated requests count too. */

@@ -4,7 +4,7 @@ import type { Instant } from "../time.ts";
 import { formatBusinessContact, formatContact, formatDate, formatFieldGroups, formatMinute, formatNames } from "./formatting.ts";
 import type { MailMessages } from "./i18n/en.ts";
 import { fillText, toPlainName, toPlainText, type MailContent, type MailFact, type MailLine, type MailSpan } from "./message.ts";
-import type { MailData, MailLanguage, MailTemplate } from "./templates.ts";
+import type { MailData, MailLanguage, MailTemplate, OwnerNoticeKind } from "./templates.ts";
 
 export interface LayoutContext {
   readonly language: MailLanguage;
@@ -48,6 +48,17 @@ const createFacts =
       return [{ label, values: typeof value === "string" ? [value] : value, ...(style !== undefined && { style }) }];
     }),
   });
+
+/** The page of the portal that lists what a digest is about. */
+const digestPages: Readonly<Record<OwnerNoticeKind, string>> = {
+  withdrawal_owner_notice: "/portal/deadlines",
+  entities_owner_notice: "/portal/deadlines",
+  share_owner_notice: "/portal/deadlines",
+  domain_missing: "/portal/domains",
+  domain_lapsed: "/portal/domains",
+  webhook_failing: "/portal/webhooks",
+  client_limit_near: "/portal/keys",
+};
 
 type Layouts = { readonly [T in MailTemplate]: (data: MailData[T], context: LayoutContext) => MailContent };
 
@@ -349,6 +360,23 @@ export const layouts: Layouts = {
         action(text, `${context.appUrl}/portal/keys`),
       ],
       footer: [heading(text.moreTitle, text.more), heading(text.wrongTitle, text.wrong), paragraph(reasons.owner)],
+    };
+  },
+  owner_digest: ({ kind, count, since, earliestCeaseBy }, context) => {
+    const { owner_digest: digest, reasons } = context.messages;
+    const text = digest[kind];
+    const values = { count: new Intl.NumberFormat(context.language).format(count) };
+    return {
+      subject: fill(text.subject, values),
+      lines: [
+        paragraph(text.intro, values),
+        createFacts(context)(
+          ["since", formatMinute(context.language, since)],
+          ["earliestDeadline", earliestCeaseBy === null ? null : { deadline: earliestCeaseBy }],
+        ),
+        action(text, `${context.appUrl}${digestPages[kind]}`),
+      ],
+      footer: [heading(digest.whyTitle, digest.why), paragraph(reasons.owner)],
     };
   },
 };

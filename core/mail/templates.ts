@@ -27,6 +27,16 @@ interface SignInMailData {
   readonly signInUrl: string;
 }
 
+/** The templates of notices to owners. Each is emailed at most once an hour; further notices wait for a digest. */
+export type OwnerNoticeKind =
+  | "withdrawal_owner_notice"
+  | "entities_owner_notice"
+  | "share_owner_notice"
+  | "domain_missing"
+  | "domain_lapsed"
+  | "webhook_failing"
+  | "client_limit_near";
+
 /** The data for each template. The outbox stores it encrypted until the email is sent. */
 export interface MailData {
   /** To the person who requested a sign-in code. */
@@ -109,6 +119,15 @@ export interface MailData {
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
   /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };
+  /** To the owners of a business: several notices of one kind together (owner-notices.ts). */
+  readonly owner_digest: {
+    readonly kind: OwnerNoticeKind;
+    /** The number of records that the notices are about; at least 2. */
+    readonly count: number;
+    /** When the owners got the previous email of this kind. */
+    readonly since: Instant;
+    readonly earliestCeaseBy: Instant | null;
+  };
 }
 
 export type MailTemplate = keyof MailData;
@@ -141,4 +160,5 @@ export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   agent_ending: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
+  owner_digest: 3 * dayMs,
 };

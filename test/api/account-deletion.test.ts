@@ -9,7 +9,7 @@ import type { Vault } from "../../storage/vault.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { copyRow } from "../support/copied-rows.ts";
-import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
+import { buildJsonRequest, forgetOwnerNotices, listMailTo, signIn } from "../support/people.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";
 import {
   listAllEvents,
@@ -72,6 +72,7 @@ describe("DELETE /v1/me", () => {
     const [first, , , far] = shares.map(({ share }) => share.id);
     const stopped = (await grantShare(by)).share.id;
     await by.post(`/v1/me/sever/${stopped}`, { reason: "My number is +1 202 555 0123" });
+    await forgetOwnerNotices();
     const before = (await listMailTo(world.ownerEmail)).length;
 
     const answer = await remove(by);

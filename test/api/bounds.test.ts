@@ -15,6 +15,7 @@ import {
   type ConsentBody,
 } from "../support/world.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
+import { forgetOwnerNotices } from "../support/people.ts";
 import { listMailTo } from "../support/withdrawal.ts";
 
 const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
@@ -91,6 +92,7 @@ describe("C20: the day of a client", () => {
     const warnings = async (): Promise<number> =>
       (await listMailTo(world.ownerEmail)).filter(({ text }) => text.includes(world.acme.clients.live)).length;
     const before = await warnings();
+    await forgetOwnerNotices();
     for (let sent = 0; sent < 7; sent += 1) await send(service);
     await waitUntilSettled();
     expect(await warnings()).toBe(before);

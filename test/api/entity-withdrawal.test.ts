@@ -9,6 +9,7 @@ import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { verifyWithdrawal } from "../../verifier/verify-withdrawal.ts";
 import { trustOf } from "../../verifier/trust.ts";
+import { forgetOwnerNotices } from "../support/people.ts";
 import { call, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import {
   submitWithdrawalCode,
@@ -139,6 +140,7 @@ test("a business with certificate.issued enabled gets an event for each withdraw
 
 test("owners get an email with the recipients withdrawn from and the deadline", async () => {
   const mine = await heldOfThree();
+  await forgetOwnerNotices();
   await manage(mine, { entities: ["Zenith Roofing"] });
   const mail = (await listMailTo(world.ownerEmail)).find(({ text }) => text.includes(mine.certId));
   expect(mail?.text).toContain("Zenith Roofing");

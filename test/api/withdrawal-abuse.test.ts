@@ -19,6 +19,7 @@ import {
   world,
   type TestResponse,
 } from "../support/world.ts";
+import { forgetOwnerNotices } from "../support/people.ts";
 import {
   submitWithdrawalCode,
   requestWithdrawalCode,
@@ -556,6 +557,7 @@ describe("O8, W2: many right answers at once", () => {
     const owner = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
     await withoutMembers();
+    await forgetOwnerNotices();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const countEvents = (): Promise<number | null> =>
       env.DB.prepare("SELECT seq AS n FROM sqlite_sequence WHERE name = 'event_outbox'").first<number>("n");
@@ -608,6 +610,7 @@ describe("O10: the owner's email", () => {
     const owner = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
     await withoutMembers();
+    await forgetOwnerNotices();
     const mine = await issueToNewPerson({
       fields: { email: createEmailAddress(), full_name: "Zebulon Quickwater", phone: "+1 202 555 0177" },
     });

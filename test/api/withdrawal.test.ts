@@ -6,6 +6,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { isOverdue } from "../../core/withdrawals/cease-acknowledgment.ts";
 import { call, submitConsent, issueCertificate, createServiceCall, buildSubmission, world, type TestResponse } from "../support/world.ts";
 import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
+import { forgetOwnerNotices } from "../support/people.ts";
 import {
   submitWithdrawalCode,
   createEmailAddress,
@@ -99,6 +100,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
 
   test("emails the owners of the business once, and no other member", async () => {
     const mine = await issueToNewPerson();
+    await forgetOwnerNotices();
     await withdrawCertificate(mine);
     const about = async (address: string) => (await listMailTo(address)).filter(({ text }) => text.includes(mine.certId));
     expect(await about(world.ownerEmail)).toHaveLength(1);

@@ -526,7 +526,7 @@ describe("an endpoint", () => {
       env.DB.prepare("SELECT COUNT(*) AS n FROM outbox WHERE kind = 'failing_endpoint' AND entity_id = ?").bind(id).first<number>("n");
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
     const alertEmails = (): Promise<number | null> =>
-      env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'webhook_failing'").first<number>("n");
+      env.DB.prepare("SELECT TOTAL(notices) AS n FROM owner_notices WHERE kind = 'webhook_failing'").first<number>("n");
     await runAlarmsUntil(queue, farAhead + 30_000);
     expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
     expect(await alertEmails()).toBe(0);

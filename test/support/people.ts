@@ -54,6 +54,11 @@ export const clearCodes = async (): Promise<void> => {
   );
 };
 
+/** Forgets earlier notices to owners, so that the next one is emailed at once. */
+export const forgetOwnerNotices = async (): Promise<void> => {
+  for (const db of [env.DB, env.DB_01]) await db.prepare("DELETE FROM owner_notices").run();
+};
+
 let signInCount = 0;
 
 /** Signs in with an email code and returns the cookie header. */

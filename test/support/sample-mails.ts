@@ -19,6 +19,15 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
     template: "member_invited",
     data: { businessName: hostileName, signInUrl: "https://app.example.com/portal/sign-in", until: Date.UTC(2026, 10, 27, 10, 5) },
   },
+  owner_digest: {
+    template: "owner_digest",
+    data: {
+      kind: "withdrawal_owner_notice",
+      count: 1_204,
+      since: Date.UTC(2026, 10, 20, 10, 5),
+      earliestCeaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
+    },
+  },
   domain_missing: { template: "domain_missing", data: { domain: "acme.example", lapsesAt: Date.UTC(2026, 11, 4, 10, 5) } },
   domain_lapsed: { template: "domain_lapsed", data: { domain: "acme.example" } },
   withdrawal_code: {

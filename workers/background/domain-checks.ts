@@ -13,7 +13,7 @@ import {
   recordDomainCheck,
   type DueDomain,
 } from "../../storage/domains.ts";
-import { insertOwnerMails } from "../../storage/owners.ts";
+import { prepareOwnerNotice } from "../operations/owner-notices.ts";
 import { findDomainProof } from "../operations/portal/find-domain-proof.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
@@ -36,8 +36,8 @@ const saveCheckOutcome = async (
   if (outcome.kind === "warned") {
     const data = { domain, lapsesAt: outcome.state.lapsesAt };
     const onlyIf = isDomainCheckRecorded(id, "verified", state);
-    const mails = await insertOwnerMails(db, platform.vault, due.businessId, { template: "domain_missing", data, now, onlyIf });
-    await batch(db, [recordDomainCheck(db, id, before, state, outcome.nextAt), ...mails]);
+    const notice = await prepareOwnerNotice(platform, db, due.businessId, { template: "domain_missing", data }, onlyIf);
+    await batch(db, [recordDomainCheck(db, id, before, state, outcome.nextAt), ...notice]);
     return;
   }
   const chain = await findBusinessChain(db, due.businessId);
@@ -45,9 +45,8 @@ const saveCheckOutcome = async (
   const isLapsed = isDomainCheckRecorded(id, "lapsed", state);
   const change = { type: "domain.lapsed", entityType: "domain", entityId: id, payload: { domain } } as const;
   const event = createAuditedEvent({ chain, actor: { kind: "system" } }, change, now);
-  const notice = { template: "domain_lapsed", data: { domain }, now, onlyIf: isLapsed } as const;
-  const mails = await insertOwnerMails(db, platform.vault, due.businessId, notice);
-  await commitWithoutFollowUp(db, platform, [markDomainLapsed(db, id, before, state), ...mails], [event], isLapsed);
+  const notice = await prepareOwnerNotice(platform, db, due.businessId, { template: "domain_lapsed", data: { domain } }, isLapsed);
+  await commitWithoutFollowUp(db, platform, [markDomainLapsed(db, id, before, state), ...notice], [event], isLapsed);
 };
 
 const checkShardDomains = async (platform: Platform, db: Database): Promise<void> => {

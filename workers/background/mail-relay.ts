@@ -11,6 +11,7 @@ import { failMail } from "../../storage/failed-mail.ts";
 import { claimMail, deleteMail, openMail, postponeMail, type DueMail } from "../../storage/outboxes/mail.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
+import { writeOwnerEmails } from "./owner-emails.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
@@ -47,8 +48,12 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
   }
 }
 
-/** Sends due email from every shard, five at a time, until all due email is sent or the budget is used up. */
+/**
+ * Writes the emails for notices to owners that are due, then sends due email from every shard, five at a time, until all of it is sent or the
+ * budget is used up.
+ */
 export const relayMail = (platform: Platform): Promise<void> =>
-  forEachShard(platform, "mail", (db) =>
-    forEachConcurrently(maxConcurrentConnections, claimDueMail(platform, db), (mail) => deliverMail(platform, db, mail)),
-  );
+  forEachShard(platform, "mail", async (db) => {
+    await runIsolated(platform, "owner emails", () => writeOwnerEmails(platform, db));
+    await forEachConcurrently(maxConcurrentConnections, claimDueMail(platform, db), (mail) => deliverMail(platform, db, mail));
+  });

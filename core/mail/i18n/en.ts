@@ -16,6 +16,7 @@ export const en = {
     details: "Details",
     device: "Device",
     domain: "Domain",
+    earliestDeadline: "Earliest deadline",
     endpoint: "Endpoint",
     expires: "Expires",
     failedAttempts: "Failed attempts in a row",
@@ -29,6 +30,7 @@ export const en = {
     share: "Share ID",
     shares: "Share IDs",
     sharedUntil: "Shared until",
+    since: "Since",
     stopped: "Stopped",
     theirMessage: "Their message",
     token: "Token",
@@ -258,6 +260,55 @@ export const en = {
     more: "Ask us for a higher limit.",
     wrongTitle: "More than you expect?",
     wrong: "Someone may be sending submissions with your client ID.",
+  },
+  owner_digest: {
+    whyTitle: "Why one email for several notices?",
+    why: "We send at most one email an hour about this. Notices that arrive in the meantime are reported together.",
+    withdrawal_owner_notice: {
+      subject: "{count} more withdrawals of consent",
+      intro:
+        "People withdrew the consent they gave your business on {count} more certificates. You must stop contacting them by their deadlines.",
+      action: "View withdrawals",
+      hint: "Once you’ve stopped contacting a person, confirm it there.",
+    },
+    entities_owner_notice: {
+      subject: "{count} more withdrawals for some recipients",
+      intro:
+        "People withdrew consent for some recipients {count} more times. These recipients must stop contacting them by their deadlines.",
+      action: "View withdrawals",
+      hint: "Once you’ve stopped contacting a person, confirm it there.",
+    },
+    share_owner_notice: {
+      subject: "{count} more shares were stopped",
+      intro: "People stopped {count} more shares of their details with your business. You must stop contacting them by their deadlines.",
+      action: "View withdrawals",
+      hint: "Once you’ve stopped contacting a person, confirm it there.",
+    },
+    domain_missing: {
+      subject: "We couldn’t verify {count} more domains",
+      intro: "We didn’t find the verification records of {count} more of your domains.",
+      action: "View your domains",
+      hint: "Publish each record again to keep its domain verified.",
+    },
+    domain_lapsed: {
+      subject: "{count} more domains are no longer verified",
+      intro:
+        "The verification records of {count} more of your domains were missing for two weeks, so these domains are no longer verified.",
+      action: "View your domains",
+      hint: "Publish the records, then check them there.",
+    },
+    webhook_failing: {
+      subject: "{count} more alerts about webhook endpoints",
+      intro: "Your webhook endpoints caused {count} more alerts because they aren’t accepting the events we send. We keep trying.",
+      action: "View your endpoints",
+      hint: "Each endpoint’s page shows its last responses.",
+    },
+    client_limit_near: {
+      subject: "{count} more clients are close to their daily limit",
+      intro: "Submissions without an API key are close to today’s limit for {count} more of your clients.",
+      action: "View your API keys",
+      hint: "Submissions that your server sends with an API key don’t count.",
+    },
   },
 };
 

@@ -17,6 +17,7 @@ export const es: MailMessages = {
     details: "Datos",
     device: "Dispositivo",
     domain: "Dominio",
+    earliestDeadline: "Plazo más próximo",
     endpoint: "Endpoint",
     expires: "Vence",
     failedAttempts: "Intentos fallidos seguidos",
@@ -30,6 +31,7 @@ export const es: MailMessages = {
     share: "ID del permiso",
     shares: "ID de los permisos",
     sharedUntil: "Compartidos hasta",
+    since: "Desde",
     stopped: "Detenido",
     theirMessage: "Su mensaje",
     token: "Token",
@@ -261,5 +263,55 @@ export const es: MailMessages = {
     more: "Pídanos un límite mayor.",
     wrongTitle: "¿Son más de los que esperaba?",
     wrong: "Es posible que alguien esté haciendo envíos con su ID de cliente.",
+  },
+  owner_digest: {
+    whyTitle: "¿Por qué un solo correo para varios avisos?",
+    why: "Enviamos como máximo un correo por hora sobre este tema. Los avisos que llegan entretanto se comunican juntos.",
+    withdrawal_owner_notice: {
+      subject: "{count} retiros de consentimiento más",
+      intro:
+        "Se retiró el consentimiento dado a su empresa en otros {count} certificados. Su empresa debe dejar de contactar a esas personas dentro de cada plazo.",
+      action: "Ver los retiros",
+      hint: "Cuando hayan dejado de contactar a una persona, confírmelo allí.",
+    },
+    entities_owner_notice: {
+      subject: "{count} retiros más para algunos destinatarios",
+      intro:
+        "Se retiró el consentimiento a algunos destinatarios {count} veces más. Estos deben dejar de contactar a esas personas dentro de cada plazo.",
+      action: "Ver los retiros",
+      hint: "Cuando hayan dejado de contactar a una persona, confírmelo allí.",
+    },
+    share_owner_notice: {
+      subject: "{count} permisos más fueron detenidos",
+      intro:
+        "Se detuvieron otros {count} permisos para compartir datos con su empresa. Su empresa debe dejar de contactar a esas personas dentro de cada plazo.",
+      action: "Ver los retiros",
+      hint: "Cuando hayan dejado de contactar a una persona, confírmelo allí.",
+    },
+    domain_missing: {
+      subject: "No pudimos verificar otros {count} dominios",
+      intro: "No encontramos los registros de verificación de otros {count} dominios de su empresa.",
+      action: "Ver sus dominios",
+      hint: "Publique de nuevo cada registro para que su dominio siga verificado.",
+    },
+    domain_lapsed: {
+      subject: "Otros {count} dominios ya no están verificados",
+      intro:
+        "Los registros de verificación de otros {count} dominios faltaron durante dos semanas, por lo que esos dominios ya no están verificados.",
+      action: "Ver sus dominios",
+      hint: "Publique los registros y compruébelos allí.",
+    },
+    webhook_failing: {
+      subject: "{count} alertas más sobre endpoints de webhook",
+      intro: "Sus endpoints de webhook causaron {count} alertas más porque no aceptan los eventos que enviamos. Seguimos intentándolo.",
+      action: "Ver sus endpoints",
+      hint: "La página de cada endpoint muestra sus últimas respuestas.",
+    },
+    client_limit_near: {
+      subject: "Otros {count} clientes están cerca de su límite diario",
+      intro: "Los envíos sin clave de API están cerca del límite de hoy de otros {count} clientes de su empresa.",
+      action: "Ver sus claves de API",
+      hint: "Los envíos que su servidor hace con una clave de API no cuentan.",
+    },
   },
 };

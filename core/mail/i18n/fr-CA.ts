@@ -17,6 +17,7 @@ export const frCa: MailMessages = {
     details: "Renseignements",
     device: "Appareil",
     domain: "Domaine",
+    earliestDeadline: "Première échéance",
     endpoint: "Point de terminaison",
     expires: "Expiration",
     failedAttempts: "Échecs consécutifs",
@@ -30,6 +31,7 @@ export const frCa: MailMessages = {
     share: "Identifiant du partage",
     shares: "Identifiants des partages",
     sharedUntil: "Partagés jusqu’au",
+    since: "Depuis",
     stopped: "Arrêté",
     theirMessage: "Son message",
     token: "Jeton",
@@ -264,5 +266,56 @@ export const frCa: MailMessages = {
     more: "Demandez-nous une limite plus élevée.",
     wrongTitle: "Plus que prévu?",
     wrong: "Quelqu’un fait peut-être des envois avec votre identifiant de client.",
+  },
+  owner_digest: {
+    whyTitle: "Pourquoi un seul courriel pour plusieurs avis?",
+    why: "Nous envoyons au plus un courriel par heure à ce sujet. Les avis reçus entre-temps sont regroupés.",
+    withdrawal_owner_notice: {
+      subject: "{count} autres retraits de consentement",
+      intro:
+        "Des personnes ont retiré le consentement qu’elles avaient donné à votre entreprise pour {count} autres certificats. Vous devez cesser de communiquer avec elles avant chaque échéance.",
+      action: "Voir les retraits",
+      hint: "Une fois que vous ne communiquez plus avec une personne, confirmez-le à cet endroit.",
+    },
+    entities_owner_notice: {
+      subject: "{count} autres retraits pour certains destinataires",
+      intro:
+        "Des personnes ont retiré leur consentement à certains destinataires {count} autres fois. Ces destinataires doivent cesser de communiquer avec elles avant chaque échéance.",
+      action: "Voir les retraits",
+      hint: "Une fois que vous ne communiquez plus avec une personne, confirmez-le à cet endroit.",
+    },
+    share_owner_notice: {
+      subject: "{count} autres partages ont été arrêtés",
+      intro:
+        "Des personnes ont arrêté {count} autres partages de leurs renseignements avec votre entreprise. Vous devez cesser de communiquer avec elles avant chaque échéance.",
+      action: "Voir les retraits",
+      hint: "Une fois que vous ne communiquez plus avec une personne, confirmez-le à cet endroit.",
+    },
+    domain_missing: {
+      subject: "Nous n’avons pas pu vérifier {count} autres domaines",
+      intro: "Nous n’avons pas trouvé les enregistrements de vérification de {count} autres domaines de votre entreprise.",
+      action: "Voir vos domaines",
+      hint: "Publiez de nouveau chaque enregistrement pour que son domaine reste vérifié.",
+    },
+    domain_lapsed: {
+      subject: "{count} autres domaines ne sont plus vérifiés",
+      intro:
+        "Les enregistrements de vérification de {count} autres domaines sont restés introuvables pendant deux semaines. Ces domaines ne sont plus vérifiés.",
+      action: "Voir vos domaines",
+      hint: "Publiez les enregistrements, puis vérifiez-les à cet endroit.",
+    },
+    webhook_failing: {
+      subject: "{count} autres alertes sur des points de terminaison",
+      intro:
+        "Vos points de terminaison de webhook ont causé {count} autres alertes, parce qu’ils n’acceptent pas les événements que nous envoyons. Nous continuons d’essayer.",
+      action: "Voir vos points de terminaison",
+      hint: "La page de chaque point de terminaison montre ses dernières réponses.",
+    },
+    client_limit_near: {
+      subject: "{count} autres clients approchent de leur limite quotidienne",
+      intro: "Les envois sans clé d’API approchent de la limite du jour pour {count} autres clients de votre entreprise.",
+      action: "Voir vos clés d’API",
+      hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
+    },
   },
 };

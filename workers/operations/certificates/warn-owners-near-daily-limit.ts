@@ -4,12 +4,12 @@ import type { BusinessId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
 import { isUsageWarningDue, markUsageWarned } from "../../../storage/client-usage.ts";
 import { batch, type Database } from "../../../storage/database.ts";
-import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
+import { prepareOwnerNotice } from "../owner-notices.ts";
 
 /**
- * Writes the warning emails at most once per client and day (UTC). Owners need to know, because forms get no certificates beyond the limit.
- * Only one of several concurrent calls writes the emails. If a call fails, the next submission tries again.
+ * Writes the warning at most once per client and day (UTC). Owners need to know, because forms get no certificates beyond the limit.
+ * Only one of several concurrent calls writes it. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,
@@ -21,6 +21,6 @@ export const warnOwnersNearDailyLimit = async (
   const day = Math.floor(issuedAt / dayMs);
   const data = { clientId, until: (day + 1) * dayMs };
   const onlyIf = isUsageWarningDue({ clientId, day });
-  const mails = await insertOwnerMails(db, services.vault, businessId, { template: "client_limit_near", data, now, onlyIf });
-  await batch(db, [...mails, markUsageWarned(db, { clientId, day }, now)]);
+  const notice = await prepareOwnerNotice(services, db, businessId, { template: "client_limit_near", data }, onlyIf);
+  await batch(db, [...notice, markUsageWarned(db, { clientId, day }, now)]);
 };

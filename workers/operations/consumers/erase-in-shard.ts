@@ -7,12 +7,11 @@ import type { Instant } from "../../../core/time.ts";
 import { erasePersonFromShard } from "../../../storage/account-erasures.ts";
 import { commit } from "../../../storage/commit.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
-import { sealMail, insertMails } from "../../../storage/outboxes/mail.ts";
-import { listOwnerAddresses } from "../../../storage/owners.ts";
 import { updateSharesRevoked, isOutdatedShare } from "../../../storage/share-changes.ts";
 import { listOverdueShares, sweepShares } from "../../../storage/share-sweep.ts";
 import { listUnendedShares, type ChangeableShare } from "../../../storage/shares.ts";
-import type { Stores, WriteDependencies } from "../dependencies.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import { prepareOwnerNotices } from "../owner-notices.ts";
 
 interface ErasedPerson {
   readonly id: ConsumerId;
@@ -23,21 +22,19 @@ const batchSize = 500; // shares per transaction
 
 type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
-/** Prepares one email per owner for all shares together. It contains share IDs and the deadline, but no personal data. */
-const prepareOwnerMail = async (
-  { vault }: Stores,
+/** Prepares one notice per business for all its shares together. It contains share IDs and the deadline, but no personal data. */
+const prepareNotices = (
+  services: WriteDependencies,
   db: Database,
   active: readonly RevocableShare[],
   ceaseBy: Instant,
-  now: Instant,
 ): Promise<readonly Statement[]> => {
   const byBusiness = Map.groupBy(active, ({ share }) => share.business.id);
-  const owners = await listOwnerAddresses(db, vault, [...byBusiness.keys()]);
-  const mails = [...byBusiness].flatMap(([businessId, of]) => {
+  const notices = [...byBusiness].map(([businessId, of]) => {
     const data = { shareIds: of.map(({ share }) => share.id), ceaseBy };
-    return (owners.get(businessId) ?? []).map((to) => sealMail(vault, { template: "share_owner_notice", data, to, now }));
+    return { businessId, notice: { template: "share_owner_notice", data } as const };
   });
-  return [insertMails(db, await Promise.all(mails))];
+  return prepareOwnerNotices(services, db, notices);
 };
 
 const revokeShares = async (services: WriteDependencies, db: Database, active: readonly RevocableShare[], actor: Actor): Promise<void> => {
@@ -46,11 +43,11 @@ const revokeShares = async (services: WriteDependencies, db: Database, active: r
   const [first] = revoked;
   if (first === undefined) return;
   const ids = active.map(({ share }) => share.id);
-  const mails = await prepareOwnerMail(services, db, active, first.ceaseBy, now);
+  const notices = await prepareNotices(services, db, active, first.ceaseBy);
   await commit(
     db,
     services,
-    [updateSharesRevoked(db, ids, first, crypto.randomUUID()), ...mails],
+    [updateSharesRevoked(db, ids, first, crypto.randomUUID()), ...notices],
     revoked.map(({ domainEvent }) => domainEvent),
   );
 };

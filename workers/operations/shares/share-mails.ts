@@ -7,8 +7,8 @@ import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
-import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
+import { prepareOwnerNotice } from "../owner-notices.ts";
 import { prepareMailToPerson } from "./mail-to-person.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
@@ -34,7 +34,7 @@ export const prepareShareReceiptMail = async (
     },
   });
 
-/** Emails the person and the owners. The owners' email contains the share ID and the deadline, but no personal data. */
+/** Emails the person and notifies the owners. The notice contains the share ID and the deadline, but no personal data. */
 export const prepareRevocationMails = async (
   services: ReadDependencies,
   db: Database,
@@ -42,11 +42,9 @@ export const prepareRevocationMails = async (
   share: Share,
   ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: MailLanguage },
 ): Promise<readonly Statement[]> => {
-  const { vault } = services;
-  const now = services.clock();
   const data = { shareIds: [share.id], ceaseBy: ended.ceaseBy };
   const [toOwners, { contact }] = await Promise.all([
-    insertOwnerMails(db, vault, share.business.id, { template: "share_owner_notice", data, now }),
+    prepareOwnerNotice(services, db, share.business.id, { template: "share_owner_notice", data }),
     getBusinessIdentity(db, share.business.id),
   ]);
   const toPerson = await prepareMailToPerson(services, db, consumerId, {

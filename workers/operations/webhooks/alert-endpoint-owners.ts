@@ -4,10 +4,10 @@ import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/en
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertFailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
-import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
+import { prepareOwnerNotice } from "../owner-notices.ts";
 
-/** Records the failing endpoint and writes the emails to the outbox in one batch. */
+/** Records the failing endpoint and the notice to the owners in one batch. */
 export const alertEndpointOwners = async (
   services: ReadDependencies,
   settings: EndpointSettings,
@@ -18,7 +18,7 @@ export const alertEndpointOwners = async (
   const now = services.clock();
   const since = health.failingSince ?? now;
   const data = { webhookId: settings.endpointId, failingSince: since, failures: health.consecutiveFailures };
-  const mails = await insertOwnerMails(db, services.vault, businessId, { template: "webhook_failing", data, now });
+  const notice = await prepareOwnerNotice(services, db, businessId, { template: "webhook_failing", data });
   const record = insertFailingEndpoint(db, { webhookId: settings.endpointId as WebhookId, businessId, since }, now);
-  await batch(db, [record, ...mails]);
+  await batch(db, [record, ...notice]);
 };

@@ -1,17 +1,17 @@
-// Writes withdrawals of whole certificates: receipts, rows, events and the email to the owners, as one transaction.
+// Writes withdrawals of whole certificates: receipts, rows, events and the notice to the owners, as one transaction.
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import { decideWithdrawal, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import { commitWithoutFollowUp } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
-import { insertOwnerMails } from "../../../storage/owners.ts";
 import { insertWithdrawal } from "../../../storage/withdrawals.ts";
 import type { Schedules } from "../dependencies.ts";
+import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
  * Keeps batches short. A batch is one transaction, and each withdrawal in it needs a signed receipt. A withdrawal takes two statements (row
- * and event); all audit entries share one insert, and so do all ledger statements. Twenty withdrawals take 42 statements, or 55 with emails
- * to ten owners, the email to the person and two extra rows.
+ * and event); all audit entries share one insert, and so do all ledger statements. Twenty withdrawals take 42 statements, or 46 with the
+ * notice to the owners, the email to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
@@ -27,7 +27,7 @@ export const commitWithdrawals = async (
   /** Rows for the same transaction, to write before and after the withdrawals' rows. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
-  const { vault, signer, clock } = services;
+  const { vault, signer } = services;
   const prepared = await Promise.all(
     certificates.map(async (certificate) => {
       const { withdrawal, domainEvent } = decideWithdrawal({ certificate, ...change });
@@ -40,11 +40,11 @@ export const commitWithdrawals = async (
   const [first] = prepared;
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
   const data = { certIds: certificates.map(({ id }) => id), ceaseBy: first.withdrawal.ceaseBy };
-  const mails = await insertOwnerMails(db, vault, first.businessId, { template: "withdrawal_owner_notice", data, now: clock() });
+  const notice = await prepareOwnerNotice(services, db, first.businessId, { template: "withdrawal_owner_notice", data });
   await commitWithoutFollowUp(
     db,
     services,
-    [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...mails],
+    [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...notice],
     prepared.map(({ domainEvent }) => domainEvent),
   );
 };

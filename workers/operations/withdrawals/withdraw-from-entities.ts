@@ -4,9 +4,9 @@ import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from
 import { commit } from "../../../storage/commit.ts";
 import { insertEntityWithdrawal, isOutdatedEntityWithdrawal } from "../../../storage/entity-withdrawals.ts";
 import { StorageFault } from "../../../storage/faults.ts";
-import { insertOwnerMails } from "../../../storage/owners.ts";
 import { findWithdrawable } from "../../../storage/withdrawals.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
+import { prepareOwnerNotice } from "../owner-notices.ts";
 import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { withdrawCertificate } from "./withdraw-certificate.ts";
@@ -31,7 +31,7 @@ const commitEntityWithdrawal = async (
   const { withdrawal, receipt, domainEvent } = decideEntityWithdrawal({ certificate, change, number, entities, emitsEvent, now });
   const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(receipt) };
   const data = { certId, entities, ceaseBy: withdrawal.ceaseBy };
-  const mails = await insertOwnerMails(db, vault, businessId, { template: "entities_owner_notice", data, now });
+  const notice = await prepareOwnerNotice(services, db, businessId, { template: "entities_owner_notice", data });
   const confirmed = { change, language, addressIndex, scope: "certificate", entities: { number, names: entities }, now } as const;
   const { withdrawnAt, ceaseBy, method, recorded } = withdrawal;
   const receivedAt = recorded?.receivedAt ?? null;
@@ -48,7 +48,7 @@ const commitEntityWithdrawal = async (
     ...(await insertEntityWithdrawal(db, vault, { certId, businessId }, withdrawal, { text: receipt, signature })),
     ...extraRows,
     ...((await saveIdempotentResponse?.(withdrawn)) ?? []),
-    ...mails,
+    ...notice,
   ];
   await commit(db, services, rows, [domainEvent]);
   services.scheduleMail();

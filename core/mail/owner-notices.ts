@@ -1,0 +1,44 @@
+// Notices to the owners of a business. Many of them can be caused from outside, by people and by forged certificates, so they are grouped by
+// kind: the first is emailed at once, later ones wait and are reported together, with their number.
+import type { Instant } from "../time.ts";
+import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
+
+export type OwnerNotice = Extract<TemplatedMail, { template: OwnerNoticeKind }>;
+
+/** Returns how many records (certificates, shares, domains) a notice is about. */
+export const countNoticeRecords = ({ data }: OwnerNotice): number =>
+  "certIds" in data ? data.certIds.length : "shareIds" in data ? data.shareIds.length : 1;
+
+/** Returns the cease deadline in a notice, or null for kinds without one. */
+export const getNoticeDeadline = ({ data }: OwnerNotice): Instant | null => ("ceaseBy" in data ? data.ceaseBy : null);
+
+/** The waiting notices of one kind for one business. */
+export interface WaitingNotices {
+  readonly kind: OwnerNoticeKind;
+  /** How many are waiting; at least 1. */
+  readonly notices: number;
+  /** How many records they are about. */
+  readonly records: number;
+  readonly earliestCeaseBy: Instant | null;
+  /** When they are to be emailed. */
+  readonly dueAt: Instant;
+  /** When the owners last got an email of this kind; null if never. */
+  readonly sentAt: Instant | null;
+}
+
+/**
+ * `first`: email the oldest notice alone and keep the rest waiting. `only`: email the single notice that is waiting. `digest`: email all of
+ * them together.
+ */
+export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: "digest"; readonly data: MailData["owner_digest"] };
+
+/**
+ * Decides what to email when notices are due. A notice that did not have to wait is reported alone, even if others have arrived since, so
+ * that the owners learn what happened. `spacingMs` is the minimum time between two emails.
+ */
+export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
+  const { kind, notices, records, earliestCeaseBy, dueAt, sentAt } = waiting;
+  if (notices === 1) return { kind: "only" };
+  if (sentAt === null || dueAt > sentAt + spacingMs) return { kind: "first" };
+  return { kind: "digest", data: { kind, count: records, since: sentAt, earliestCeaseBy } };
+};

@@ -1,0 +1,138 @@
+// Notices to the owners of a business that wait to be emailed, one row per business and kind. A notice is written in the batch of the change
+// it is about, so no change goes unreported even if the process dies. However many notices arrive, the row only counts them: it stores the
+// sealed details of the first and the last one, because a digest needs nothing else.
+import { eq, lte, sql, type SQL } from "drizzle-orm";
+import type { BusinessId } from "../core/ids.ts";
+import { countNoticeRecords, getNoticeDeadline, type OwnerNotice, type WaitingNotices } from "../core/mail/owner-notices.ts";
+import type { MailData, OwnerNoticeKind, TemplatedMail } from "../core/mail/templates.ts";
+import type { Instant } from "../core/time.ts";
+import type { Database, Statement } from "./database.ts";
+import { excluded } from "./inserts.ts";
+import { insertMail } from "./outboxes/mail.ts";
+import { allOf, existsIn, jsonTable } from "./query.ts";
+import { ownerNotices } from "./schema.ts";
+import { columnContext, type Vault } from "./vault.ts";
+
+const detailsContext = columnContext("owner_notices", "details");
+
+export interface NewOwnerNotice {
+  readonly businessId: BusinessId;
+  readonly notice: OwnerNotice;
+}
+
+interface NoticeTiming {
+  readonly now: Instant;
+  /** The minimum time between two emails of one kind to the owners of a business. */
+  readonly spacingMs: number;
+  /** A condition: the notices are written only if it is true in the batch. */
+  readonly onlyIf?: SQL;
+}
+
+/**
+ * Returns the statements to add to the change's batch, for any number of businesses. A notice is due at once, unless the owners got an email
+ * of its kind within `spacingMs`.
+ */
+export const insertOwnerNotices = async (
+  db: Database,
+  vault: Vault,
+  notices: readonly NewOwnerNotice[],
+  { now, spacingMs, onlyIf = sql`true` }: NoticeTiming,
+): Promise<readonly Statement[]> => {
+  const rows = await Promise.all(
+    notices.map(async ({ businessId, notice }) => ({
+      businessId,
+      kind: notice.template,
+      records: countNoticeRecords(notice),
+      ceaseBy: getNoticeDeadline(notice),
+      details: await vault.seal(detailsContext(notice.template, businessId), JSON.stringify(notice.data)),
+    })),
+  );
+  const { each, cell } = jsonTable(rows);
+  const { notices: waiting, records, earliestCeaseBy, firstSealed, lastSealed, dueAt, sentAt } = ownerNotices;
+  const values = [
+    cell("businessId"),
+    cell("kind"),
+    sql`1`,
+    cell("records"),
+    cell("ceaseBy"),
+    cell("details"),
+    cell("details"),
+    sql`${now}`,
+  ];
+  const insert = db
+    .insert(ownerNotices, "businessId", "kind", "notices", "records", "earliestCeaseBy", "firstSealed", "lastSealed", "dueAt")
+    .select(sql`select ${sql.join(values, sql`, `)} from ${each} where ${onlyIf}`)
+    .onConflictDoUpdate({
+      target: [ownerNotices.businessId, ownerNotices.kind],
+      set: {
+        notices: sql`${waiting} + 1`,
+        records: sql`${records} + ${excluded(records)}`,
+        earliestCeaseBy: sql`min(coalesce(${earliestCeaseBy}, ${excluded(earliestCeaseBy)}), ${excluded(earliestCeaseBy)})`,
+        firstSealed: sql`iif(${waiting} = 0, ${excluded(firstSealed)}, ${firstSealed})`,
+        lastSealed: excluded(lastSealed),
+        dueAt: sql`coalesce(${dueAt}, max(${excluded(dueAt)}, coalesce(${sentAt} + ${spacingMs}, 0)))`,
+      },
+    });
+  return [insert];
+};
+
+export interface DueNotices extends WaitingNotices {
+  readonly businessId: BusinessId;
+  readonly firstSealed: string | null;
+  readonly lastSealed: string | null;
+}
+
+/** Lists notices that are due, most overdue first. */
+export const listDueNotices = async (db: Database, now: Instant, max: number): Promise<readonly DueNotices[]> => {
+  const rows = await db.select().from(ownerNotices).where(lte(ownerNotices.dueAt, now)).orderBy(ownerNotices.dueAt).limit(max);
+  return rows.map((row) => ({ ...row, dueAt: row.dueAt as Instant }));
+};
+
+/** Returns the first or the last of the waiting notices. */
+export const openNotice = async (vault: Vault, due: DueNotices, which: "firstSealed" | "lastSealed"): Promise<OwnerNotice> => {
+  const data = JSON.parse(await vault.open(detailsContext(due.kind, due.businessId), due[which] as string)) as MailData[OwnerNoticeKind];
+  return { template: due.kind, data } as OwnerNotice;
+};
+
+const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
+  allOf(
+    eq(ownerNotices.businessId, businessId),
+    eq(ownerNotices.kind, kind),
+    eq(ownerNotices.notices, notices),
+    eq(ownerNotices.dueAt, dueAt),
+  );
+
+/**
+ * Returns the statements that email the notices and count them as reported, in one batch. `left` describes what stays waiting after a first
+ * email. If notices were added or reported since they were listed, the statements write nothing.
+ */
+export const reportNotices = async (
+  db: Database,
+  vault: Vault,
+  due: DueNotices,
+  {
+    mail,
+    to,
+    now,
+    left,
+  }: {
+    readonly mail: TemplatedMail;
+    readonly to: readonly string[];
+    readonly now: Instant;
+    readonly left: { readonly notices: number; readonly records: number; readonly dueAt: Instant } | null;
+  },
+): Promise<readonly Statement[]> => {
+  const onlyIf = existsIn(ownerNotices, isUnchanged(due));
+  const mails = await Promise.all(to.map((address) => insertMail(db, vault, { ...mail, to: address, now, onlyIf })));
+  const rest =
+    left === null
+      ? { notices: 0, records: 0, earliestCeaseBy: null, firstSealed: null, lastSealed: null, dueAt: null }
+      : { ...left, firstSealed: null };
+  return [
+    ...mails.flat(),
+    db
+      .update(ownerNotices)
+      .set({ ...rest, sentAt: now })
+      .where(isUnchanged(due)),
+  ];
+};

@@ -1,0 +1,183 @@
+// Notices to the owners of a business: the first of a kind at once, then digests, so that nobody can fill the owners' inboxes.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { OwnerNotice } from "../../core/mail/owner-notices.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+import { relayMail } from "../../workers/background/mail-relay.ts";
+import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
+import type { Env } from "../../workers/env.ts";
+import { prepareOwnerNotice } from "../../workers/operations/owner-notices.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { listMailTo } from "../support/people.ts";
+import { grantShare, signInPerson } from "../support/sharing.ts";
+import { buildJsonPost, issueToNewPerson } from "../support/withdrawal.ts";
+import { call, issueCertificate, readDatabaseContents, world } from "../support/world.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const { acme, other, ownerEmail, otherOwnerEmail } = world;
+
+let start = Date.UTC(2049, 0, 1);
+
+beforeEach(async () => {
+  start += 400 * hour; // each test has its own days
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(start);
+  await env.DB.batch(["owner_notices", "mail_outbox", "captured_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const loadPlatform = () => getPlatform(env as unknown as Env);
+const passTime = async (ms: number): Promise<void> => {
+  await waitUntilSettled();
+  vi.setSystemTime(Date.now() + ms);
+  await relayMail(await loadPlatform());
+};
+/** Counts emails to anyone that are written or sent. Reading the mailbox would send what is waiting. */
+const countEmails = (): Promise<number | null> =>
+  env.DB.prepare("SELECT (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM captured_mail) AS n").first<number>("n");
+/** Returns the subjects of the owner's emails about withdrawals and shares, oldest first. */
+const subjectsTo = async (email: string): Promise<readonly string[]> => {
+  await waitUntilSettled();
+  return (await listMailTo(email)).map(({ subject }) => subject).toReversed();
+};
+const withdraw = async (): Promise<void> => {
+  const { certId, manageToken } = await issueToNewPerson();
+  const { status } = await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageToken }));
+  expect(status).toBe(200);
+};
+/** Writes a notice as operations do, without the work that follows a response. */
+const writeNotice = async (notice: OwnerNotice, businessId: string = acme.id): Promise<void> => {
+  const db = openDatabase(env.DB);
+  await batch(db, await prepareOwnerNotice(await loadPlatform(), db, businessId as never, notice));
+};
+const withdrawalNotice: OwnerNotice = { template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } };
+
+describe("notices to owners", () => {
+  test("of 30 shares that one person stops within an hour arrive as one email at once and one digest of 29", async () => {
+    const person = await signInPerson();
+    const shares: { readonly id: string }[] = [];
+    for (let n = 0; n < 30; n += 1) shares.push((await grantShare(person)).share);
+    for (const { id } of shares.slice(0, 1)) await person.post(`/v1/shares/${id}/revoke`, {});
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
+    for (const { id } of shares.slice(1)) {
+      vi.setSystemTime(Date.now() + minute);
+      expect((await person.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
+    }
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
+    await passTime(31 * minute);
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you", "29 more shares were stopped"]);
+    await passTime(24 * hour);
+    expect((await subjectsTo(ownerEmail)).length).toBe(2);
+  }, 60_000);
+
+  test("of recipients that are withdrawn one by one from a certificate naming many arrive as one email and one digest", async () => {
+    const entities = Array.from({ length: 12 }, (_, n) => `Recipient ${n} LLC`);
+    const receipt = await issueCertificate({ entities, fields: { email: "pat@example.com" } });
+    const token = String(receipt.manage_url).split("#m=")[1] as string;
+    for (const entity of entities.slice(0, 11)) {
+      const { status } = await call(`/v1/certs/${receipt.cert_id}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
+      expect(status).toBe(200);
+    }
+    await passTime(hour);
+    expect(await subjectsTo(ownerEmail)).toEqual([
+      "A person withdrew consent for some recipients",
+      "10 more withdrawals for some recipients",
+    ]);
+  });
+
+  test("are counted by kind and by business", async () => {
+    for (let n = 0; n < 3; n += 1) await withdraw();
+    await writeNotice(withdrawalNotice, other.id);
+    const person = await signInPerson();
+    const { share } = await grantShare(person);
+    await person.post(`/v1/shares/${share.id}/revoke`, {});
+    expect((await subjectsTo(ownerEmail)).toSorted()).toEqual(["A person stopped sharing with you", "A person withdrew consent"]);
+    expect(await subjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
+    await passTime(hour);
+    expect((await subjectsTo(ownerEmail)).at(-1)).toBe("2 more withdrawals of consent");
+    expect((await subjectsTo(otherOwnerEmail)).length).toBe(1);
+  });
+
+  test("are emailed at once again after an hour without one", async () => {
+    await withdraw();
+    await subjectsTo(ownerEmail);
+    vi.setSystemTime(Date.now() + hour + 1);
+    await withdraw();
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "A person withdrew consent"]);
+  });
+
+  test("say what a single waiting notice is about, instead of a digest of one", async () => {
+    await withdraw();
+    await subjectsTo(ownerEmail);
+    const { certId, manageToken } = await issueToNewPerson();
+    await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageToken }));
+    expect((await subjectsTo(ownerEmail)).length).toBe(1);
+    await passTime(hour);
+    const [newest] = await listMailTo(ownerEmail);
+    expect(newest?.subject).toBe("A person withdrew consent");
+    expect(newest?.text).toContain(certId);
+  });
+
+  test("arrive in at most 24 emails a day, and every one of them is counted once", async () => {
+    for (let at = 0; at < 24 * hour; at += 10 * minute) {
+      await writeNotice(withdrawalNotice);
+      await passTime(10 * minute);
+    }
+    await passTime(hour);
+    const mails = (await listMailTo(ownerEmail)).toReversed();
+    expect(mails.length).toBeLessThanOrEqual(25); // the last one belongs to the next day
+    expect(mails.length).toBeGreaterThan(20);
+    const counts = mails.map(({ subject }) => Number(/^(\d+) more/.exec(subject)?.[1] ?? 1));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(24 * 6);
+  }, 60_000);
+
+  test("name the time of the previous email and the earliest deadline in a digest", async () => {
+    const deadline = (day: number) => Date.UTC(2049, 11, day, 23, 59, 59, 999);
+    for (const day of [20, 22, 21])
+      await writeNotice({ template: "share_owner_notice", data: { shareIds: ["shr_1", "shr_2"], ceaseBy: deadline(day) } });
+    await passTime(0);
+    await passTime(hour);
+    const [digest, first] = await listMailTo(ownerEmail);
+    expect(first?.subject).toBe("A person stopped sharing with you");
+    expect(digest?.subject).toBe("4 more shares were stopped");
+    expect(digest?.text).toContain("By the end of 20 December 2049 (UTC)");
+  });
+
+  test("are sent by the next minute's job if the process dies after the change, and once if two jobs run at the same time", async () => {
+    await writeNotice(withdrawalNotice);
+    expect(await countEmails()).toBe(0);
+    const platform = await loadPlatform();
+    await runScheduledJobs(platform, everyMinute, Date.now());
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+    for (let n = 0; n < 5; n += 1) await writeNotice(withdrawalNotice);
+    vi.setSystemTime(Date.now() + hour);
+    await Promise.all([relayMail(platform), relayMail(platform), relayMail(platform)]);
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "5 more withdrawals of consent"]);
+  });
+
+  test("are kept and sent later if the email cannot be written", async () => {
+    await writeNotice(withdrawalNotice);
+    await env.DB.exec("CREATE TRIGGER no_mail BEFORE INSERT ON mail_outbox BEGIN SELECT RAISE(ABORT, 'away'); END");
+    try {
+      await passTime(minute);
+    } finally {
+      await env.DB.exec("DROP TRIGGER no_mail");
+    }
+    expect(await countEmails()).toBe(0);
+    await passTime(minute);
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+  });
+
+  test("are stored without readable details, and without any once they are reported", async () => {
+    const entities = ["Bright Homes Inc"];
+    await writeNotice({ template: "entities_owner_notice", data: { certId: "cc_1", entities, ceaseBy: start } });
+    expect(JSON.stringify((await readDatabaseContents()).owner_notices)).not.toContain("Bright Homes");
+    await passTime(0);
+    const row = await env.DB.prepare("SELECT notices, records, first_sealed, last_sealed, due_at FROM owner_notices").first();
+    expect(row).toEqual({ notices: 0, records: 0, first_sealed: null, last_sealed: null, due_at: null });
+  });
+});

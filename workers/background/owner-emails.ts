@@ -1,0 +1,39 @@
+// Emails owners the notices that are due: the first of a kind at once, then at most one digest an hour. Waiting notices are in the database,
+// so a process that dies only delays them.
+import { chooseOwnerEmail, countNoticeRecords } from "../../core/mail/owner-notices.ts";
+import { batch, type Database } from "../../storage/database.ts";
+import { listDueNotices, openNotice, reportNotices, type DueNotices } from "../../storage/owner-notices.ts";
+import { listOwnerAddresses } from "../../storage/owners.ts";
+import { runIsolated } from "../log.ts";
+import { getNoticeSpacingMs } from "../operations/owner-notices.ts";
+import type { Platform } from "../platform/platform.ts";
+
+const noticesPerRead = 20;
+
+const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to: readonly string[]): Promise<void> => {
+  const { vault } = platform;
+  const now = platform.clock();
+  const spacingMs = getNoticeSpacingMs(platform.config);
+  const email = chooseOwnerEmail(due, spacingMs);
+  if (email.kind === "digest") {
+    const mail = { template: "owner_digest", data: email.data } as const;
+    await batch(db, await reportNotices(db, vault, due, { mail, to, now, left: null }));
+    return;
+  }
+  const notice = await openNotice(vault, due, email.kind === "first" ? "firstSealed" : "lastSealed");
+  const left =
+    email.kind === "only" ? null : { notices: due.notices - 1, records: due.records - countNoticeRecords(notice), dueAt: now + spacingMs };
+  await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left }));
+};
+
+/** Writes the emails for one shard's due notices to the mail outbox, within the work budget. */
+export const writeOwnerEmails = async (platform: Platform, db: Database): Promise<void> => {
+  while (await platform.hasBudget()) {
+    const due = await listDueNotices(db, platform.clock(), noticesPerRead);
+    if (due.length === 0) return;
+    const owners = await listOwnerAddresses(db, platform.vault, [...new Set(due.map(({ businessId }) => businessId))]);
+    for (const notices of due)
+      await runIsolated(platform, "owner email", () => writeEmails(platform, db, notices, owners.get(notices.businessId) ?? []));
+    if (due.length < noticesPerRead) return;
+  }
+};

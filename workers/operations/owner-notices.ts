@@ -1,0 +1,38 @@
+// Prepares a notice to the owners of a business. The owners get the first of a kind at once, and later ones in digests
+// (background/owner-emails.ts).
+import type { BusinessId } from "../../core/ids.ts";
+import type { OwnerNotice } from "../../core/mail/owner-notices.ts";
+import { secondMs } from "../../core/time.ts";
+import type { Database, Statement } from "../../storage/database.ts";
+import { insertOwnerNotices, type NewOwnerNotice } from "../../storage/owner-notices.ts";
+import type { Condition } from "../../storage/query.ts";
+import type { Config } from "../env.ts";
+import type { ReadDependencies } from "./dependencies.ts";
+
+type NoticeDependencies = Pick<ReadDependencies, "clock" | "config" | "vault">;
+
+/** The minimum time between two emails of one kind to the owners of a business. */
+export const getNoticeSpacingMs = ({ limits: { OWNER_NOTICES } }: Config): number =>
+  Math.ceil((OWNER_NOTICES.seconds * secondMs) / OWNER_NOTICES.count);
+
+/** Returns the statements to add to the change's batch, for notices to several businesses in one shard. */
+export const prepareOwnerNotices = (
+  { clock, config, vault }: NoticeDependencies,
+  db: Database,
+  notices: readonly NewOwnerNotice[],
+  onlyIf?: Condition,
+): Promise<readonly Statement[]> =>
+  insertOwnerNotices(db, vault, notices, {
+    now: clock(),
+    spacingMs: getNoticeSpacingMs(config),
+    ...(onlyIf !== undefined && { onlyIf }),
+  });
+
+/** Returns the statements to add to the change's batch. With `onlyIf`, the notice is written only if that is true in the batch. */
+export const prepareOwnerNotice = (
+  services: NoticeDependencies,
+  db: Database,
+  businessId: BusinessId,
+  notice: OwnerNotice,
+  onlyIf?: Condition,
+): Promise<readonly Statement[]> => prepareOwnerNotices(services, db, [{ businessId, notice }], onlyIf);
