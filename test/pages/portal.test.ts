@@ -9,6 +9,7 @@ import { registerPortalRoutes } from "../../workers/pages/portal/routes.ts";
 import { findEmailCode, getCookie, clearCodes, listMailTo, signIn } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
 import {
+  acceptInvitation,
   openPage,
   postForm,
   getPageText,
@@ -34,7 +35,7 @@ beforeAll(async () => {
   other = await signUpBusiness("owner@portal-pages.example", { website: "https://portal-pages.example" });
   await submitForm(other, "/portal/team", "/portal/team", { email: "clerk@portal-pages.example", role: "member" });
   await clearCodes();
-  clerk = await signIn("clerk@portal-pages.example");
+  clerk = await acceptInvitation("clerk@portal-pages.example");
 });
 
 const pages = [...livePaths, ...testPaths];
@@ -97,7 +98,7 @@ describe("every portal page", () => {
     const app = new Hono<AppEnv>();
     registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
-    const others = ["/sign-in", "/sign-in/link", "/sign-up", "/billing/checkout"].flatMap((path) => [
+    const others = ["/sign-in", "/sign-in/link", "/sign-up", "/invitations", "/billing/checkout"].flatMap((path) => [
       `/portal${path}`,
       `/portal/test${path}`,
     ]);
