@@ -1,5 +1,6 @@
 // Identifiers and secrets: their format, how they are generated from random bytes, and the shard they contain. An ID is a prefix, the two
-// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. IDs are random, never counted, because the
+// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. The first of the 24 characters of a certificate's
+// ID comes from its client, and under an idempotency key the others are a keyed hash. IDs cannot be guessed and are never counted, because the
 // verify page is public and guessable IDs would let anyone list certificates.
 import { toBase64Url } from "./bytes.ts";
 
@@ -44,7 +45,7 @@ const idPrefixes = [
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${crockfordAlphabet}]{26}$`);
-const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
+export const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
 
 /** Accepts only multiples of five bits: 15 bytes give exactly 24 characters. */
 const encodeCrockford = (bytes: Uint8Array): string => {
@@ -65,6 +66,13 @@ const encodeCrockford = (bytes: Uint8Array): string => {
 /** Returns the prefix, the shard and 24 random characters, such as `cc_00…`. */
 export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${encodeCrockford(random(randomBytesPerId))}`;
+
+/**
+ * Returns the ID of a certificate: the shard and the last character of its client's ID, then 23 characters (115 bits) of the 15 given
+ * bytes. The character from the client names the journal for the certificate (intake/journal-name.ts).
+ */
+export const buildCertId = (clientId: ClientId, bytes: Uint8Array): CertId =>
+  `cc_${shardOfId(clientId)}${clientId.at(-1)}${encodeCrockford(bytes).slice(1)}` as CertId;
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 

@@ -474,6 +474,18 @@ CREATE TABLE certificate_addresses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX certificate_addresses_person ON certificate_addresses (address_index, business_id, environment, issued_at);
 
+-- The text of a certificate whose ID another one has, because both were issued for one submission.
+CREATE TABLE certificate_twins (
+  cert_id TEXT NOT NULL REFERENCES certificates (id),
+  fingerprint TEXT NOT NULL,
+  issued_at INTEGER NOT NULL,
+  canonical TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  signature_kid TEXT NOT NULL,
+  manage_token_hash TEXT NOT NULL,
+  PRIMARY KEY (cert_id, fingerprint)
+) STRICT;
+
 CREATE TABLE certificate_views (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   cert_id TEXT NOT NULL REFERENCES certificates (id),
@@ -523,6 +535,10 @@ BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once a
 
 CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
   DELETE FROM certificate_addresses WHERE cert_ord = NEW.ord;
+END;
+
+CREATE TRIGGER certificates_twins_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
+  UPDATE certificate_twins SET manage_token_hash = '' WHERE cert_id = NEW.id;
 END;
 
 CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE ON certificate_addresses

@@ -2,7 +2,7 @@
 import { desc, eq, inArray, or, sql, type SQL, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { StorageLimits } from "../core/access/storage-limits.ts";
+import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
 import type { IssuedCertificate } from "../core/certificates/issue.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published-certificate.ts";
 import { listEmailAddresses } from "../core/certificates/recognized-fields.ts";
@@ -38,6 +38,7 @@ import {
   ceaseAcknowledgements,
   certificateGroups,
   certificates,
+  certificateTwins,
   disclosures,
   entityLists,
   policyCaptures,
@@ -54,6 +55,9 @@ import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
 const subjectContext = columnContext("certificates", "subject");
 const evidenceContext = columnContext("certificates", "evidence");
+
+/** Returns true if the issuance failed because a certificate with this ID exists. */
+export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", certificates.id);
 
 /** Returns true if the issuance failed because the account has changed since the revision that the decision was based on. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
@@ -129,48 +133,55 @@ type CertificateRow = Omit<
   | "viewRows"
 >;
 
-const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, values) => {
-  const { businessId, originDomain } = values;
-  const business = query
-    .select({ id: businesses.id })
-    .from(businesses)
-    .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, values.revision)));
-  const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(values));
-  const listWith = (hash: Placeholder) =>
-    sql`${query
-      .select({ id: entityLists.id })
-      .from(entityLists)
-      .where(eq(entityLists.hash, sql`${hash}`))}`;
-  const group = query
-    .select({ id: certificateGroups.id })
-    .from(certificateGroups)
-    .where(
-      allOf(
-        eq(certificateGroups.purposeId, sql`${purpose}`),
-        eq(certificateGroups.entityListId, listWith(values.entitiesHash)),
-        eq(certificateGroups.originDomain, originDomain),
-      ),
-    );
-  const shared = query
-    .select({ id: policyCaptures.id })
-    .from(policyCaptures)
-    .where(isSharedCapture(values.policyOrigin, values.policyPage, values.policiesNotBefore))
-    .orderBy(desc(policyCaptures.capturedAt))
-    .limit(1);
-  const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
-  return db
-    .insert(certificates)
-    .values({
-      ...given,
-      businessId: sql`${business}`,
-      purposeId: sql`${purpose}`,
-      groupId: sql`${group}`,
-      acceptedListId: listWith(values.acceptedHash),
-      rejectedListId: listWith(values.rejectedHash),
-      policyCaptureId: sql`${shared}`,
-    })
-    .prepare();
-});
+/** Builds the insert. `isChecked` makes it depend on the account's revision. */
+const prepareCertificateInsert = (isChecked: boolean) =>
+  prepareOnce<CertificateRow & IssuanceBasis>()((db, values) => {
+    const { businessId, originDomain } = values;
+    const unchanged = query
+      .select({ id: businesses.id })
+      .from(businesses)
+      .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, values.revision)));
+    const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(values));
+    const listWith = (hash: Placeholder) =>
+      sql`${query
+        .select({ id: entityLists.id })
+        .from(entityLists)
+        .where(eq(entityLists.hash, sql`${hash}`))}`;
+    const group = query
+      .select({ id: certificateGroups.id })
+      .from(certificateGroups)
+      .where(
+        allOf(
+          eq(certificateGroups.purposeId, sql`${purpose}`),
+          eq(certificateGroups.entityListId, listWith(values.entitiesHash)),
+          eq(certificateGroups.originDomain, originDomain),
+        ),
+      );
+    const shared = query
+      .select({ id: policyCaptures.id })
+      .from(policyCaptures)
+      .where(isSharedCapture(values.policyOrigin, values.policyPage, values.policiesNotBefore))
+      .orderBy(desc(policyCaptures.capturedAt))
+      .limit(1);
+    const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
+    return db
+      .insert(certificates)
+      .values({
+        ...given,
+        businessId: isChecked ? sql`${unchanged}` : businessId,
+        purposeId: sql`${purpose}`,
+        groupId: sql`${group}`,
+        acceptedListId: listWith(values.acceptedHash),
+        rejectedListId: listWith(values.rejectedHash),
+        policyCaptureId: sql`${shared}`,
+      })
+      .prepare();
+  });
+/** Counts without refusing. */
+const unlimited = ({ days }: StorageLimit): StorageLimit => ({ days, records: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
+
+const insertCheckedCertificate = prepareCertificateInsert(true);
+const insertCertificateUnconditionally = prepareCertificateInsert(false);
 
 /**
  * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when
@@ -180,6 +191,9 @@ const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, val
  * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
  * client has changed since, the result is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). A
  * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate.
+ *
+ * `buildUnconditional` returns the same sealed rows without the conditions on the account and the daily limits. A certificate that was
+ * answered with 201 while the database was silent is placed with them.
  */
 export const insertIssuance = async (
   db: Database,
@@ -234,40 +248,44 @@ export const insertIssuance = async (
     entities: { hash: entitiesHash, bytes: usage.entitiesBytes },
   } as const;
   const purposeKey = { businessId: business.id, environment: certificate.environment, purpose: certificate.purpose };
-  return {
-    usage: recordSubmissionUsage(db, usage),
-    ...((hasApiKey || ownerKind === "sandbox") && { ownerUsage: countStoredRecord(db, storedRecord, storageLimits[ownerKind]) }),
+  const row = {
+    ...certificate,
+    ...stored,
+    emailIndex: stored.addresses.emails[0] ?? null,
+    phoneIndex: stored.addresses.phones[0] ?? null,
+    submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
+    businessId: business.id,
+    businessName: business.name,
+    entitiesHash,
+    acceptedHash: answers?.accepted.hash ?? null,
+    rejectedHash: answers?.rejected.hash ?? null,
+    subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
+    subjectSealed,
+    evidenceSealed,
+    gpc: certificate.captureContext.gpc,
+    capturedVia: certificate.captureContext.capturedVia,
+    signature: stored.signature.value,
+    signatureKid: stored.signature.kid,
+  };
+  const build = (isChecked: boolean) => ({
+    usage: recordSubmissionUsage(db, usage, isChecked),
+    ...((hasApiKey || ownerKind === "sandbox") && {
+      ownerUsage: countStoredRecord(db, storedRecord, isChecked ? storageLimits[ownerKind] : unlimited(storageLimits[ownerKind])),
+    }),
     purpose: incrementPurposeCount(db, purposeKey),
     disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
     entityList: insertEntityList(db, { hash: entitiesHash, entities }),
     ...(answers && { acceptedList: insertEntityList(db, answers.accepted), rejectedList: insertEntityList(db, answers.rejected) }),
     group: insertCertificateGroup(db, { ...purposeKey, entitiesHash, originDomain: certificate.originDomain }),
-    certificate: insertCertificate(db, {
-      ...certificate,
-      ...stored,
-      emailIndex: stored.addresses.emails[0] ?? null,
-      phoneIndex: stored.addresses.phones[0] ?? null,
-      submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
-      businessId: business.id,
-      businessName: business.name,
-      entitiesHash,
-      acceptedHash: answers?.accepted.hash ?? null,
-      rejectedHash: answers?.rejected.hash ?? null,
-      subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
-      subjectSealed,
-      evidenceSealed,
-      gpc: certificate.captureContext.gpc,
-      capturedVia: certificate.captureContext.capturedVia,
-      signature: stored.signature.value,
-      signatureKid: stored.signature.kid,
-    }),
+    certificate: isChecked ? insertCheckedCertificate(db, row) : insertCertificateUnconditionally(db, row),
     addresses: insertCertificateAddresses(db, id, stored.addresses),
     policyRequest: requestPolicyCapture(db, {
       id,
       topic: toPolicyTopic(stored.policyOrigin, stored.policyPage),
       policyPage: stored.policyPage,
     }),
-  };
+  });
+  return { statements: build(true), buildUnconditional: () => build(false), subjectMasked: row.subjectMasked };
 };
 
 const selectFirstAnchor = (event: AnchoredEventType, fields: SelectedFields) =>
@@ -345,29 +363,38 @@ const selectPublished = <More extends SelectedFields>(db: Database, more: More) 
 
 type PublishedRow = Awaited<ReturnType<ReturnType<typeof selectPublished<Record<never, never>>>["all"]>>[number];
 
+const toSignature = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
+
 const toPublishedCertificate = (row: PublishedRow): PublishedCertificate => {
   const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...rest } =
     row;
-  const signed = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
   return {
     ...rest,
     answered: accepted === null || rejected === null ? null : { accepted, rejected },
-    signature: signed(signatureKid, signature),
+    signature: toSignature(signatureKid, signature),
     policiesCaptured: policyCaptureId !== null,
     policies: policies.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
     entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
-    withdrawal: withdrawal && { ...withdrawal, signature: signed(withdrawal.signatureKid, withdrawal.signature), anchor: revocation },
+    withdrawal: withdrawal && { ...withdrawal, signature: toSignature(withdrawal.signatureKid, withdrawal.signature), anchor: revocation },
   };
 };
 
+const { fingerprint, issuedAt, canonical, signature, signatureKid } = certificateTwins;
+const twinsField = jsonRows({ fingerprint, issuedAt, canonical, signature, signatureKid }, (rows) =>
+  query.select({ rows }).from(certificateTwins).where(eq(certificateTwins.certId, certificates.id)),
+);
+
 const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =>
-  selectPublished(db, {}).where(eq(certificates.id, certId)).prepare(),
+  selectPublished(db, { twins: twinsField }).where(eq(certificates.id, certId)).prepare(),
 );
 
 /** Finds the published certificate. Returns null if it is unknown. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
-  return row === undefined ? null : toPublishedCertificate(row);
+  if (row === undefined) return null;
+  const { twins, ...certificate } = row;
+  const duplicates = twins.map(({ signature: value, signatureKid: kid, ...twin }) => ({ ...twin, signature: toSignature(kid, value) }));
+  return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
 /** The same as a lookup, to combine with others. */

@@ -26,10 +26,10 @@ export interface SubmissionUsage extends ClientUsageDay {
 
 /**
  * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit; check with
- * `isDailyLimitReached`. Returns `isNear` from 80% of a limit on if the owners have not been warned that day. Returns no row if usage is
- * not counted.
+ * `isDailyLimitReached`. Returns `isNear` from 80% of a limit on if the owners have not been warned that day, and `room`, the number of
+ * submissions left that day. Returns no row if usage is not counted. With `isLimited` false, counts beyond the limit.
  */
-export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
+export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLimited = true) => {
   const { submissions, bytes, warnedAt } = clientDailyUsage;
   const own = (limit: typeof clients.dailySubmissionLimit | typeof clients.dailyByteLimit) =>
     query.select({ limit }).from(clients).where(eq(clients.id, usage.clientId));
@@ -42,12 +42,14 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
   return db
     .insert(clientDailyUsage, "clientId", "day", "submissions", "bytes")
     .select(
-      sql`select ${usage.clientId}, ${usage.day}, iif(${maxSubmissions} >= 1 and ${added} <= ${maxBytes}, 1, null), ${added} where ${usage.maxSubmissions} is not null`,
+      sql`select ${usage.clientId}, ${usage.day}, ${isLimited ? sql`iif(${maxSubmissions} >= 1 and ${added} <= ${maxBytes}, 1, null)` : sql`1`}, ${added} where ${usage.maxSubmissions} is not null`,
     )
     .onConflictDoUpdate({
       target: [clientDailyUsage.clientId, clientDailyUsage.day],
       set: {
-        submissions: sql`iif(${submissions} < ${maxSubmissions} and ${allBytes} <= ${maxBytes}, ${submissions} + 1, null)`,
+        submissions: isLimited
+          ? sql`iif(${submissions} < ${maxSubmissions} and ${allBytes} <= ${maxBytes}, ${submissions} + 1, null)`
+          : sql`${submissions} + 1`,
         bytes: allBytes,
       },
     })
@@ -55,6 +57,7 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
       isNear: sql<boolean>`${warnedAt} is null and (${submissions} * 5 >= ${maxSubmissions} * 4 or ${bytes} * 5 >= ${maxBytes} * 4)`
         .mapWith(Boolean)
         .as("is_near"),
+      room: sql<number>`${maxSubmissions} - ${submissions}`.as("room"),
     });
 };
 

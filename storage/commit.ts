@@ -91,11 +91,11 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
  * Returns the statements that domain events add to a change: one insert each for the change log, all audit entries and all anchors, and one
  * per environment for all public events. A conditional change can add only audit entries.
  */
-const buildDomainEventStatements = async (
+export const buildDomainEventStatements = async (
   db: Database,
   { vault, ledgerId }: CommitServices,
   domainEvents: readonly DomainEvent[],
-  onlyIf: SQL | undefined,
+  onlyIf?: SQL,
 ): Promise<readonly Statement[]> => {
   if (domainEvents.length === 0) return [];
   const statements = domainEvents.filter((event) => getDomainEventRoute(event).anchored).map((event) => toAnchorRow(ledgerId, event));
@@ -151,6 +151,14 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   return shapeResults(statements, await batch(db, [...Object.values<Statement>(statements), ...eventStatements]));
 };
 
+/** Schedules the relay of the audit entries, anchor statements and public events of committed domain events. */
+export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvents: readonly DomainEvent[]): void => {
+  if (domainEvents.length > 0) services.scheduleFollowUp();
+  const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));
+  for (const { businessId, environment } of sequences.values())
+    services.scheduleEvents(businessId as BusinessId, environment as Environment);
+};
+
 /** Like `commitWithoutFollowUp`, but also schedules the relay of the audit entries, anchor statements and public events. */
 export const commit = async <const Of extends Statements>(
   db: Database,
@@ -160,10 +168,7 @@ export const commit = async <const Of extends Statements>(
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const results = await commitWithoutFollowUp(db, services, statements, domainEvents, onlyIf);
-  if (domainEvents.length > 0) services.scheduleFollowUp();
-  const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));
-  for (const { businessId, environment } of sequences.values())
-    services.scheduleEvents(businessId as BusinessId, environment as Environment);
+  scheduleDomainEventWork(services, domainEvents);
   return results;
 };
 

@@ -12,7 +12,7 @@ const requestTimeoutMs = 2 * secondMs;
 export const backgroundTimeoutMs = 25 * secondMs;
 
 /** Rejects with an outage if the database does not respond within `maxMs`. */
-const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
+export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new StorageFault("outage", "NO_ANSWER")), maxMs);
   try {
@@ -132,4 +132,21 @@ export const shapeResults = <Of extends Statements>(statements: Of, results: rea
 export const batch = async <const Of extends Statements>(db: Database, statements: Of): Promise<BatchResults<Of>> => {
   const [first, ...rest] = Object.values<Statement>(statements);
   return shapeResults(statements, first === undefined ? [] : await db.batch([first, ...rest]));
+};
+
+/** A statement with its values, in a form that can be stored and run later. */
+export interface CompiledStatement {
+  readonly sql: string;
+  /** Text, numbers and null. */
+  readonly params: readonly unknown[];
+}
+
+export const compileStatement = (statement: Statement): CompiledStatement => {
+  const { sql, params } = (statement as unknown as { _prepare: () => { getQuery: () => CompiledStatement } })._prepare().getQuery();
+  return { sql, params };
+};
+
+/** Runs compiled statements as one transaction, like `batch`. */
+export const runCompiled = async ({ $client }: Database, statements: readonly CompiledStatement[]): Promise<void> => {
+  if (statements.length > 0) await $client.batch(statements.map(({ sql, params }) => $client.prepare(sql).bind(...params)));
 };

@@ -53,6 +53,8 @@ const parseViolation = (message: string): string | null => {
 
 const toStorageFault = (error: unknown): StorageFault => {
   if (error instanceof StorageFault) return error;
+  const inner = error instanceof Error ? findStorageFault(error.cause) : null; // drizzle wraps the faults of single statements
+  if (inner !== null) return inner;
   const { name, message } = error instanceof Error ? error : new Error();
   const code = /\b(?:SQLITE|D1)_[A-Z_]+/.exec(message.replace("D1_ERROR", ""))?.[0] ?? null;
   if (message.includes("constraint failed") || code?.startsWith("SQLITE_CONSTRAINT") === true)

@@ -41,7 +41,8 @@ interface IdempotentResponse {
   readonly now: Instant;
 }
 
-const toResponseRow = async (
+/** Returns the row to store, with the response sealed. */
+export const sealIdempotentResponse = async (
   vault: Vault,
   { keyHash, bodyHash }: IdempotentRequest,
   { status, response, certId, now }: IdempotentResponse,
@@ -50,11 +51,17 @@ const toResponseRow = async (
   return { keyHash, bodyHash, status, responseSealed, expiresAt: now + retentionMs, certId: certId ?? null };
 };
 
-/**
- * Returns the insert to add to the change's batch. The batch fails if the key already has a response; check with `isIdempotencyKeyTaken`.
- */
+/** Opens a response that `sealIdempotentResponse` has sealed. */
+export const openIdempotentResponse = (vault: Vault, keyHash: string, responseSealed: string): Promise<string> =>
+  vault.open(responseContext(keyHash), responseSealed);
+
+/** The insert of a sealed response. The batch fails if the key already has a response; check with `isIdempotencyKeyTaken`. */
+export const insertSealedResponse = (db: Database, row: typeof idempotentResponses.$inferInsert) =>
+  db.insert(idempotentResponses).values(row);
+
+/** Seals the response and returns the insert to add to the change's batch, as `insertSealedResponse` does. */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
-  [db.insert(idempotentResponses).values(await toResponseRow(vault, given, given))] as const;
+  [insertSealedResponse(db, await sealIdempotentResponse(vault, given, given))] as const;
 
 /** Returns true if the batch failed because another request with the same key committed first. */
 export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", idempotentResponses.keyHash);
@@ -79,7 +86,7 @@ export const findIdempotentResponse = async (
   });
   const [row] = saved;
   if (row === undefined) return null;
-  return { bodyHash: row.bodyHash, response: await vault.open(responseContext(keyHash), row.responseSealed) };
+  return { bodyHash: row.bodyHash, response: await openIdempotentResponse(vault, keyHash, row.responseSealed) };
 };
 
 // The longest operation is a webhook test that a person waits for: 5 s to check the host and 10 s for the receiver. The lease is four times
@@ -124,7 +131,7 @@ export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: Ide
   const [row] = saved;
   if (row === undefined) return { kind: claimed.length === 1 ? "mine" : "taken" };
   const { bodyHash, status, responseSealed } = row;
-  return { kind: "kept", bodyHash, status, response: await vault.open(responseContext(keyHash), responseSealed) };
+  return { kind: "kept", bodyHash, status, response: await openIdempotentResponse(vault, keyHash, responseSealed) };
 };
 
 const isClaimOfHolder = ({ keyHash, holder }: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
@@ -140,7 +147,7 @@ export const completeIdempotencyClaim = async (
   response: IdempotentResponse,
 ): Promise<void> => {
   await batch(db, [
-    insertIf(db, idempotentResponses, await toResponseRow(vault, claim, response), hasClaim(claim)),
+    insertIf(db, idempotentResponses, await sealIdempotentResponse(vault, claim, response), hasClaim(claim)),
     deleteIdempotencyClaim(db, claim),
   ]);
 };
@@ -156,7 +163,7 @@ export const insertClaimedResponse = async (
   response: IdempotentResponse,
   onlyIf: Condition = sql`true`,
 ): Promise<readonly Statement[]> => {
-  const row = await toResponseRow(vault, claim, response);
+  const row = await sealIdempotentResponse(vault, claim, response);
   const bodyHash = sql`case when ${hasClaim(claim)} then ${claim.bodyHash} end`;
   return [insertIf(db, idempotentResponses, { ...row, bodyHash }, onlyIf), deleteIdempotencyClaim(db, claim)];
 };

@@ -303,6 +303,20 @@ export const certificateAddresses = table(
   ],
 );
 
+export const certificateTwins = table(
+  "certificate_twins",
+  {
+    certId: certificateRef().notNull(),
+    fingerprint: text().notNull(),
+    issuedAt: instant().notNull(),
+    canonical: text().notNull(),
+    signature: text().notNull(),
+    signatureKid: text().notNull(),
+    manageTokenHash: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.certId, t.fingerprint] })],
+);
+
 export const certificateViews = table(
   "certificate_views",
   {

@@ -41,6 +41,11 @@ export interface Vault extends Sealer {
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Returns a keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
+  /**
+   * Returns 120 bits for the ID of the certificate that is issued under an idempotency key. A repeated request gets the same ID, and
+   * nobody without the key can guess it.
+   */
+  readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
   /** Returns the token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
   /**
@@ -151,6 +156,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
     // The inner hash lets a caller send the SHA-256 of an email address instead of the address.
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
+    certificateBytes: async (idempotencyKeyHash) => (await keyed(`certificate:${idempotencyKeyHash}`)).subarray(0, 15),
     linkToken: async (purpose) => toBase64Url(await keyed(`link:${purpose}`)),
     sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
     blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),

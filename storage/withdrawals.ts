@@ -21,8 +21,8 @@ import {
   type SignedReceipt,
 } from "./entity-withdrawals.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
-import { businesses, ceaseAcknowledgements, certificates, entityWithdrawals, withdrawals } from "./schema.ts";
-import { jsonRow } from "./json-rows.ts";
+import { businesses, ceaseAcknowledgements, certificates, certificateTwins, entityWithdrawals, withdrawals } from "./schema.ts";
+import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
@@ -75,6 +75,10 @@ export const withdrawableFields = {
   fingerprint: certificates.fingerprint,
 };
 
+const twinTokensField = jsonRows({ manageTokenHash: certificateTwins.manageTokenHash }, (rows) =>
+  query.select({ rows }).from(certificateTwins).where(eq(certificateTwins.certId, certificates.id)),
+);
+
 /**
  * Finds a certificate with the data that a withdrawal needs. This includes the indexes and hashes that prove who may withdraw, and the
  * business's published contact details. Returns null if the certificate is unknown.
@@ -89,6 +93,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       addresses: addressesField,
       subjectSealed: certificates.subjectSealed,
       manageTokenHash: certificates.manageTokenHash,
+      twins: twinTokensField,
       domains: verifiedDomainsField,
       withdrawal: withdrawalField,
       entities: entitiesField,
@@ -106,11 +111,12 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, accepted, entitiesWithdrawn, addresses, ...rest } = row;
+  const { certificate, chain, accepted, entitiesWithdrawn, addresses, manageTokenHash, twins, ...rest } = row;
   return {
     ...rest,
     /** Every email address and phone number on the certificate. */
     addressIndexes: addresses.map(({ index }) => index),
+    manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
     /** Every email address on the certificate; a code sent to any of them withdraws it. */
     emailIndexes: addresses.flatMap(({ kind, index }) => (kind === "email" ? [index] : [])),
     certificate: { ...certificate, chain },

@@ -16,6 +16,7 @@ import type { DestinationHost } from "../durable-objects/destination-host/object
 import type { EventSequence } from "../durable-objects/event-sequence/object.ts";
 import type { DeliveryQueue } from "../durable-objects/delivery-queue/object.ts";
 import type { LedgerLog } from "../durable-objects/ledger-log/object.ts";
+import type { IntakeJournal } from "../durable-objects/intake-journal/object.ts";
 import type { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 import { describeOutOfRange, parseLimits, parseStorageLimits, type Limits } from "./limits.ts";
 
@@ -28,6 +29,7 @@ export interface Env {
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
   readonly DESTINATION_HOST: DurableObjectNamespace<DestinationHost>;
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
+  readonly INTAKE_JOURNAL: DurableObjectNamespace<IntakeJournal>;
   readonly ANCHOR_QUEUE: Queue<object>;
   readonly SHIELD?: RateLimit;
   /** Cloudflare's Email Service, used if MAIL_TRANSPORT is "cloudflare". */
@@ -62,6 +64,10 @@ export interface Config extends ProofSettings {
   readonly requiresSignupApproval: boolean;
   readonly limits: Limits;
   readonly storageLimits: StorageLimits;
+  /** How long a submission waits for its database before it is journaled. */
+  readonly intakeWaitMs: number;
+  /** Where journals are created: a location hint of the platform; null for its default. */
+  readonly intakeLocation: DurableObjectLocationHint | null;
   readonly mail: MailSettings;
   /** Null if this deployment does not sell plans. */
   readonly billing: BillingSettings | null;
@@ -116,6 +122,8 @@ const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports J
 // Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
 // are short compared with the minutes that a ledger takes to vouch for a time.
 const defaultBatchWindowMs = 2_000;
+const defaultIntakeWaitMs = 600; // far above a healthy database's slowest answers, and short enough for a person who waits
+const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** Path of the agent server. Clients also use the URL as the server's identifier, so there must be exactly one spelling. */
 export const mcpPath = "/mcp";
 
@@ -303,6 +311,13 @@ export const loadConfig = (env: Env): Config => {
     requiresSignupApproval: text("SIGNUP_APPROVAL", (value) => value === "manual", "none") === "manual",
     limits,
     storageLimits,
+    intakeWaitMs: number(
+      "INTAKE_WAIT_MS",
+      (value) => Number.isSafeInteger(value) && value >= 100 && value <= 1_900,
+      "a whole number from 100 to 1900",
+      defaultIntakeWaitMs,
+    ),
+    intakeLocation: (text("INTAKE_LOCATION", isLocationHint, "") || null) as DurableObjectLocationHint | null,
     mail: parseMailSettings(env, setting, development, faults),
     billing: parseBillingSettings(setting, development, faults),
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,

@@ -15,6 +15,7 @@ export { AuditLog } from "../durable-objects/audit-log/object.ts";
 export { DestinationHost } from "../durable-objects/destination-host/object.ts";
 export { EventSequence } from "../durable-objects/event-sequence/object.ts";
 export { DeliveryQueue } from "./platform/delivery-queue-binding.ts";
+export { IntakeJournal } from "../durable-objects/intake-journal/object.ts";
 export { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 

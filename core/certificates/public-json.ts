@@ -161,6 +161,19 @@ const listChecks = (certificate: PublishedCertificate) => [
   { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },
 ];
 
+/** Absent unless there is one. */
+const toDuplicatesView = (duplicates: PublishedCertificate["duplicates"] = []) =>
+  duplicates.length === 0
+    ? {}
+    : {
+        duplicates: duplicates.map(({ fingerprint, issuedAt, canonical, signature }) => ({
+          fingerprint,
+          issued_at: toIso(issuedAt),
+          canonical,
+          signature: { ...signature },
+        })),
+      };
+
 /** Builds the response of GET /v1/certs/{id}/verify. It contains no personal data except the masked subject. */
 export const toPublicView = (certificate: PublishedCertificate, context: ViewContext) => ({
   cert_id: certificate.id,
@@ -195,6 +208,7 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   checks: listChecks(certificate),
   view_count: certificate.viewCount,
   status_list: null,
+  ...toDuplicatesView(certificate.duplicates),
 });
 
 /** Returns a certificate's policies, with their text if it could be read. */

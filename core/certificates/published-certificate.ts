@@ -6,7 +6,7 @@ import type { AuditChain } from "../domain-events.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 import type { AttestedStatement } from "./attested-statement.ts";
-import type { CertificateStatus } from "./certificate.ts";
+import type { Certificate, CertificateStatus } from "./certificate.ts";
 import { canonicalizePreimage, buildPreimage, type Preimage } from "./fingerprint.ts";
 import type { SubjectFields } from "./subject.ts";
 import type { SubmissionNotes } from "./submission-notes.ts";
@@ -64,6 +64,17 @@ export interface IssuerSignature {
   readonly value: string;
 }
 
+/**
+ * Another text that was signed for the same submission under the same certificate ID: the database was silent, a first attempt reached it
+ * unseen, and its repeat was answered from the journal. The certificate is what the database had first; receipts for this text stay valid.
+ */
+export interface SignedDuplicate {
+  readonly fingerprint: string;
+  readonly issuedAt: Instant;
+  readonly canonical: string;
+  readonly signature: IssuerSignature;
+}
+
 export interface PublishedCertificate {
   readonly id: CertId;
   readonly businessId: BusinessId;
@@ -95,7 +106,43 @@ export interface PublishedCertificate {
   readonly withdrawal: WithdrawalWithProof | null;
   /** The recipients for whom the person has withdrawn consent individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
+  /** Loaded only for verification. Almost always empty. */
+  readonly duplicates?: readonly SignedDuplicate[];
 }
+
+/** Returns a certificate as it is published before its database has it: active, not viewed, and without policies and proofs. */
+export const toUnplacedCertificate = (
+  certificate: Certificate,
+  signature: IssuerSignature,
+  subjectMasked: Readonly<Record<string, string>>,
+): PublishedCertificate => ({
+  id: certificate.id,
+  businessId: certificate.business.id,
+  businessName: certificate.business.name,
+  environment: certificate.environment,
+  status: "active",
+  purpose: certificate.purpose,
+  disclosureText: certificate.disclosureText,
+  disclosureHash: certificate.disclosureHash,
+  entities: certificate.recipients.entities,
+  answered: certificate.recipients.answered ?? null,
+  originDomain: certificate.originDomain,
+  issuedAt: certificate.issuedAt,
+  fingerprint: certificate.fingerprint,
+  subjectHash: certificate.subjectHash,
+  subjectMasked,
+  subjectErasedAt: null,
+  notes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
+  gpc: certificate.captureContext.gpc,
+  capturedVia: certificate.captureContext.capturedVia,
+  signature,
+  viewCount: 0,
+  policiesCaptured: false,
+  policies: [],
+  anchor: null,
+  withdrawal: null,
+  entitiesWithdrawn: [],
+});
 
 /** Returns whether the person was asked about each recipient and accepted none, so that the certificate records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;

@@ -22,8 +22,8 @@ export const authorizeByCode = (attempt: {
  * method of the withdrawal.
  */
 export const authorizeByToken = (attempt: {
-  /** Token hash of `manage_url`. */
-  readonly expectedHash: string;
+  /** Token hashes of `manage_url`: usually one, and one more for each duplicate of the certificate. */
+  readonly expectedHashes: readonly string[];
   readonly isInTime: boolean;
   /** The token hashes of the unexpired links that were emailed to the address on the certificate. */
   readonly mailedHashes: readonly string[];
@@ -31,7 +31,7 @@ export const authorizeByToken = (attempt: {
   readonly scope: WithdrawalScope;
   readonly status: CertificateStatus;
 }): Result<"manage_link" | "email_code", "opt_out_failed" | "invalid_request" | "already_revoked"> => {
-  const isManageLink = isEqualConstantTime(attempt.expectedHash, attempt.givenHash) && attempt.isInTime;
+  const isManageLink = attempt.expectedHashes.some((expected) => isEqualConstantTime(expected, attempt.givenHash)) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
   // Anyone who submits a form in another person's name receives its manage link, so the link must not reach other certificates.

@@ -8,6 +8,7 @@ import { replayMonth } from "./replay-month.ts";
 export { AuditLog } from "../../durable-objects/audit-log/object.ts";
 export { DestinationHost } from "../../durable-objects/destination-host/object.ts";
 export { EventSequence } from "../../durable-objects/event-sequence/object.ts";
+export { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 export { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 export { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
 export { DeliveryQueue } from "./delivery-queue.ts";

@@ -205,7 +205,8 @@ describe("a failing table", () => {
   ])("%s: returns 503 for reads and writes, without the database's message", async (_name, message) => {
     const fails = (): Promise<never> => Promise.reject(new Error(message));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const service = createServiceCall({ DB: { prepare: () => statement, batch: fails } });
+    const withoutCopies = { get: async () => null }; // no remembered account, which would let the journal accept the submission
+    const service = createServiceCall({ DB: { prepare: () => statement, batch: fails }, KV: withoutCopies });
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     const answers = [
       await service("/v1/consent", buildConsentRequest(buildSubmission())),

@@ -6,6 +6,7 @@ import { auditLogSteps } from "../../durable-objects/audit-log/migrations.ts";
 import { eventSequenceSteps } from "../../durable-objects/event-sequence/migrations.ts";
 import { deliveryQueueSteps } from "../../durable-objects/delivery-queue/migrations.ts";
 import { destinationHostSteps } from "../../durable-objects/destination-host/migrations.ts";
+import { intakeJournalSteps } from "../../durable-objects/intake-journal/migrations.ts";
 import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
 import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
 import { logTables } from "../../durable-objects/transparency-log/migrations.ts";
@@ -58,6 +59,7 @@ const stepsByClass: Readonly<Record<string, readonly string[]>> = {
   "delivery-queue": deliveryQueueSteps,
   "destination-host": destinationHostSteps,
   "event-sequence": eventSequenceSteps,
+  "intake-journal": intakeJournalSteps,
   "ledger-log": ledgerLogSteps,
   "rate-limiter": rateLimiterSteps,
 };

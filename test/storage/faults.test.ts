@@ -8,7 +8,7 @@ import { batch, openDatabase, onPrimary } from "../../storage/database.ts";
 import { isTriggerError, findStorageFault, StorageFault, isConstraintViolation } from "../../storage/faults.ts";
 import { disclosures, withdrawals } from "../../storage/schema.ts";
 import { getErrorKind } from "../../workers/log.ts";
-import { buildConsentRequest, readDatabaseContents, createServiceCall, buildSubmission, world } from "../support/world.ts";
+import { buildConsentRequest, readDatabaseContents, createServiceCall, buildSubmission, world, type Call } from "../support/world.ts";
 
 const db = openDatabase(env.DB);
 const catchError = async (call: () => unknown): Promise<unknown> => {
@@ -151,7 +151,9 @@ describe("in a response", () => {
           return Promise.reject(error(values));
         },
       };
-      const service = createServiceCall({ DB: failing });
+      const closed = { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("storage outage")) }) };
+      /** A new isolate each time, because an isolate that has seen an outage sends nothing to the database for a moment. */
+      const service: Call = (path, init) => createServiceCall({ DB: failing, INTAKE_JOURNAL: closed })(path, init);
       const answers = [
         await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),
         await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields }, { "idempotency-key": "failures" })),

@@ -3,6 +3,7 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { IntakeState } from "../../core/intake/intake-state.ts";
 import { openDatabase } from "../../storage/database.ts";
 import type { Shards } from "../../storage/shards.ts";
 import { buildApp } from "../../workers/app.ts";
@@ -37,8 +38,9 @@ const throwError = (error: Error) => (): never => {
 const createFailingPlatform = (error: Error): Partial<Platform> => {
   const db = openDatabase({ prepare: throwError(error), batch: throwError(error) } as unknown as D1Database);
   const shards: Shards = { forId: () => db, get: () => db, all: () => [["00" as never, db]], withQueryCounter: () => shards };
-  // With an empty cache, every request reads the failing database.
-  return { shards, cachedClients: new BoundedMap(1) };
+  // With an empty cache and no copy of an account in KV, every request needs the failing database.
+  const kv = { get: async () => null, put: async () => {} } as unknown as KVNamespace;
+  return { shards, kv, cachedClients: new BoundedMap(1), intakeState: new IntakeState() };
 };
 export const createOutagePlatform = (): Partial<Platform> => createFailingPlatform(new Error("D1_ERROR: the database is away"));
 export const createFaultyPlatform = (): Partial<Platform> => createFailingPlatform(new TypeError("a bug"));

@@ -2,6 +2,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
+import { IntakeState } from "../../core/intake/intake-state.ts";
 import type { Mailer } from "../../core/mail/message.ts";
 import type { RandomBytes } from "../../core/ids.ts";
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
@@ -81,6 +82,9 @@ export const createPlatform = async (env: Env): Promise<Services> => {
       config.issuerSeed,
       config.retiredIssuerKeys.map(({ key }) => key),
     ),
+    intakeState: new IntakeState(),
+    intakeJournal: (name) =>
+      env.INTAKE_JOURNAL.getByName(name, config.intakeLocation === null ? {} : { locationHint: config.intakeLocation }),
     cachedClients: new BoundedMap(2_000), // about 1 KiB each
     oauthClients: new BoundedMap(200), // at most 8 KiB each
     pendingOAuthReads: new Set(),

@@ -403,9 +403,23 @@ const publishedCertificateObjectSchema = z.object({
     .openapi({ description: "Position in the public status list, if there is one." }),
 });
 
-export const verifiedCertificateSchema = publishedCertificateObjectSchema.openapi("VerifiedCertificate", {
-  description: "Certificate without personal data.",
-});
+const duplicateSchema = z
+  .object({
+    fingerprint: hashSchema,
+    issued_at: describedTime("When this text was signed"),
+    canonical: z.string().openapi({ description: "Text whose SHA-256 is `fingerprint`." }),
+    signature: signatureSchema,
+  })
+  .openapi("CertificateDuplicate");
+
+export const verifiedCertificateSchema = publishedCertificateObjectSchema
+  .extend({
+    duplicates: z.array(duplicateSchema).optional().openapi({
+      description:
+        "Other texts signed for the same submission, present only if there are any. During an outage, a repeated request can get a receipt with another fingerprint; it is listed here, so that it can still be verified.",
+    }),
+  })
+  .openapi("VerifiedCertificate", { description: "Certificate without personal data." });
 
 export const certificateViewSchema = z
   .object({

@@ -9,10 +9,10 @@ import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { parseSubmission, type ParsedSubmission } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { generateId, shardOfId, type ClientId, type BusinessId, type CertId } from "../../../core/ids.ts";
+import { buildCertId, randomBytesPerId, type ClientId, type BusinessId } from "../../../core/ids.ts";
 import { ok, refuseWhen, refuse, type Result } from "../../../core/result.ts";
 import type { IssuingClient } from "../../../storage/accounts.ts";
-import { isOutdatedRevision } from "../../../storage/certificates.ts";
+import { isCertIdTaken, isOutdatedRevision } from "../../../storage/certificates.ts";
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -70,13 +70,22 @@ interface ParsedCapture {
   readonly idempotencyHashes: IdempotencyHashes | null;
 }
 
-/** Makes one attempt. Throws if the account changed since it was loaded, or if the idempotency key is already used. */
+/**
+ * Makes one attempt. Throws if the account changed since it was loaded, or if the idempotency key or the certificate's ID is already used.
+ * `isIdRandom` is needed if an earlier certificate was issued under the same idempotency key, whose response has expired.
+ */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
   db: Database,
   { clientId, request, parsed, idempotencyHashes }: ParsedCapture,
-  account: IssuingClient,
+  client: SubmissionClient,
+  isIdRandom: boolean,
 ): Promise<Result<CaptureResult>> => {
+  const { account } = client.known;
+  const idBytes =
+    idempotencyHashes === null || isIdRandom
+      ? services.random(randomBytesPerId)
+      : await services.vault.certificateBytes(idempotencyHashes.keyHash);
   const recognized = recognizeFields(parsed.fields, account.country, services.toE164);
   const issued = issueCertificate({
     business: account,
@@ -88,14 +97,13 @@ const attemptCapture = async (
     captureContext: request.circumstances,
     rules: getOriginRules(services.config, account),
     now: services.clock(),
-    certId: generateId("cc_", shardOfId(clientId), services.random) as CertId,
+    certId: buildCertId(clientId, idBytes),
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
   try {
     const hasApiKey = request.caller !== null;
-    const receipt = await commitIssuance(services, db, account, issued.value, recognized, idempotencyHashes, hasApiKey);
-    return ok({ receipt, isReplayed: false });
+    return await commitIssuance(services, db, client, issued.value, recognized, idempotencyHashes, hasApiKey);
   } catch (error) {
     if (isDailyLimitReached(error)) return refuse("rate_limited", storageLimitMessages.client);
     const owner = account.environment === "sandbox" ? "sandbox" : "business";
@@ -108,8 +116,8 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). The outboxes take care of policy
- * capture, audit entries and ledger statements. The first attempt uses the resolved client without reading it again. If that attempt fails,
+ * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API). The
+ * outboxes take care of policy capture, audit entries and ledger statements. The first attempt uses the resolved client without reading it again. If that attempt fails,
  * the account may be outdated or the idempotency key already used, so both are read before an error is returned. Errors are checked in this
  * order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
  * of `issueCertificate`, `rate_limited`. If the idempotency key has a saved response, that response is returned instead, after checking for
@@ -120,7 +128,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
   const parsed = parseSubmission(submission);
   if (!parsed.ok) return parsed;
   if (client === null) return refuse("client_not_found");
-  const { id: clientId, account } = client;
+  const { id: clientId } = client;
   const db = services.shards.forId(clientId);
   const idempotencyHashes: IdempotencyHashes | null =
     request.idempotencyKey === null
@@ -131,10 +139,17 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
         };
 
   const capture = { clientId, request, parsed: parsed.value, idempotencyHashes };
-  const conflicts = [isOutdatedRevision, isIdempotencyKeyTaken];
-  if (canActForClient(request.caller, account)) {
-    const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, account), 1);
-    if (attempt.ok) return attempt;
+  let isIdTaken = false;
+  const isIdConflict = (error: unknown): boolean => {
+    if (!isCertIdTaken(error)) return false;
+    isIdTaken = true;
+    return true;
+  };
+  const conflicts = [isOutdatedRevision, isIdempotencyKeyTaken, isIdConflict];
+  if (canActForClient(request.caller, client.known.account)) {
+    const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, client, false), 1);
+    // Only the journal finds a conflict before the second attempt, and the key is then certainly used.
+    if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {
     const [current, saved] = await Promise.all([
@@ -142,8 +157,8 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
       idempotencyHashes === null ? null : findIdempotentResponse(db, services.vault, idempotencyHashes.keyHash, services.clock()),
     ]);
     if (current === null) return refuse("client_not_found");
-    if (!canActForClient(request.caller, current.account)) return refuse("forbidden");
-    if (saved === null) return attemptCapture(services, db, capture, current.account);
+    if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
+    if (saved === null) return attemptCapture(services, db, capture, current, isIdTaken);
     if (!current.origin.ok) return current.origin;
     if (saved.bodyHash !== idempotencyHashes?.bodyHash) return refuse("idempotency_conflict");
     return ok({ receipt: parseStoredReceipt(saved.response), isReplayed: true });

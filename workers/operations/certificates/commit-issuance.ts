@@ -1,19 +1,25 @@
 // Commits an issued certificate in one batch.
 import { toBase64Url } from "../../../core/bytes.ts";
-import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
+import { parseStoredReceipt, serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import type { RecognizedFields } from "../../../core/certificates/recognized-fields.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
+import { toUnplacedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
-import type { IssuingClient } from "../../../storage/accounts.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { dayMs } from "../../../core/time.ts";
+import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
 import { insertIssuance } from "../../../storage/certificates.ts";
-import { commit } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
-import { insertIdempotentResponse } from "../../../storage/idempotency.ts";
+import { buildDomainEventStatements, scheduleDomainEventWork } from "../../../storage/commit.ts";
+import { batch, compileStatement, shapeResults, type Database, type Statement } from "../../../storage/database.ts";
+import { insertSealedResponse, openIdempotentResponse, sealIdempotentResponse } from "../../../storage/idempotency.ts";
+import { insertTwin } from "../../../storage/intake.ts";
 import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
+import { commitOrJournal } from "../intake/commit-or-journal.ts";
+import { confirmClient, type SubmissionClient } from "./resolve-submission-client.ts";
 import { warnOwnersNearDailyLimit } from "./warn-owners-near-daily-limit.ts";
 
 export interface IdempotencyHashes {
@@ -45,31 +51,42 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
   };
 };
 
+export interface CommittedIssuance {
+  readonly receipt: CaptureReceipt;
+  /** Whether an earlier request with this idempotency key issued the certificate. */
+  readonly isReplayed: boolean;
+}
+
 /**
- * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. On failure, check
- * `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached` and `isIdempotencyKeyTaken`. In all of these cases, nothing was written.
+ * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. If the database is
+ * silent, the same rows are journaled. On failure, check `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`,
+ * `isCertIdTaken` and `isIdempotencyKeyTaken`. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key
+ * that is in the journal.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,
   db: Database,
-  business: IssuingClient,
+  client: SubmissionClient,
   issued: IssuedCertificate,
   recognized: RecognizedFields,
   idempotencyKey: IdempotencyHashes | null,
   hasApiKey: boolean,
-): Promise<CaptureReceipt> => {
+): Promise<Result<CommittedIssuance, "idempotency_conflict">> => {
   const { certificate } = issued;
+  const { account, room } = client.known;
   const manageToken = toBase64Url(services.random(manageTokenBytes));
   const receipt = toCaptureReceipt(services, issued, manageToken);
-  const [signature, emails, phones] = await Promise.all([
+  const [value, emails, phones] = await Promise.all([
     services.signer.sign(certificate.canonical),
     Promise.all(recognized.emails.map((email) => services.vault.blindIndex("email", email))),
     Promise.all(recognized.phones.map((phone) => services.vault.blindIndex("phone", phone))),
   ]);
+  const signature = { kid: services.signer.kid, alg: "Ed25519", value } as const;
+  const manageTokenHash = sha256Hex(manageToken);
   const issuance = await insertIssuance(db, services.vault, issued, {
-    revision: business.revision,
-    signature: { kid: services.signer.kid, alg: "Ed25519", value: signature },
-    manageTokenHash: sha256Hex(manageToken),
+    revision: account.revision,
+    signature,
+    manageTokenHash,
     addresses: { emails, phones },
     policiesNotBefore: certificate.issuedAt - captureReuseMs,
     policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
@@ -78,18 +95,50 @@ export const commitIssuance = async (
     hasApiKey,
   });
   const response = { status: 201, response: serializeStoredReceipt(receipt), certId: certificate.id, now: certificate.issuedAt };
-  const [idempotentResponse] =
-    idempotencyKey === null ? [] : await insertIdempotentResponse(db, services.vault, { ...idempotencyKey, ...response });
-  const { usage, policyRequest } = await commit(
-    db,
-    services,
-    { ...issuance, ...(idempotentResponse !== undefined && { idempotentResponse }) },
-    [issued.domainEvent],
-  );
+  const savedResponse = idempotencyKey === null ? null : await sealIdempotentResponse(services.vault, idempotencyKey, response);
+  const domainEvents = [issued.domainEvent];
+  const followingStatements: readonly Statement[] = [
+    ...(savedResponse === null ? [] : [insertSealedResponse(db, savedResponse)]),
+    ...(await buildDomainEventStatements(db, services, domainEvents)),
+  ];
+  const day = Math.floor(certificate.issuedAt / dayMs);
+  const written = await commitOrJournal(services, {
+    clientId: client.id,
+    target: client.target,
+    commit: async () =>
+      shapeResults(issuance.statements, await batch(db, [...Object.values<Statement>(issuance.statements), ...followingStatements])),
+    buildEntry: isSnapshotCurrent(client.known, services.clock())
+      ? () => ({
+          certId: certificate.id,
+          clientId: client.id,
+          day,
+          fingerprint: certificate.fingerprint,
+          issuedAt: certificate.issuedAt,
+          receipt: savedResponse && {
+            keyHash: savedResponse.keyHash,
+            bodyHash: savedResponse.bodyHash,
+            receiptSealed: savedResponse.responseSealed,
+          },
+          published: JSON.stringify(toUnplacedCertificate(certificate, signature, issuance.subjectMasked)),
+          statements: [...Object.values<Statement>(issuance.buildUnconditional()), ...followingStatements].map(compileStatement),
+          twinStatements: [compileStatement(insertTwin(db, certificate, { signature, manageTokenHash }))],
+        })
+      : null,
+    room: hasApiKey ? null : room?.day === day ? room.left : services.config.storageLimits.client.records,
+  });
+  if (written.kind === "journaled") return ok({ receipt, isReplayed: false });
+  if (written.kind === "repeated") {
+    const { keyHash, bodyHash, receiptSealed } = written.receipt;
+    if (bodyHash !== idempotencyKey?.bodyHash) return refuse("idempotency_conflict");
+    return ok({ receipt: parseStoredReceipt(await openIdempotentResponse(services.vault, keyHash, receiptSealed)), isReplayed: true });
+  }
+  const { usage, policyRequest } = written.results;
+  confirmClient(services, client, usage[0] === undefined ? null : { day, left: usage[0].room });
+  scheduleDomainEventWork(services, domainEvents);
   if (policyRequest.length > 0) services.scheduleRelay();
   if (usage[0]?.isNear === true)
     services.waitUntil(() =>
-      runIsolated(services, "warn-near-limit", () => warnOwnersNearDailyLimit(services, db, business.id, certificate)),
+      runIsolated(services, "warn-near-limit", () => warnOwnersNearDailyLimit(services, db, account.id, certificate)),
     );
-  return receipt;
+  return ok({ receipt, isReplayed: false });
 };

@@ -1,9 +1,10 @@
 // Dependencies of the operations in this folder.
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { ClientId } from "../../../core/ids.ts";
-import type { IssuingClient } from "../../../storage/accounts.ts";
 import type { AttestationDependencies } from "../attestations/dependencies.ts";
 import type { Counters, PhoneNumbers, Schedules } from "../dependencies.ts";
+import type { Intake } from "../intake/dependencies.ts";
+import type { KnownClient } from "./known-client.ts";
 
 /** Cached accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
@@ -11,10 +12,10 @@ export interface ClientCache {
    * Never trusted. An insert contains the account revision that it is based on and fails if the account has changed. An error is returned
    * only after a fresh read.
    */
-  readonly cachedClients: BoundedMap<ClientId, IssuingClient>;
+  readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }
 
-export interface CertificateDependencies extends AttestationDependencies, ClientCache, PhoneNumbers {}
+export interface CertificateDependencies extends AttestationDependencies, ClientCache, PhoneNumbers, Intake {}
 
 export interface CertificateWriteDependencies extends CertificateDependencies, Schedules {}
 

@@ -10,6 +10,7 @@ import { findCertificateForPage } from "../../../storage/certificates.ts";
 import { insertCertificateView } from "../../../storage/certificate-views.ts";
 import { getErrorKind } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
+import { findWhileAway } from "../intake/find-journaled.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 import { getBusinessContact, type BusinessContactDetails } from "./get-business-contact.ts";
@@ -38,11 +39,12 @@ const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageVi
   return { at, ip, userAgent: named, os: parseOsFamily(named), bot: isPrefetch || isKnownBot(named) };
 };
 
-const loadAndRecordView = async (
-  services: ReadDependencies,
-  certId: CertId,
-  visitor: PageVisitor,
-): Promise<Omit<CertificatePage, "businessContact"> | null> => {
+interface LoadedPage extends Omit<CertificatePage, "businessContact"> {
+  /** The database is away, and the certificate comes from the journal. The view is not recorded. */
+  readonly isJournaled?: true;
+}
+
+const loadAndRecordView = async (services: ReadDependencies, certId: CertId, visitor: PageVisitor): Promise<LoadedPage | null> => {
   const db = services.shards.forId(certId);
   if (visitor.isRefresh === true) return findCertificateForPage(db, certId);
   try {
@@ -66,13 +68,18 @@ export const getCertificatePage = async (
   certId: CertId,
   visitor: PageVisitor,
 ): Promise<Result<CertificatePage, "cert_not_found">> => {
-  const page = await loadAndRecordView(services, certId, visitor);
+  const page = await findWhileAway<LoadedPage>(
+    services,
+    certId,
+    () => loadAndRecordView(services, certId, visitor),
+    (certificate) => ({ certificate, loggedAt: null, isJournaled: true }),
+  );
   if (page === null) return refuse("cert_not_found");
   const { certificate } = page;
   const isMailed = certificate.subjectErasedAt === null && (certificate.subjectMasked.email ?? "") !== "";
   const [attested, businessContact] = await Promise.all([
     withCertificateAttestations(services, certificate),
-    isMailed && certificate.status === "active" ? null : getBusinessContact(services, certificate),
+    page.isJournaled === true || (isMailed && certificate.status === "active") ? null : getBusinessContact(services, certificate),
   ]);
-  return ok({ ...page, certificate: attested, businessContact });
+  return ok({ loggedAt: page.loggedAt, certificate: attested, businessContact });
 };

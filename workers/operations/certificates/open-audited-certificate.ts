@@ -10,6 +10,7 @@ import { listViewTrail } from "../../../storage/certificate-views.ts";
 import { findOpenedCertificate } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findPolicyText } from "../../../storage/policies.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
@@ -37,7 +38,9 @@ export const openAuditedCertificate = async (
 ): Promise<Result<AuditedCertificate, "cert_not_found">> => {
   const db = services.shards.forId(certId);
   const { business, environment } = reader;
-  const opened = await findOpenedCertificate(db, services.vault, { certId, businessId: business.id, environment });
+  const opened = await findOrPlace(services, certId, () =>
+    findOpenedCertificate(db, services.vault, { certId, businessId: business.id, environment }),
+  );
   if (opened === null) return refuse("cert_not_found");
   const action: AuditedAction = { type, entityType: "certificate", entityId: certId, payload };
   const readEvent = createAuditedEvent({ chain: opened.chain, actor }, action, services.clock());

@@ -2,48 +2,120 @@
 import { getOriginRules, verifyOrigin, type VerifiedHost } from "../../../core/access/origins.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
-import { findIssuingClient, type IssuingClient } from "../../../storage/accounts.ts";
+import { minuteMs } from "../../../core/time.ts";
+import { findAccountSnapshot, saveAccountSnapshot, type AccountSnapshot } from "../../../storage/account-snapshots.ts";
+import { findIssuingClient } from "../../../storage/accounts.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { findStorageFault } from "../../../storage/faults.ts";
+import { journalOfClient } from "../../../core/intake/journal-name.ts";
+import { runIsolated } from "../../log.ts";
+import { chooseIntakeTarget, type IntakeTarget } from "../intake/choose-intake-target.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
+import type { KnownClient } from "./known-client.ts";
 
 export interface SubmissionClient {
   readonly id: ClientId;
   /** May be outdated, because it can come from the cache. */
-  readonly account: IssuingClient;
+  readonly known: KnownClient;
   /** The Origin header's host, verified against the account's domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
+  /** Where the submission will be written. */
+  readonly target: Promise<IntakeTarget>;
 }
 
 const toSubmissionClient = (
   { config }: CertificateDependencies,
   id: ClientId,
-  account: IssuingClient,
+  known: KnownClient,
   originHeader: string | null,
-): SubmissionClient => ({ id, account, origin: verifyOrigin(originHeader, account.domains, getOriginRules(config, account)) });
+  target: Promise<IntakeTarget>,
+): SubmissionClient => ({
+  id,
+  known,
+  origin: verifyOrigin(originHeader, known.account.domains, getOriginRules(config, known.account)),
+  target,
+});
+
+const remember = ({ cachedClients }: CertificateDependencies, id: ClientId, snapshot: AccountSnapshot): KnownClient => {
+  const { savedAt = 0, room = null } = cachedClients.get(id) ?? {};
+  const known = { ...snapshot, savedAt, room };
+  cachedClients.set(id, known);
+  return known;
+};
 
 /** Reads the account from the database and caches it. Returns null for an unknown client ID. */
 export const readSubmissionClient = async (
   services: CertificateDependencies,
   id: ClientId,
   originHeader: string | null,
+  target = chooseIntakeTarget(services, id),
 ): Promise<SubmissionClient | null> => {
   const account = await findIssuingClient(services.shards.forId(id), id);
   if (account === null) {
     services.cachedClients.delete(id);
     return null;
   }
-  services.cachedClients.set(id, account);
-  return toSubmissionClient(services, id, account, originHeader);
+  return toSubmissionClient(services, id, remember(services, id, { account, confirmedAt: services.clock() }), originHeader, target);
+};
+
+const snapshotTimeoutMs = 300;
+
+/** Reads the account's copy in KV and caches it. Returns null if there is no current copy. */
+const readSnapshot = async (
+  services: CertificateDependencies,
+  id: ClientId,
+  originHeader: string | null,
+  target: Promise<IntakeTarget>,
+): Promise<SubmissionClient | null> => {
+  const snapshot = await runIsolated(services, "account snapshot", () =>
+    withDeadline(() => findAccountSnapshot(services.kv, id, services.clock()), snapshotTimeoutMs),
+  );
+  return snapshot == null ? null : toSubmissionClient(services, id, remember(services, id, snapshot), originHeader, target);
 };
 
 /**
- * Returns the account from this isolate's cache or the database. A cached account is good enough to accept a submission, but the caller
- * must read the account again before returning an error. Returns null only after a read has found that the client ID is unknown.
+ * Returns the account from this isolate's cache, the database, or its copy in KV if the database is silent. A cached account is good enough
+ * to accept a submission, but the caller must read the account again before returning an error. Returns null only after a read has found
+ * that the client ID is unknown.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,
   id: ClientId,
   originHeader: string | null,
 ): Promise<SubmissionClient | null> => {
+  const target = chooseIntakeTarget(services, id); // runs while the account is read
   const cached = services.cachedClients.get(id);
-  return cached === undefined ? readSubmissionClient(services, id, originHeader) : toSubmissionClient(services, id, cached, originHeader);
+  if (cached !== undefined) return toSubmissionClient(services, id, cached, originHeader, target);
+  if ((await target) === "journal") {
+    const snapshot = await readSnapshot(services, id, originHeader, target);
+    if (snapshot !== null) return snapshot;
+  }
+  try {
+    return await withDeadline(() => readSubmissionClient(services, id, originHeader, target), services.config.intakeWaitMs);
+  } catch (error) {
+    if (findStorageFault(error)?.kind !== "outage") throw error;
+    services.intakeState.recordSilence(journalOfClient(id), services.clock());
+    const snapshot = await readSnapshot(services, id, originHeader, Promise.resolve("journal"));
+    if (snapshot === null) throw error;
+    return snapshot;
+  }
+};
+
+const saveEveryMs = 10 * minuteMs;
+
+/** Records that the database has just confirmed the account by accepting a submission. Copies it to KV at most every ten minutes. */
+export const confirmClient = (services: CertificateDependencies, { id, known }: SubmissionClient, room: KnownClient["room"]): void => {
+  const now = services.clock();
+  const isSaveDue = now - known.savedAt >= saveEveryMs;
+  const confirmed: KnownClient = {
+    account: known.account,
+    confirmedAt: now,
+    savedAt: isSaveDue ? now : known.savedAt,
+    room: room ?? known.room,
+  };
+  services.cachedClients.set(id, confirmed);
+  if (isSaveDue)
+    services.waitUntil(async () => {
+      await runIsolated(services, "account snapshot", () => saveAccountSnapshot(services.kv, id, confirmed));
+    });
 };

@@ -3,17 +3,23 @@ import type { PublishedCertificate } from "../../../core/certificates/published-
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findPublishedCertificate } from "../../../storage/certificates.ts";
+import { findWhileAway } from "../intake/find-journaled.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns a certificate's public data and its anchor's attestations, with a single database query (SPEC Public verification). Can return
- * `cert_not_found`.
+ * Returns a certificate's public data and its anchor's attestations, with a single database query (SPEC Public verification). While the
+ * database is away, the journal is asked first. Can return `cert_not_found`, but never because of the journal alone.
  */
 export const verifyCertificate = async (
   services: CertificateDependencies,
   certId: CertId,
 ): Promise<Result<PublishedCertificate, "cert_not_found">> => {
-  const certificate = await findPublishedCertificate(services.shards.forId(certId), certId);
+  const certificate = await findWhileAway(
+    services,
+    certId,
+    () => findPublishedCertificate(services.shards.forId(certId), certId),
+    (journaled) => journaled,
+  );
   return certificate === null ? refuse("cert_not_found") : ok(await withCertificateAttestations(services, certificate));
 };

@@ -3,7 +3,6 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Stores } from "../dependencies.ts";
 import type { ConsumerDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "../certificates/verify-certificate.ts";
 import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.ts";
@@ -14,7 +13,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
  * `getCertificateNamingPerson`.
  */
 export const locateRecordNamingPerson = async (
-  services: Stores,
+  services: ConsumerDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
 ): Promise<Result<LocatedRecord & { readonly addressIndex: string }, "unauthorized" | "cert_not_found">> => {

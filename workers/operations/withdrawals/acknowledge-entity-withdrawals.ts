@@ -10,8 +10,8 @@ import { resolveNamedEntities, type WithdrawnEntity } from "../../../core/withdr
 import { commit } from "../../../storage/commit.ts";
 import { insertEntityAcknowledgement, isOutdatedAcknowledgement } from "../../../storage/entity-withdrawals.ts";
 import { StorageFault } from "../../../storage/faults.ts";
-import type { WriteDependencies } from "../dependencies.ts";
 import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } from "./locate-writable-record.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 
 export interface EntityAcknowledgement {
   readonly certId: CertId;
@@ -31,7 +31,7 @@ const maxAttempts = 10; // an attempt can fail only because another acknowledgme
  * attempts.
  */
 export const acknowledgeEntityWithdrawals = async (
-  services: WriteDependencies,
+  services: WithdrawalWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

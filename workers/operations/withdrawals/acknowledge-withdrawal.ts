@@ -8,10 +8,10 @@ import type { Instant } from "../../../core/time.ts";
 import { acknowledgeCease, type CeaseDetails } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import { commit } from "../../../storage/commit.ts";
 import { insertAcknowledgement, isAlreadyAcknowledged } from "../../../storage/withdrawals.ts";
-import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateOwnRecord } from "./locate-record.ts";
 import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } from "./locate-writable-record.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 
 export interface WithdrawalAcknowledgement {
   readonly certId: CertId;
@@ -24,7 +24,7 @@ export interface WithdrawalAcknowledgement {
  * business has a payment due, then `cert_not_found`, then `cease_not_open` while the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
-  services: WriteDependencies,
+  services: WithdrawalWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,

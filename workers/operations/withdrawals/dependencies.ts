@@ -1,6 +1,7 @@
 // Dependencies of the operations in this folder.
-import type { Proofs, ReadDependencies, Schedules } from "../dependencies.ts";
+import type { Proofs, Schedules } from "../dependencies.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
 
-export interface WithdrawalDependencies extends ReadDependencies, Proofs {}
+export interface WithdrawalDependencies extends IntakeDependencies, Proofs {}
 
 export interface WithdrawalWriteDependencies extends WithdrawalDependencies, Schedules {}

@@ -1,16 +1,16 @@
 // Lets the holder of an emailed link withdraw more than one certificate.
 import type { CertId } from "../../../core/ids.ts";
-import type { ReadDependencies } from "../dependencies.ts";
 import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
 import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";
 import { locateRecord } from "./locate-record.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
 
 /**
  * Returns the person's other active certificates with the business. Returns null for an unknown certificate, and for a token that was not
  * emailed to the address, because only an emailed token proves control of the address.
  */
 export const listOtherCertificatesByLink = async (
-  services: ReadDependencies,
+  services: IntakeDependencies,
   certId: CertId,
   token: string,
 ): Promise<OtherCertificates | null> => {

@@ -3,24 +3,31 @@ import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findWithdrawable, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Stores } from "../dependencies.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
 
 export interface LocatedRecord {
   readonly db: Database;
   readonly record: WithdrawableRecord;
 }
 
-/** Returns the certificate and its database, or null for an unknown ID. */
-export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
+/**
+ * Returns the certificate and its database, or null for an unknown ID. A certificate that is still in the journal is placed first.
+ */
+export const locateRecord = async (services: IntakeDependencies, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.shards.forId(certId);
-  const record = await findWithdrawable(db, certId);
+  const record = await findOrPlace(services, certId, () => findWithdrawable(db, certId));
   return record === null ? null : { db, record };
 };
 
 /**
  * Does the same as `locateRecord` for the issuer. Also returns null for certificates from other businesses or from the other environment.
  */
-export const locateOwnRecord = async (services: Stores, reader: BusinessScope, certId: CertId): Promise<LocatedRecord | null> => {
+export const locateOwnRecord = async (
+  services: IntakeDependencies,
+  reader: BusinessScope,
+  certId: CertId,
+): Promise<LocatedRecord | null> => {
   const located = await locateRecord(services, certId);
   const certificate = located?.record.certificate;
   return certificate?.businessId === reader.business.id && certificate.environment === reader.environment ? located : null;

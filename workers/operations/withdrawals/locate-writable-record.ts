@@ -4,7 +4,7 @@ import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Stores } from "../dependencies.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
 import { locateOwnRecord, type LocatedRecord } from "./locate-record.ts";
 
 export type AcknowledgementRefusal =
@@ -16,7 +16,7 @@ export type AcknowledgementRefusal =
 
 /** Returns an error if the business has a payment due, and `cert_not_found` if the certificate does not exist. */
 export const locateWritableRecord = async (
-  services: Stores,
+  services: IntakeDependencies,
   reader: BusinessScope,
   certId: CertId,
 ): Promise<Result<LocatedRecord, AcknowledgementRefusal>> => {

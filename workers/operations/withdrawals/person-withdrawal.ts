@@ -9,7 +9,7 @@ import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
 import { finishAccountWithdrawal, insertAccountWithdrawal, type AccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";
 import { endNamedShares } from "./end-named-shares.ts";
-import type { ReadDependencies, Runtime } from "../dependencies.ts";
+import type { Runtime } from "../dependencies.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateRecord, type LocatedRecord } from "./locate-record.ts";
@@ -17,6 +17,7 @@ import { withdrawCertificate } from "./withdraw-certificate.ts";
 import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 import { prepareFailureReset } from "./withdrawal-code.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
 
 export interface PersonWithdrawal {
   readonly certId: CertId;
@@ -46,7 +47,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
  * recipient. Runs before a code attempt is used up, which reveals nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
-  services: ReadDependencies,
+  services: IntakeDependencies,
   { certId, origin, entities }: PersonWithdrawal,
 ): Promise<Result<LocatedRecord, PersonWithdrawalRefusal>> => {
   const located = await locateRecord(services, certId);

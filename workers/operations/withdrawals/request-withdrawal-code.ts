@@ -8,10 +8,10 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openSubjectEmail } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { shouldSendCode } from "../../../storage/email-codes.ts";
-import type { WriteDependencies } from "../dependencies.ts";
 import { prepareEmailCode } from "../access/email-codes.ts";
 import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts";
 import { locateRecord } from "./locate-record.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 
 export interface WithdrawalCodeRequest {
   readonly certId: CertId;
@@ -27,7 +27,7 @@ export interface WithdrawalCodeRequest {
  * possible error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
-  services: WriteDependencies,
+  services: WithdrawalWriteDependencies,
   request: WithdrawalCodeRequest,
 ): Promise<Result<true, "cert_not_found">> => {
   const found = await locateRecord(services, request.certId);

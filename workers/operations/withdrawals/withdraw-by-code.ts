@@ -2,7 +2,6 @@
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
-import type { ReadDependencies } from "../dependencies.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { verifyEmailCode } from "../access/email-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
@@ -10,6 +9,7 @@ import type { LocatedRecord } from "./locate-record.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
 import type { WithdrawalResult } from "./withdrawal-request.ts";
 import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
 
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
@@ -24,7 +24,7 @@ export interface WithdrawalByCode extends PersonWithdrawal {
  * guessing reveals nothing.
  */
 export const verifyWithdrawalCode = async (
-  services: ReadDependencies,
+  services: IntakeDependencies,
   request: WithdrawalByCode,
 ): Promise<
   Result<{ readonly located: LocatedRecord; readonly codeId: string; readonly addressIndex: string }, PersonWithdrawalRefusal>

@@ -28,7 +28,7 @@ export const withdrawByLink = async (
   const now = services.clock();
   const links = await listMailedLinks(services, found.value, now);
   const authorized = authorizeByToken({
-    expectedHash: record.manageTokenHash,
+    expectedHashes: record.manageTokenHashes,
     mailedHashes: links.map(({ tokenHash }) => tokenHash),
     givenHash: sha256Hex(link.token),
     isInTime: isManageLinkValid(record.certificate.issuedAt, now),

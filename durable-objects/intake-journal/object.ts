@@ -1,0 +1,162 @@
+// The journal of submissions that a silent database did not answer. Each journal belongs to one shard and to the clients whose IDs end with
+// one letter (core/intake/journal-name.ts). An entry is on disk before its submission is answered with 201. The alarm places entries into
+// the database in order; until the database has an entry, nothing deletes it. Placing is exclusive, so that two runs never send the same
+// entry at once.
+import { DurableObject } from "cloudflare:workers";
+import { shardOfId, type CertId } from "../../core/ids.ts";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import type { Database } from "../../storage/database.ts";
+import { findStorageFault } from "../../storage/faults.ts";
+import { openShards } from "../../storage/shards.ts";
+import { migrateSchema } from "../schema-steps.ts";
+import type { AppendAnswer, JournalEntry } from "./entry.ts";
+import { isFull } from "./limits.ts";
+import { intakeJournalSteps } from "./migrations.ts";
+import { placeEntries } from "./placement.ts";
+import * as tables from "./tables.ts";
+
+const maxBatch = 50; // with about twelve statements each, within the thousand that one alarm may send
+const firstTryMs = 250; // soon enough that a short silence of the database is over within a second
+const retryMs = secondMs;
+const refusedRetryMs = minuteMs; // a refused entry needs an operator
+const databaseTimeoutMs = 3 * secondMs; // a batch takes less than a tenth of this; a longer wait would delay the next try
+const receiptMs = 10 * secondMs; // isolates return to the database within a second or two after the journal is empty
+
+/** Logs the kind of an error, because other messages can contain values. */
+const logError = (at: string, error: unknown): void => {
+  const kind = findStorageFault(error)?.message ?? (error instanceof Error ? error.name : "unknown");
+  console.error(JSON.stringify({ level: "error", at: `intake-journal.${at}`, error: kind }));
+};
+
+export class IntakeJournal extends DurableObject<object> {
+  /** When the alarm runs next, as far as this process has set it. */
+  #alarmAt: Instant = Number.POSITIVE_INFINITY;
+  /** Halved after a conflict, so that a single entry that the database refuses is found; doubled after a success. */
+  #batchSize = maxBatch;
+  /** Whether the database took the last batch. */
+  #isDatabaseWell = false;
+  #lastPlacement: Promise<unknown> = Promise.resolve();
+
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env);
+    migrateSchema(ctx.storage, intakeJournalSteps);
+    // The previous process may have died between an entry and its alarm.
+    if (tables.hasEntries(ctx.storage.sql)) void this.#arm(1);
+  }
+
+  async #arm(delayMs: number): Promise<void> {
+    this.#alarmAt = Date.now() + delayMs;
+    await this.ctx.storage.setAlarm(this.#alarmAt);
+  }
+
+  #openDatabase(certId: CertId): Database {
+    return openShards(this.env, databaseTimeoutMs).get(shardOfId(certId));
+  }
+
+  /**
+   * Stores a submission. The answer leaves the object only once the entry is on disk. A submission with the idempotency key of an earlier
+   * one stores nothing and gets the earlier answer. `room` is how many more submissions the client may send on this day, including those
+   * in this journal; null without a limit.
+   */
+  async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
+    const { sql } = this.ctx.storage;
+    const earlier = entry.receipt === null ? null : tables.findReceipt(sql, entry.receipt.keyHash);
+    if (earlier !== null) return { kind: "repeated", receipt: earlier };
+    const isOverDay = room !== null && tables.countOfClient(sql, entry.clientId, entry.day) >= room;
+    if (isOverDay || isFull(tables.getUsage(sql), Date.now())) return { kind: "refused" };
+    this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
+    if (this.#alarmAt > Date.now() + retryMs) await this.#arm(firstTryMs);
+    return { kind: "journaled" };
+  }
+
+  /**
+   * Returns how many of the entries that were stored before the call are not in the database. If the database took the last batch, places
+   * the next one first, so that a journal with a steady flow of entries is found empty.
+   */
+  async countWaiting(): Promise<number> {
+    const { sql } = this.ctx.storage;
+    const head = tables.findHead(sql);
+    const waiting = tables.countWaiting(sql, head);
+    if (waiting === 0 || waiting > maxBatch || !this.#isDatabaseWell) return waiting;
+    try {
+      await this.#placeNext();
+    } catch (error) {
+      logError("count", error);
+    }
+    return tables.countWaiting(sql, head);
+  }
+
+  /** Returns the published JSON of a certificate that is not in the database yet, or null. */
+  findPublished(certId: CertId): string | null {
+    return tables.findPublished(this.ctx.storage.sql, certId);
+  }
+
+  /** Places one certificate now. Returns whether it was waiting here. Rejects with the storage fault if it cannot be placed. */
+  place(certId: CertId): Promise<boolean> {
+    return this.#runExclusively(async () => {
+      const entry = tables.findWaiting(this.ctx.storage.sql, certId);
+      if (entry !== null) await this.#place([entry]);
+      return entry !== null;
+    });
+  }
+
+  #runExclusively<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#lastPlacement.then(run);
+    this.#lastPlacement = result.catch(() => {});
+    return result;
+  }
+
+  async #place(entries: readonly tables.WaitingEntry[]): Promise<void> {
+    const [first] = entries;
+    if (first === undefined) return;
+    try {
+      await placeEntries(this.#openDatabase(first.certId), entries);
+      this.#isDatabaseWell = true;
+    } catch (error) {
+      this.#isDatabaseWell = findStorageFault(error)?.kind !== "outage";
+      throw error;
+    }
+    const { storage } = this.ctx;
+    storage.transactionSync(() => {
+      for (const { ord } of entries) tables.deletePlaced(storage.sql, ord, Date.now());
+    });
+  }
+
+  /** Places the oldest entries. An entry that the database refuses by itself moves behind all others. */
+  #placeNext(): Promise<void> {
+    return this.#runExclusively(async () => {
+      const { sql } = this.ctx.storage;
+      const entries = tables.listWaiting(sql, this.#batchSize);
+      try {
+        await this.#place(entries);
+        this.#batchSize = Math.min(maxBatch, this.#batchSize * 2);
+      } catch (error) {
+        if (!this.#isDatabaseWell) throw error;
+        logError("refused", error);
+        const [only] = entries;
+        if (entries.length === 1 && only !== undefined) tables.countRefusal(sql, only.ord);
+        this.#batchSize = Math.max(1, Math.floor(this.#batchSize / 2));
+      }
+    });
+  }
+
+  /** Never rejects: the platform retries a failing alarm six times and then drops it. */
+  override async alarm(): Promise<void> {
+    const { sql } = this.ctx.storage;
+    await this.#arm(retryMs); // before anything is tried, so that another run follows a crash
+    try {
+      await this.#placeNext();
+    } catch (error) {
+      logError("alarm", error);
+    }
+    tables.deletePlacedReceipts(sql, Date.now() - receiptMs);
+    if (tables.countWaiting(sql) > 0) {
+      if (this.#isDatabaseWell) await this.#arm(0);
+    } else if (tables.hasEntries(sql)) await this.#arm(refusedRetryMs);
+    else if (tables.hasPlacedReceipts(sql)) await this.#arm(receiptMs);
+    else {
+      this.#alarmAt = Number.POSITIVE_INFINITY;
+      await this.ctx.storage.deleteAlarm();
+    }
+  }
+}

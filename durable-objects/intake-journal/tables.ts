@@ -1,0 +1,138 @@
+// The tables of an intake journal.
+import type { CertId, ClientId } from "../../core/ids.ts";
+import type { Instant } from "../../core/time.ts";
+import type { CompiledStatement } from "../../storage/database.ts";
+import type { JournalEntry, KeyedReceipt } from "./entry.ts";
+
+/** A statement as stored: the ID of its text, and its values. */
+type StoredStatement = readonly [textId: number, params: readonly unknown[]];
+
+const storeText = (sql: SqlStorage, text: string): number => {
+  const find = () => sql.exec<{ id: number }>("SELECT id FROM statement_text WHERE sql = ?", text).toArray()[0]?.id;
+  return find() ?? sql.exec<{ id: number }>("INSERT INTO statement_text (sql) VALUES (?) RETURNING id", text).one().id;
+};
+
+const storeStatements = (sql: SqlStorage, statements: readonly CompiledStatement[]): string =>
+  JSON.stringify(statements.map(({ sql: text, params }): StoredStatement => [storeText(sql, text), params]));
+
+const loadStatements = (sql: SqlStorage, stored: string): CompiledStatement[] =>
+  (JSON.parse(stored) as StoredStatement[]).map(([textId, params]) => ({
+    sql: sql.exec<{ sql: string }>("SELECT sql FROM statement_text WHERE id = ?", textId).one().sql,
+    params,
+  }));
+
+export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
+  const { certId, clientId, day, fingerprint, issuedAt, receipt, published } = entry;
+  const statements = storeStatements(sql, entry.statements);
+  const twinStatements = storeStatements(sql, entry.twinStatements);
+  const bytes = published.length + statements.length + twinStatements.length + (receipt?.receiptSealed.length ?? 0);
+  sql.exec(
+    `INSERT INTO entry (cert_id, client_id, day, fingerprint, issued_at, key_hash, body_hash, receipt_sealed, published, statements,
+       twin_statements, bytes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[certId, clientId, day, fingerprint, issuedAt, receipt?.keyHash ?? null, receipt?.bodyHash ?? null],
+    ...[receipt?.receiptSealed ?? null, published, statements, twinStatements, bytes],
+  );
+};
+
+type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
+
+/** Finds the answer saved under an idempotency key, of a waiting entry or of one that was placed a moment ago. */
+export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
+  const [row] = sql
+    .exec<ReceiptRow>(
+      `SELECT key_hash, body_hash, receipt_sealed FROM entry WHERE key_hash = ?1
+       UNION ALL SELECT key_hash, body_hash, receipt_sealed FROM placed_receipt WHERE key_hash = ?1`,
+      keyHash,
+    )
+    .toArray();
+  return row === undefined ? null : { keyHash: row.key_hash, bodyHash: row.body_hash, receiptSealed: row.receipt_sealed };
+};
+
+export interface JournalUsage {
+  readonly entries: number;
+  readonly bytes: number;
+  /** When the oldest entry was issued; null if there is none. */
+  readonly oldestAt: Instant | null;
+}
+
+export const getUsage = (sql: SqlStorage): JournalUsage => {
+  const { entries, bytes } = sql
+    .exec<{ entries: number; bytes: number }>("SELECT COUNT(*) AS entries, COALESCE(SUM(bytes), 0) AS bytes FROM entry")
+    .one();
+  const oldestAt = sql.exec<{ at: number }>("SELECT issued_at AS at FROM entry ORDER BY ord LIMIT 1").toArray()[0]?.at ?? null;
+  return { entries, bytes, oldestAt };
+};
+
+export const countOfClient = (sql: SqlStorage, clientId: ClientId, day: number): number =>
+  sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE client_id = ? AND day = ?", clientId, day).one().n;
+
+/** Returns the position of the newest entry; 0 if there is none. */
+export const findHead = (sql: SqlStorage): number =>
+  sql.exec<{ head: number }>("SELECT COALESCE(MAX(ord), 0) AS head FROM entry").one().head;
+
+/** Counts entries up to a position, without those that the database has refused. */
+export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): number =>
+  sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE refusals = 0 AND ord <= ?", upTo).one().n;
+
+export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
+
+/** An entry with what placing it needs. */
+export interface WaitingEntry {
+  readonly ord: number;
+  readonly certId: CertId;
+  readonly fingerprint: string;
+  readonly refusals: number;
+  readonly statements: readonly CompiledStatement[];
+  readonly twinStatements: readonly CompiledStatement[];
+}
+
+type EntryRow = { ord: number; cert_id: string; fingerprint: string; refusals: number; statements: string; twin_statements: string };
+
+const placingColumns = "ord, cert_id, fingerprint, refusals, statements, twin_statements";
+
+const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
+  ord: row.ord,
+  certId: row.cert_id as CertId,
+  fingerprint: row.fingerprint,
+  refusals: row.refusals,
+  statements: loadStatements(sql, row.statements),
+  twinStatements: loadStatements(sql, row.twin_statements),
+});
+
+/** Lists the oldest entries. Those that the database has refused come last. */
+export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] =>
+  sql
+    .exec<EntryRow>(`SELECT ${placingColumns} FROM entry ORDER BY refusals, ord LIMIT ?`, max)
+    .toArray()
+    .map((row) => toWaitingEntry(sql, row));
+
+export const findWaiting = (sql: SqlStorage, certId: CertId): WaitingEntry | null => {
+  const [row] = sql.exec<EntryRow>(`SELECT ${placingColumns} FROM entry WHERE cert_id = ?`, certId).toArray();
+  return row === undefined ? null : toWaitingEntry(sql, row);
+};
+
+export const findPublished = (sql: SqlStorage, certId: CertId): string | null =>
+  sql.exec<{ published: string }>("SELECT published FROM entry WHERE cert_id = ?", certId).toArray()[0]?.published ?? null;
+
+/** Deletes an entry that is in the database, and keeps its answer for a moment. */
+export const deletePlaced = (sql: SqlStorage, ord: number, now: Instant): void => {
+  sql.exec(
+    `INSERT INTO placed_receipt (key_hash, body_hash, receipt_sealed, placed_at)
+     SELECT key_hash, body_hash, receipt_sealed, ? FROM entry WHERE ord = ? AND key_hash IS NOT NULL
+     ON CONFLICT (key_hash) DO UPDATE SET placed_at = excluded.placed_at`,
+    now,
+    ord,
+  );
+  sql.exec("DELETE FROM entry WHERE ord = ?", ord);
+};
+
+export const countRefusal = (sql: SqlStorage, ord: number): void => {
+  sql.exec("UPDATE entry SET refusals = refusals + 1 WHERE ord = ?", ord);
+};
+
+export const deletePlacedReceipts = (sql: SqlStorage, until: Instant): void => {
+  sql.exec("DELETE FROM placed_receipt WHERE placed_at <= ?", until);
+};
+
+export const hasPlacedReceipts = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM placed_receipt LIMIT 1").toArray().length > 0;

@@ -1,0 +1,350 @@
+// Tests of submissions while their database is silent: the journal answers for it, and every certificate is in the database once and
+// complete after the outage.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { journalOfClient } from "../../core/intake/journal-name.ts";
+import type { CertId, ClientId } from "../../core/ids.ts";
+import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
+import { buildJsonRequest } from "../support/people.ts";
+import { buildConsentRequest, buildSubmission, call, createServiceCall, world, type Call, type TestResponse } from "../support/world.ts";
+
+const hourMs = 3_600_000;
+const clientId = world.acme.clients.live as ClientId;
+const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
+const journal = () => journals.getByName(journalOfClient(clientId));
+
+const setFault = async (mode: string, for_ms = hourMs): Promise<void> => {
+  expect((await call("/dev/faults", buildJsonRequest({ database: "00", mode, for_ms }))).status).toBe(200);
+};
+const endFault = () => setFault("hang", 0);
+
+const countEntries = (): Promise<number> =>
+  runInDurableObject(journal(), (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n);
+
+/** Waits until the journal's alarm has placed everything. */
+const waitUntilPlaced = async (): Promise<void> => {
+  await expect.poll(countEntries, { timeout: 20_000 }).toBe(0);
+};
+
+const count = async (sql: string, ...bound: string[]): Promise<number> =>
+  (
+    await env.DB.prepare(sql)
+      .bind(...bound)
+      .first<{ n: number }>()
+  )?.n ?? -1;
+
+/** Everything that an issuance writes, counted for one certificate. */
+const countWritten = async (certId: string): Promise<readonly number[]> => [
+  await count("SELECT COUNT(*) AS n FROM certificates WHERE id = ?", certId),
+  await count("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.issued'", certId),
+  await count("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?", certId),
+  await count("SELECT COUNT(*) AS n FROM idempotent_responses WHERE cert_id = ?", certId),
+];
+const once = [1, 1, 1, 1];
+
+let serial = 0;
+/** An isolate that has just seen the database answer. A new one for each test, because isolates remember an outage for a second. */
+let isolate: Call;
+
+/** Sends a submission, with an idempotency key of its own unless one is given. */
+const submit = (service: Call = isolate, key = `intake-${serial++}`, change: object = {}): Promise<TestResponse> =>
+  service("/v1/consent", buildConsentRequest({ ...buildSubmission(), ...change }, { "idempotency-key": key }));
+
+const verify = (certId: string, service: Call = isolate) => service(`/v1/certs/${certId}/verify`);
+
+/** An isolate that dies when the database does not answer: its journal never gets the entry. */
+const createDyingIsolate = (): Call =>
+  createServiceCall({
+    INTAKE_JOURNAL: { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("dead")) }) },
+  });
+
+beforeEach(async () => {
+  isolate = createServiceCall();
+  expect((await submit()).status).toBe(201); // also fills the account cache
+});
+afterEach(async () => {
+  await endFault();
+  await waitUntilPlaced();
+});
+
+describe("POST /v1/consent while the database is silent", () => {
+  test.each(["hang", "reset", "slow", "lose_answer"])(
+    "issues a certificate while the database is in mode %s, and stores it once",
+    async (mode) => {
+      await setFault(mode);
+      const answer = await submit();
+      expect(answer.status).toBe(201);
+      await endFault();
+      await waitUntilPlaced();
+      expect(await countWritten(answer.body.data.cert_id)).toEqual(once);
+      const verified = await verify(answer.body.data.cert_id);
+      expect([verified.status, verified.body.data.fingerprint]).toEqual([200, answer.body.data.fingerprint]);
+    },
+  );
+
+  test("keeps the time of the submission in the certificate, the audit log and the statement", async () => {
+    await setFault("hang");
+    const { cert_id, issued_at } = (await submit()).body.data;
+    await endFault();
+    await waitUntilPlaced();
+    const at = Date.parse(issued_at);
+    expect(await count("SELECT issued_at AS n FROM certificates WHERE id = ?", cert_id)).toBe(at);
+    expect(await count("SELECT at AS n FROM audit_entries WHERE entity_id = ?", cert_id)).toBe(at);
+    expect(await count("SELECT created_at AS n FROM anchors WHERE entity_id = ?", cert_id)).toBe(at);
+  });
+
+  test("places certificates in the order of their submissions", async () => {
+    await setFault("hang");
+    const ids: string[] = [];
+    for (let sent = 0; sent < 60; sent += 1) ids.push((await submit()).body.data.cert_id);
+    await endFault();
+    await waitUntilPlaced();
+    const { results } = await env.DB.prepare("SELECT id FROM certificates WHERE id IN (SELECT value FROM json_each(?)) ORDER BY ord")
+      .bind(JSON.stringify(ids))
+      .all<{ id: string }>();
+    expect(results.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("returns the same receipt for a repeat while the database is away, right after, and later", async () => {
+    await setFault("hang");
+    const first = await submit(isolate, "repeated-1");
+    const during = await submit(isolate, "repeated-1");
+    await endFault();
+    await waitUntilPlaced();
+    const after = await submit(isolate, "repeated-1");
+    const later = await submit(createServiceCall(), "repeated-1");
+    for (const again of [during, after, later]) {
+      expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+      expect(again.body.data).toEqual(first.body.data);
+    }
+    expect(await countWritten(first.body.data.cert_id)).toEqual(once);
+  });
+
+  test("returns 409 idempotency_conflict when a journaled key is used for another submission", async () => {
+    await setFault("hang");
+    await submit(isolate, "conflict-1");
+    const other = await submit(isolate, "conflict-1", { purpose: "something else" });
+    expect([other.status, other.body.error.code]).toEqual([409, "idempotency_conflict"]);
+  });
+
+  test("finds a submission that another isolate journaled a moment ago", async () => {
+    await setFault("hang");
+    const first = await submit(createServiceCall(), "two-isolates-1");
+    const again = await submit(createServiceCall(), "two-isolates-1");
+    expect(again.body.data).toEqual(first.body.data);
+  });
+
+  test("treats a refusal by the database as an answer, not as silence", async () => {
+    await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
+    const refused = await submit();
+    await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    expect([refused.status, refused.body.error.code]).toEqual([402, "business_suspended"]);
+    expect(await countEntries()).toBe(0);
+  });
+
+  test("lets a consent stand whose account changed before it was placed", async () => {
+    await setFault("hang");
+    const { cert_id } = (await submit()).body.data;
+    await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
+    await endFault();
+    await waitUntilPlaced();
+    await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
+    expect(await countWritten(cert_id)).toEqual(once);
+  });
+
+  test("does not touch the journal while the database answers", async () => {
+    const untouchable = { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("journaled")) }) };
+    const service = createServiceCall({ INTAKE_JOURNAL: untouchable });
+    expect((await submit(service)).status).toBe(201);
+    expect((await submit(service)).status).toBe(201);
+  });
+
+  test("counts a silent journal as empty, so that it cannot stop a healthy database", async () => {
+    const silent = { getByName: () => ({ countWaiting: () => new Promise(() => {}) }) };
+    expect((await submit(createServiceCall({ INTAKE_JOURNAL: silent }))).status).toBe(201);
+  });
+
+  test("returns 503 when database and journal are both silent", async () => {
+    const silent = { getByName: () => ({ countWaiting: () => new Promise(() => {}), append: () => new Promise(() => {}) }) };
+    const service = createServiceCall({ INTAKE_JOURNAL: silent });
+    await submit(service); // fills the account cache
+    await setFault("hang");
+    const answer = await submit(service);
+    expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
+  });
+});
+
+describe("a first attempt that reached the database unseen, whose repeat was journaled", () => {
+  test("keeps the first certificate, and the receipt of the repeat stays verifiable under the same ID", async () => {
+    const first = createDyingIsolate();
+    await submit(first); // fills the account cache
+    await setFault("lose_answer");
+    expect((await submit(first, "twin-1")).status).toBe(503);
+    await setFault("hang");
+    const repeat = await submit(isolate, "twin-1");
+    expect(repeat.status).toBe(201);
+    await endFault();
+    await waitUntilPlaced();
+    const { cert_id, fingerprint } = repeat.body.data;
+    expect(await countWritten(cert_id)).toEqual(once);
+    const { data } = (await verify(cert_id)).body;
+    expect(data.fingerprint).not.toBe(fingerprint);
+    expect(data.duplicates.map((twin: { fingerprint: string }) => twin.fingerprint)).toEqual([fingerprint]);
+    const [twin] = data.duplicates;
+    expect(sha256Hex(twin.canonical)).toBe(fingerprint);
+    expect(JSON.parse(twin.canonical).cert_id).toBe(cert_id);
+    const later = await submit(createServiceCall(), "twin-1");
+    expect(later.body.data.fingerprint).toBe(data.fingerprint);
+  });
+});
+
+describe("GET /v1/certs/{id}/verify while the database is silent", () => {
+  test("returns a journaled certificate, as the database will", async () => {
+    await setFault("hang");
+    const { cert_id, fingerprint } = (await submit()).body.data;
+    const away = await verify(cert_id);
+    expect([away.status, away.body.data.fingerprint, away.body.data.policies_status]).toEqual([200, fingerprint, "pending"]);
+    await endFault();
+    await waitUntilPlaced();
+    const { anchor: _later, ...placed } = (await verify(cert_id)).body.data;
+    const { anchor: _none, ...journaled } = away.body.data;
+    expect({ ...placed, policies: [], policies_status: "pending" }).toEqual(journaled);
+  });
+
+  test("returns 503, never 404, for a certificate that the journal does not have", async () => {
+    const { cert_id } = (await submit()).body.data;
+    await setFault("hang");
+    await submit(); // this isolate now sees the database as away
+    for (const id of [cert_id, "cc_00000000000000000000000000"]) expect((await verify(id)).status).toBe(503);
+  });
+
+  test("places a certificate that the database does not have yet", async () => {
+    await setFault("hang");
+    const { cert_id, fingerprint } = (await submit(createServiceCall())).body.data;
+    await endFault();
+    const found = await verify(cert_id, createServiceCall());
+    expect([found.status, found.body.data.fingerprint]).toEqual([200, fingerprint]);
+    expect(await countWritten(cert_id)).toEqual(once);
+  });
+
+  test("returns 404 for an ID that neither has", async () => {
+    expect((await verify("cc_00000000000000000000000000")).status).toBe(404);
+    expect((await verify("cc_zz000000000000000000000000" as CertId)).status).toBe(404);
+  });
+});
+
+describe("a certificate that is still in the journal", () => {
+  const withdraw = (certId: string, manageUrl: string, service: Call = isolate) =>
+    service(`/v1/certs/${certId}/opt-out/manage`, buildJsonRequest({ token: manageUrl.split("#m=")[1] }));
+
+  test("cannot be withdrawn while the database is away, and is placed first when it answers again", async () => {
+    await setFault("hang");
+    const { cert_id, manage_url } = (await submit()).body.data;
+    expect((await withdraw(cert_id, manage_url)).status).toBe(503);
+    await endFault();
+    expect((await withdraw(cert_id, manage_url, createServiceCall())).status).toBe(200);
+    expect(await count("SELECT COUNT(*) AS n FROM withdrawals WHERE cert_id = ?", cert_id)).toBe(1);
+  });
+
+  test("is withdrawn with the link of either receipt if the submission has two", async () => {
+    const first = createDyingIsolate();
+    await submit(first);
+    await setFault("lose_answer");
+    await submit(first, "twin-link");
+    await setFault("hang");
+    const { cert_id, manage_url } = (await submit(isolate, "twin-link")).body.data;
+    await endFault();
+    await waitUntilPlaced();
+    expect((await withdraw(cert_id, manage_url)).status).toBe(200);
+  });
+
+  test("is found by a contact check once it is placed", async () => {
+    await setFault("hang");
+    const fields = { email: "journaled.person@example.com" };
+    expect((await submit(isolate, "contact-1", { fields })).status).toBe(201);
+    await endFault();
+    await waitUntilPlaced();
+    const checked = await call(
+      "/v1/contact-check",
+      buildJsonRequest({ subjects: [fields] }, { authorization: `Bearer ${world.acme.keys.live}` }),
+    );
+    expect(checked.body.data.results.map(({ contactable }: { contactable: boolean }) => contactable)).toEqual([true]);
+  });
+
+  test("is shown on its page while the database is away", async () => {
+    await setFault("hang");
+    const { cert_id, fingerprint } = (await submit()).body.data;
+    const page = await isolate(`/c/${cert_id}`, { headers: { accept: "text/html" } });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(fingerprint);
+  });
+});
+
+describe("the account of a submission while the database is silent", () => {
+  test("comes from KV in a new isolate", async () => {
+    await setFault("hang");
+    expect((await submit(createServiceCall())).status).toBe(201);
+  });
+
+  test("is not trusted two hours after the database confirmed it", async () => {
+    await setFault("hang");
+    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(2 * hourMs) });
+    expect((await submit(later)).status).toBe(503);
+  });
+
+  test("never refuses: an unknown client and an unknown origin get 503", async () => {
+    await setFault("hang");
+    const unknown = await submit(isolate, "unknown-1", { client_id: "pc_live_00000000000000000000000000" });
+    const elsewhere = await isolate("/v1/consent", buildConsentRequest(buildSubmission(), { origin: "https://elsewhere.example" }));
+    expect([unknown.status, elsewhere.status]).toEqual([503, 503]);
+  });
+
+  test("is not enough for a request with an API key that cannot be checked", async () => {
+    await setFault("hang");
+    const keyed = buildConsentRequest(buildSubmission(), { authorization: `Bearer ${world.acme.keys.live}` });
+    expect((await isolate("/v1/consent", keyed)).status).toBe(503);
+    expect(await countEntries()).toBe(0);
+  });
+});
+
+describe("the limits of a journal", () => {
+  const deleteFakes = (): Promise<void> =>
+    runInDurableObject(journal(), (_, { storage }) => {
+      storage.sql.exec("DELETE FROM entry WHERE cert_id LIKE 'fake%'");
+    });
+  /** Adds entries that no submission wrote, older than all others. */
+  const addFakes = (entries: number, bytes: number, issuedAt: number, client = "other"): Promise<void> =>
+    runInDurableObject(journal(), (_, { storage }) => {
+      storage.sql.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO entry (ord, cert_id, client_id, day, fingerprint, issued_at, published, statements, twin_statements, bytes)
+         SELECT -i, 'fake' || i, ?, ?, '', ?, '', '[]', '[]', ? FROM n`,
+        entries,
+        client,
+        Math.floor(Date.now() / (24 * hourMs)),
+        issuedAt,
+        bytes,
+      );
+    });
+  afterEach(deleteFakes);
+
+  test.each([
+    ["it has 100,000 entries", () => addFakes(100_000, 1, Date.now())],
+    ["it has 500 MB", () => addFakes(1, 500_000_000, Date.now())],
+    ["its oldest entry is 24 hours old", () => addFakes(1, 1, Date.now() - 24 * hourMs)],
+  ])("return 503 when %s", async (_name, fill) => {
+    await setFault("hang");
+    expect((await submit()).status).toBe(201);
+    await fill();
+    expect((await submit()).status).toBe(503);
+  });
+
+  test("return 503 beyond the client's daily limit", async () => {
+    const reached = createServiceCall({ LIMIT_CLIENT_DAY: "1", DEV_RATE_SCALE: "1" });
+    await setFault("hang");
+    expect((await submit(reached)).status).toBe(201);
+    expect((await submit(reached)).status).toBe(503);
+  });
+});

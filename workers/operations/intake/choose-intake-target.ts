@@ -1,0 +1,28 @@
+// Decides whether a submission goes to its database or to the journal.
+import { journalOfClient } from "../../../core/intake/journal-name.ts";
+import type { ClientId } from "../../../core/ids.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { getErrorKind } from "../../log.ts";
+import type { IntakeDependencies } from "./dependencies.ts";
+
+export type IntakeTarget = "database" | "journal";
+
+const countTimeoutMs = 300; // a journal that is silent for this long counts as empty, so that it cannot delay a healthy database
+
+/**
+ * Chooses by the state of this isolate, and asks the journal only if nothing recent is known. Then, a repeat of a submission that another
+ * isolate journaled a moment ago finds it. Never rejects.
+ */
+export const chooseIntakeTarget = async (services: IntakeDependencies, clientId: ClientId): Promise<IntakeTarget> => {
+  const journal = journalOfClient(clientId);
+  const view = services.intakeState.getView(journal, services.clock());
+  if (view !== "unknown") return view === "well" ? "database" : "journal";
+  let waiting = 0;
+  try {
+    waiting = await withDeadline(() => services.intakeJournal(journal).countWaiting(), countTimeoutMs);
+  } catch (error) {
+    services.log.error({ at: "intake journal", error: getErrorKind(error) });
+  }
+  services.intakeState.recordCount(journal, waiting, services.clock());
+  return waiting === 0 ? "database" : "journal";
+};

@@ -1,0 +1,57 @@
+// Writes a submission to its database or, while that is silent, to the journal.
+import { journalOfClient } from "../../../core/intake/journal-name.ts";
+import type { ClientId } from "../../../core/ids.ts";
+import type { JournalEntry, KeyedReceipt } from "../../../durable-objects/intake-journal/entry.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { findStorageFault, StorageFault } from "../../../storage/faults.ts";
+import type { IntakeDependencies } from "./dependencies.ts";
+import type { IntakeTarget } from "./choose-intake-target.ts";
+
+export interface SubmissionWrite<T> {
+  readonly clientId: ClientId;
+  readonly target: Promise<IntakeTarget>;
+  /** Sends the batch to the database. */
+  readonly commit: () => Promise<T>;
+  /** Returns the same sealed rows for the journal. Null if the account has not been confirmed recently enough to decide without its database. */
+  readonly buildEntry: (() => JournalEntry) | null;
+  /** How many more submissions the client may send on this day, as last known; null without a limit. */
+  readonly room: number | null;
+}
+
+export type WrittenSubmission<T> =
+  | { readonly kind: "committed"; readonly results: T }
+  | { readonly kind: "journaled" }
+  | { readonly kind: "repeated"; readonly receipt: KeyedReceipt };
+
+const appendTimeoutMs = 800; // with the default wait for the database, the caller gets a response within 1.5 seconds
+
+const journalSubmission = async <T>(
+  services: IntakeDependencies,
+  { clientId, buildEntry, room }: SubmissionWrite<T>,
+): Promise<WrittenSubmission<T>> => {
+  if (buildEntry === null) throw new StorageFault("outage");
+  const entry = buildEntry();
+  const answer = await withDeadline(async () => services.intakeJournal(journalOfClient(clientId)).append(entry, room), appendTimeoutMs);
+  if (answer.kind === "refused") throw new StorageFault("outage", "JOURNAL_FULL");
+  return answer;
+};
+
+/**
+ * Returns once the submission is stored durably. Every answer of the database counts, also a refusal: it is thrown. Only a database that
+ * does not answer in time, or that was reset or overloaded, leads to the journal. It may still commit the batch later. That is harmless,
+ * because the journal holds the same rows. Throws an outage if the submission could not be stored in either place.
+ */
+export const commitOrJournal = async <T>(services: IntakeDependencies, write: SubmissionWrite<T>): Promise<WrittenSubmission<T>> => {
+  const { intakeState, clock, config } = services;
+  const journal = journalOfClient(write.clientId);
+  if ((await write.target) === "journal") return journalSubmission(services, write);
+  try {
+    const results = await withDeadline(write.commit, config.intakeWaitMs);
+    intakeState.recordAnswer(journal, clock());
+    return { kind: "committed", results };
+  } catch (error) {
+    if (findStorageFault(error)?.kind !== "outage") throw error;
+    intakeState.recordSilence(journal, clock());
+    return journalSubmission(services, write);
+  }
+};

@@ -1,0 +1,60 @@
+// Finds certificates that may still be in a journal.
+import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import { journalOfCertificate } from "../../../core/intake/journal-name.ts";
+import { shardOfId, type CertId } from "../../../core/ids.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { findStorageFault } from "../../../storage/faults.ts";
+import { runIsolated } from "../../log.ts";
+import type { IntakeDependencies } from "./dependencies.ts";
+
+const readTimeoutMs = 300;
+const placeTimeoutMs = 1_500; // one batch of the journal's, and the certificate's own
+
+/** Only shards that exist have journals, so that made-up IDs cannot create objects. */
+const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
+
+/** Returns the published certificate from the journal. Returns null if the journal does not have it or does not answer. */
+const readJournal = async (services: IntakeDependencies, certId: CertId): Promise<PublishedCertificate | null> => {
+  if (!hasJournal(services, certId)) return null;
+  const published = await runIsolated(services, "intake journal", () =>
+    withDeadline(() => services.intakeJournal(journalOfCertificate(certId)).findPublished(certId), readTimeoutMs),
+  );
+  return published == null ? null : (JSON.parse(published) as PublishedCertificate);
+};
+
+/**
+ * Runs `find`. If the database does not have the certificate, asks the journal, which places it first if it is waiting there, and runs
+ * `find` again. Returns null only if neither has it. Throws an outage if one of them does not answer.
+ */
+export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
+  const found = await find();
+  if (found !== null || !hasJournal(services, certId)) return found;
+  const isPlaced = await withDeadline(() => services.intakeJournal(journalOfCertificate(certId)).place(certId), placeTimeoutMs);
+  return isPlaced ? find() : null;
+};
+
+/**
+ * Finds a certificate to publish. While the database is away, the journal is asked first and answers with `fromJournal`; otherwise it
+ * works like `findOrPlace`. Returns null only if the database has answered, and never on the journal's word alone.
+ */
+export const findWhileAway = async <T>(
+  services: IntakeDependencies,
+  certId: CertId,
+  find: () => Promise<T | null>,
+  fromJournal: (certificate: PublishedCertificate) => T,
+): Promise<T | null> => {
+  const { intakeState, clock } = services;
+  const journal = journalOfCertificate(certId);
+  const isAway = intakeState.getView(journal, clock()) === "away";
+  const first = isAway ? await readJournal(services, certId) : null;
+  if (first !== null) return fromJournal(first);
+  try {
+    return await findOrPlace(services, certId, find);
+  } catch (error) {
+    if (isAway || findStorageFault(error)?.kind !== "outage") throw error;
+    intakeState.recordSilence(journal, clock());
+    const second = await readJournal(services, certId);
+    if (second === null) throw error;
+    return fromJournal(second);
+  }
+};
