@@ -381,15 +381,22 @@ CREATE TABLE purposes (
   UNIQUE (business_id, environment, purpose)
 ) STRICT;
 
+-- No column that names a text, a list of recipients or a purpose from a record is a foreign key: SQLite would read every record when one of
+-- them is deleted. A record is written in the same transaction as its texts. Texts of live records are never deleted, and texts of test
+-- records only in the statement that finds no more records for them.
 CREATE TABLE disclosures (
   hash TEXT PRIMARY KEY,
-  text TEXT NOT NULL
+  text TEXT NOT NULL,
+  -- Sandbox until the first live record has this text.
+  environment TEXT NOT NULL DEFAULT 'live' CHECK (environment IN ('live', 'sandbox'))
 ) STRICT;
 
 CREATE TABLE entity_lists (
   id INTEGER PRIMARY KEY,
   hash TEXT NOT NULL UNIQUE,
-  entities TEXT NOT NULL
+  entities TEXT NOT NULL,
+  -- Sandbox until the first live record has this list.
+  environment TEXT NOT NULL DEFAULT 'live' CHECK (environment IN ('live', 'sandbox'))
 ) STRICT;
 
 CREATE TABLE listed_entities (
@@ -407,6 +414,7 @@ CREATE TABLE certificate_groups (
   revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
   UNIQUE (purpose_id, entity_list_id, origin_domain)
 ) STRICT;
+CREATE INDEX certificate_groups_list ON certificate_groups (entity_list_id);
 
 CREATE TABLE certificate_tallies (
   group_id INTEGER NOT NULL REFERENCES certificate_groups (id),
@@ -426,11 +434,11 @@ CREATE TABLE certificates (
   client_id TEXT NOT NULL REFERENCES clients (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'revoked')),
-  purpose_id INTEGER NOT NULL REFERENCES purposes (id),
-  disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
+  purpose_id INTEGER NOT NULL,
+  disclosure_hash TEXT NOT NULL,
   -- The recipients that the person accepted and rejected; NULL if the form did not ask about each one.
-  accepted_list_id INTEGER REFERENCES entity_lists (id),
-  rejected_list_id INTEGER REFERENCES entity_lists (id),
+  accepted_list_id INTEGER,
+  rejected_list_id INTEGER,
   origin_domain TEXT NOT NULL,
   issued_at INTEGER NOT NULL,
   fingerprint TEXT NOT NULL,
@@ -461,6 +469,10 @@ CREATE INDEX certificates_listed ON certificates (business_id, environment, issu
 CREATE INDEX certificates_revoked ON certificates (business_id, environment, issued_at) WHERE status = 'revoked';
 CREATE INDEX certificates_retention ON certificates (retention_until) WHERE subject_erased_at IS NULL;
 CREATE INDEX certificates_group ON certificates (group_id, status, issued_at);
+CREATE INDEX certificates_test_age ON certificates (issued_at) WHERE environment = 'sandbox';
+CREATE INDEX certificates_test_disclosure ON certificates (disclosure_hash) WHERE environment = 'sandbox';
+CREATE INDEX certificates_test_accepted ON certificates (accepted_list_id) WHERE environment = 'sandbox';
+CREATE INDEX certificates_test_rejected ON certificates (rejected_list_id) WHERE environment = 'sandbox';
 
 -- The email addresses and phone numbers on a certificate, up to five of each. Every search for a person uses this table.
 CREATE TABLE certificate_addresses (
@@ -506,9 +518,27 @@ CREATE TABLE match_misses (
 ) STRICT;
 CREATE INDEX match_misses_age ON match_misses (day);
 
-CREATE TRIGGER disclosures_immutable BEFORE UPDATE ON disclosures BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
+CREATE TRIGGER disclosures_immutable BEFORE UPDATE OF hash, text ON disclosures
+BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
 
-CREATE TRIGGER entity_lists_immutable BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
+CREATE TRIGGER disclosures_environment BEFORE UPDATE OF environment ON disclosures WHEN OLD.environment = 'live' OR NEW.environment <> 'live'
+BEGIN SELECT RAISE(ABORT, 'the environment of a live text is immutable'); END;
+
+CREATE TRIGGER disclosures_kept BEFORE DELETE ON disclosures WHEN OLD.environment <> 'sandbox'
+BEGIN SELECT RAISE(ABORT, 'a text of a live record is never deleted'); END;
+
+CREATE TRIGGER entity_lists_immutable BEFORE UPDATE OF id, hash, entities ON entity_lists
+BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
+
+CREATE TRIGGER entity_lists_environment BEFORE UPDATE OF environment ON entity_lists WHEN OLD.environment = 'live' OR NEW.environment <> 'live'
+BEGIN SELECT RAISE(ABORT, 'the environment of a live text is immutable'); END;
+
+CREATE TRIGGER entity_lists_kept BEFORE DELETE ON entity_lists WHEN OLD.environment <> 'sandbox'
+BEGIN SELECT RAISE(ABORT, 'a text of a live record is never deleted'); END;
+
+CREATE TRIGGER entity_lists_unnamed BEFORE DELETE ON entity_lists WHEN OLD.environment = 'sandbox' BEGIN
+  DELETE FROM listed_entities WHERE list_id = OLD.id;
+END;
 
 CREATE TRIGGER entity_lists_named AFTER INSERT ON entity_lists BEGIN
   INSERT OR IGNORE INTO listed_entities (list_id, entity) SELECT NEW.id, value FROM json_each(NEW.entities);
@@ -517,7 +547,8 @@ END;
 CREATE TRIGGER certificate_groups_immutable BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
 BEGIN SELECT RAISE(ABORT, 'the key of a certificate group is immutable'); END;
 
-CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is never deleted'); END;
+CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates WHEN OLD.environment <> 'sandbox'
+BEGIN SELECT RAISE(ABORT, 'a live certificate is never deleted'); END;
 
 CREATE TRIGGER certificates_policies_linked BEFORE UPDATE OF policy_capture_id ON certificates WHEN OLD.policy_capture_id IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'policies can be linked to a certificate only once'); END;
@@ -562,6 +593,13 @@ CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHE
   UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id;
   UPDATE certificate_tallies SET active = active - 1, revoked = revoked + 1
     WHERE group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
+END;
+
+CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates BEGIN
+  UPDATE certificate_groups SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked') WHERE id = OLD.group_id;
+  UPDATE certificate_tallies SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
+    WHERE group_id = OLD.group_id AND span IN (3600000, 86400000) AND start = OLD.issued_at - OLD.issued_at % span;
+  UPDATE purposes SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked') WHERE id = OLD.purpose_id;
 END;
 
 CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
@@ -726,7 +764,8 @@ CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
   UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT c.purpose_id FROM certificates c WHERE c.id = NEW.cert_id);
 END;
 
-CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals WHEN OLD.environment <> 'sandbox'
+BEGIN SELECT RAISE(ABORT, 'a live withdrawal is never deleted'); END;
 
 CREATE TRIGGER withdrawals_immutable BEFORE UPDATE OF
   cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, channel, received_at, receipt, signature, signature_kid
@@ -744,7 +783,8 @@ CREATE TRIGGER withdrawals_counted AFTER INSERT ON withdrawals BEGIN
 END;
 
 CREATE TRIGGER cease_acknowledgements_kept BEFORE DELETE ON cease_acknowledgements
-BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'a live acknowledgment is never deleted'); END;
 
 CREATE TRIGGER cease_acknowledgements_immutable BEFORE UPDATE ON cease_acknowledgements
 WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
@@ -779,7 +819,9 @@ WHEN NEW.note_sealed IS NOT NULL
   OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
-CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals
+WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'a live withdrawal is never deleted'); END;
 
 CREATE TRIGGER entity_cease_deadlines_opened AFTER INSERT ON entity_withdrawals BEGIN
   INSERT INTO entity_cease_deadlines (cert_id, number, business_id, environment, cease_by)
@@ -788,7 +830,9 @@ END;
 
 CREATE TRIGGER withdrawn_entities_immutable BEFORE UPDATE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
-CREATE TRIGGER withdrawn_entities_kept BEFORE DELETE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
+CREATE TRIGGER withdrawn_entities_kept BEFORE DELETE ON withdrawn_entities
+WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'a live withdrawal is never deleted'); END;
 
 CREATE TRIGGER entity_acknowledgements_immutable BEFORE UPDATE ON entity_acknowledgements
 WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
@@ -796,13 +840,15 @@ WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 
 CREATE TRIGGER entity_acknowledgements_kept BEFORE DELETE ON entity_acknowledgements
-BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'a live acknowledgment is never deleted'); END;
 
 CREATE TRIGGER acknowledged_entities_immutable BEFORE UPDATE ON acknowledged_entities
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 
 CREATE TRIGGER acknowledged_entities_kept BEFORE DELETE ON acknowledged_entities
-BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'a live acknowledgment is never deleted'); END;
 
 CREATE TRIGGER entity_cease_deadlines_done AFTER INSERT ON acknowledged_entities BEGIN
   DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id AND NOT EXISTS (
@@ -842,9 +888,11 @@ CREATE TABLE shares (
   -- What showed that the request came from the business.
   request_evidence TEXT NOT NULL CHECK (request_evidence IN ('request_signature', 'return_url', 'referer', 'message', 'api')),
   purpose TEXT NOT NULL,
-  disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
+  disclosure_hash TEXT NOT NULL,
   duration_days INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
+  -- The real time, which a sandbox clock does not change.
+  stored_at INTEGER NOT NULL,
   -- Exclusive: the share has expired at this time.
   expires_at INTEGER NOT NULL,
   -- When the next expiry warning or the expiration is due.
@@ -891,6 +939,8 @@ CREATE INDEX shares_email ON shares (email_index, business_id, environment, crea
 CREATE INDEX shares_phone ON shares (phone_index, business_id, environment, created_at) WHERE phone_index IS NOT NULL;
 CREATE INDEX shares_counted ON shares (consumer_id, business_id) WHERE consumer_id IS NOT NULL AND state = 'active';
 CREATE INDEX shares_named ON shares (email_index, business_id) WHERE email_index IS NOT NULL AND state = 'active' AND environment = 'live';
+CREATE INDEX shares_test_age ON shares (stored_at) WHERE environment = 'sandbox';
+CREATE INDEX shares_test_disclosure ON shares (disclosure_hash) WHERE environment = 'sandbox';
 CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
 
 CREATE TABLE record_usage (
@@ -969,11 +1019,12 @@ CREATE TABLE field_fanouts (
 ) STRICT;
 CREATE INDEX field_fanouts_due ON field_fanouts (next_at);
 
-CREATE TRIGGER shares_kept BEFORE DELETE ON shares BEGIN SELECT RAISE(ABORT, 'a share is never deleted'); END;
+CREATE TRIGGER shares_kept BEFORE DELETE ON shares WHEN OLD.environment <> 'sandbox'
+BEGIN SELECT RAISE(ABORT, 'a live share is never deleted'); END;
 
 CREATE TRIGGER shares_granted BEFORE UPDATE OF
   id, business_id, business_name, client_id, environment, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at,
-  expires_at, supersedes, fields_revision, fingerprint, subject_hash, signature, signature_kid
+  stored_at, expires_at, supersedes, fields_revision, fingerprint, subject_hash, signature, signature_kid
 ON shares BEGIN SELECT RAISE(ABORT, 'the terms of a share are immutable'); END;
 
 CREATE TRIGGER shares_states BEFORE UPDATE OF state ON shares
@@ -1001,7 +1052,9 @@ CREATE TRIGGER shares_stop_dated AFTER UPDATE OF revoked_at ON shares WHEN OLD.r
     ON CONFLICT (business_id, environment, day) DO UPDATE SET revoked = revoked + 1;
 END;
 
-CREATE TRIGGER share_acknowledgements_kept BEFORE DELETE ON share_acknowledgements BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
+CREATE TRIGGER share_acknowledgements_kept BEFORE DELETE ON share_acknowledgements
+WHEN NOT EXISTS (SELECT 1 FROM shares s WHERE s.id = OLD.share_id AND s.environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'a live acknowledgment is never deleted'); END;
 
 CREATE TRIGGER share_acknowledgements_counted AFTER INSERT ON share_acknowledgements BEGIN
   INSERT INTO daily_activity (business_id, environment, day, on_time, late)

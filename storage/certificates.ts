@@ -28,6 +28,7 @@ import {
 } from "./entity-withdrawals.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { isRecorded, recordedAtField } from "./audit-entries.ts";
+import { excluded } from "./inserts.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
 import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
 import { isSharedCapture } from "./policies.ts";
@@ -80,9 +81,16 @@ const incrementPurposeCount = (db: Database, { businessId, environment, purpose 
       set: { active: sql`${purposes.active} + 1` },
     });
 
-/** Stores a disclosure text under its hash unless it is already stored. */
+/** Stores a disclosure text under its hash unless it is already stored. The first live record marks it as live, so that it is kept. */
 export const insertDisclosure = (db: Database, disclosure: typeof disclosures.$inferSelect) =>
-  db.insert(disclosures).values(disclosure).onConflictDoNothing({ target: disclosures.hash });
+  db
+    .insert(disclosures)
+    .values(disclosure)
+    .onConflictDoUpdate({
+      target: disclosures.hash,
+      set: { environment: "live" },
+      setWhere: allOf(eq(disclosures.environment, "sandbox"), eq(excluded(disclosures.environment), "live")),
+    });
 
 const isMatchingPurpose = ({ businessId, environment, purpose }: PurposeKey | Placeholders<PurposeKey>) =>
   allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose));
@@ -93,9 +101,16 @@ interface GroupKey extends PurposeKey {
 
 const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonicalJson([...entities])), entities });
 
-/** Stores a list of recipients under its hash unless it is already stored. */
-const insertEntityList = (db: Database, list: ReturnType<typeof toListRow>) =>
-  db.insert(entityLists).values(list).onConflictDoNothing({ target: entityLists.hash });
+/** Stores a list of recipients in the same way. */
+const insertEntityList = (db: Database, list: Omit<typeof entityLists.$inferSelect, "id">) =>
+  db
+    .insert(entityLists)
+    .values(list)
+    .onConflictDoUpdate({
+      target: entityLists.hash,
+      set: { environment: "live" },
+      setWhere: allOf(eq(entityLists.environment, "sandbox"), eq(excluded(entityLists.environment), "live")),
+    });
 
 const insertCertificateGroup = (db: Database, { originDomain, ...key }: GroupKey & { readonly originDomain: string }) =>
   db
@@ -216,7 +231,7 @@ export const insertIssuance = async (
   },
 ) => {
   const { certificate } = issued;
-  const { id, business, disclosureHash } = certificate;
+  const { id, business, disclosureHash, environment } = certificate;
   const { entities, answered } = certificate.recipients;
   const subject = toCanonicalJson({ root_salt: toBase64Url(certificate.rootSalt), fields: [...certificate.fields] });
   const [subjectSealed, evidenceSealed] = await Promise.all([
@@ -239,7 +254,7 @@ export const insertIssuance = async (
     maxSubmissions: hasApiKey ? null : storageLimits.client.records,
     maxBytes: hasApiKey ? null : storageLimits.client.bytes,
   };
-  const ownerKind = certificate.environment === "sandbox" ? "sandbox" : "business";
+  const ownerKind = environment === "sandbox" ? "sandbox" : "business";
   const storedRecord = {
     owner: { kind: ownerKind, id: business.id },
     now: certificate.issuedAt,
@@ -247,7 +262,7 @@ export const insertIssuance = async (
     disclosure: { hash: disclosureHash, bytes: usage.disclosureBytes },
     entities: { hash: entitiesHash, bytes: usage.entitiesBytes },
   } as const;
-  const purposeKey = { businessId: business.id, environment: certificate.environment, purpose: certificate.purpose };
+  const purposeKey = { businessId: business.id, environment, purpose: certificate.purpose };
   const row = {
     ...certificate,
     ...stored,
@@ -273,9 +288,12 @@ export const insertIssuance = async (
       ownerUsage: countStoredRecord(db, storedRecord, isChecked ? storageLimits[ownerKind] : unlimited(storageLimits[ownerKind])),
     }),
     purpose: incrementPurposeCount(db, purposeKey),
-    disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
-    entityList: insertEntityList(db, { hash: entitiesHash, entities }),
-    ...(answers && { acceptedList: insertEntityList(db, answers.accepted), rejectedList: insertEntityList(db, answers.rejected) }),
+    disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText, environment }),
+    entityList: insertEntityList(db, { hash: entitiesHash, entities, environment }),
+    ...(answers && {
+      acceptedList: insertEntityList(db, { ...answers.accepted, environment }),
+      rejectedList: insertEntityList(db, { ...answers.rejected, environment }),
+    }),
     group: insertCertificateGroup(db, { ...purposeKey, entitiesHash, originDomain: certificate.originDomain }),
     certificate: isChecked ? insertCheckedCertificate(db, row) : insertCertificateUnconditionally(db, row),
     addresses: insertCertificateAddresses(db, id, stored.addresses),

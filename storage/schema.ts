@@ -43,7 +43,6 @@ const ord = () => integer().primaryKey({ autoIncrement: true });
 const businessRef = () => businessId().references(() => businesses.id);
 const clientRef = () => clientId().references(() => clients.id);
 const purposeRef = () => integer().references(() => purposes.id);
-const disclosureRef = () => text().references(() => disclosures.hash);
 const certificateRef = () => certId().references(() => certificates.id);
 const consumerRef = () => consumerId().references(() => consumers.id);
 const shareRef = () => shareId().references(() => shares.id);
@@ -153,12 +152,14 @@ export const purposes = table(
 export const disclosures = table("disclosures", {
   hash: text().primaryKey(),
   text: text().notNull(),
+  environment: environment().notNull().default("live"),
 });
 
 export const entityLists = table("entity_lists", {
   id: integer().primaryKey(),
   hash: text().notNull().unique(),
   entities: json<readonly string[]>().notNull(),
+  environment: environment().notNull().default("live"),
 });
 
 export const listedEntities = table(
@@ -184,7 +185,7 @@ export const certificateGroups = table(
     active: integer().notNull().default(0),
     revoked: integer().notNull().default(0),
   },
-  (t) => [unique().on(t.purposeId, t.entityListId, t.originDomain)],
+  (t) => [unique().on(t.purposeId, t.entityListId, t.originDomain), index("certificate_groups_list").on(t.entityListId)],
 );
 
 export const certificateTallies = table(
@@ -250,10 +251,10 @@ export const certificates = table(
     clientId: clientRef().notNull(),
     environment: environment().notNull(),
     status: oneOf("active", "revoked").notNull().default("active"),
-    purposeId: purposeRef().notNull(),
-    disclosureHash: disclosureRef().notNull(),
-    acceptedListId: integer().references(() => entityLists.id),
-    rejectedListId: integer().references(() => entityLists.id),
+    purposeId: integer().notNull(),
+    disclosureHash: text().notNull(),
+    acceptedListId: integer(),
+    rejectedListId: integer(),
     originDomain: text().notNull(),
     issuedAt: instant().notNull(),
     fingerprint: text().notNull(),
@@ -281,6 +282,10 @@ export const certificates = table(
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
     index("certificates_revoked").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.status} = 'revoked'`),
     index("certificates_group").on(t.groupId, t.status, t.issuedAt),
+    index("certificates_test_age").on(t.issuedAt).where(sql`${t.environment} = 'sandbox'`),
+    index("certificates_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
+    index("certificates_test_accepted").on(t.acceptedListId).where(sql`${t.environment} = 'sandbox'`),
+    index("certificates_test_rejected").on(t.rejectedListId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),
   ],
 );
@@ -1057,9 +1062,10 @@ export const shares = table(
     origin: text().notNull(),
     requestEvidence: oneOf(...requestEvidenceKinds).notNull(),
     purpose: text().notNull(),
-    disclosureHash: disclosureRef().notNull(),
+    disclosureHash: text().notNull(),
     durationDays: integer().notNull(),
     createdAt: instant().notNull(),
+    storedAt: instant().notNull(),
     expiresAt: instant().notNull(),
     nextDueAt: instant(),
     revokedAt: instant(),
@@ -1087,6 +1093,8 @@ export const shares = table(
     index("shares_consumer").on(t.consumerId, t.state, t.ord).where(isNotNull(t.consumerId)),
     index("shares_due").on(t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
     index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
+    index("shares_test_age").on(t.storedAt).where(sql`${t.environment} = 'sandbox'`),
+    index("shares_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
     index("shares_email").on(t.emailIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.emailIndex)),
     index("shares_counted").on(t.consumerId, t.businessId).where(sql`${t.consumerId} is not null and ${t.state} = 'active'`),

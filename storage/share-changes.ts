@@ -97,7 +97,7 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
   };
   return [
     countStoredRecord(db, usage, storageLimits[usage.owner.kind]),
-    insertDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText }),
+    insertDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText, environment: share.environment }),
     db.insert(shares).values({
       ...share,
       businessId: unchangedBusinessId(client),
@@ -118,6 +118,7 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       emailProven: indexes.isEmailProven,
       language,
       changedBy: requestId,
+      storedAt: writtenAt,
     }),
     db.insert(shareValues).values({ shareId: id, valuesSealed, revision: fields.revision }),
   ];

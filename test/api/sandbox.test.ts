@@ -337,7 +337,7 @@ describe("POST /v1/sandbox/trigger", () => {
 
 test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares, until a reset", async () => {
   const { share: made } = await grantTestShare();
-  const same = `business_id, business_name, client_id, environment, state, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at,
+  const same = `business_id, business_name, client_id, environment, state, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at, stored_at,
     expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;
   const filled = `INSERT INTO shares (id, changed_by, ${same}) SELECT 'shr_fill' || value, 'fill', ${same}
     FROM (SELECT ${same} FROM shares WHERE id = ?2), json_each(?1)`;

@@ -52,8 +52,8 @@ describe("a batch", () => {
     );
     await db.insert(disclosures).values({ hash: "a", text: "A" });
     const [first, , second] = await batch(db, [byHash(db, { hash: "a" }), db.select().from(businesses), byHash(db, { hash: "none" })]);
-    expect([first, second]).toEqual([[{ hash: "a", text: "A" }], []]);
-    expect(await byHash(db, { hash: "a" }).get()).toEqual({ hash: "a", text: "A" });
+    expect([first, second]).toEqual([[{ hash: "a", text: "A", environment: "live" }], []]);
+    expect(await byHash(db, { hash: "a" }).get()).toEqual({ hash: "a", text: "A", environment: "live" });
   });
 });
 

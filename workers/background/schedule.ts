@@ -18,6 +18,7 @@ import { checkpointLedger } from "./ledger-checkpoint.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
+import { deleteExpiredTestRecords } from "./sandbox-sweep.ts";
 import { measureShards } from "./shard-sizes.ts";
 import { settleShares } from "./share-settling.ts";
 import { sweepDueShares } from "./share-sweep.ts";
@@ -40,6 +41,7 @@ const minuteJobs: Jobs = {
   "change-log-cleanup": deletePassed,
   "expiry-sweep": deleteExpired,
   "retention-sweep": eraseExpired,
+  "sandbox-sweep": deleteExpiredTestRecords,
   "unpaid-sweep": suspendUnpaid,
   "subscription-ends": endSubscriptions,
   "outbox-relay": relayOutbox,

@@ -1,0 +1,177 @@
+// Deletes test certificates and test shares 30 days after they were stored, with the texts that no other record has. Audit entries stay,
+// because a chain without them could not be verified; they contain no texts. SPEC Limits.
+import { eq, inArray, lte, or, sql } from "drizzle-orm";
+import { dayMs, type Instant } from "../core/time.ts";
+import type { Database, Found } from "./database.ts";
+import { allOf, existsIn, jsonList, notExistsIn } from "./query.ts";
+import {
+  acknowledgedEntities,
+  anchors,
+  ceaseAcknowledgements,
+  certificateAddresses,
+  certificateGroups,
+  certificates,
+  certificateTallies,
+  certificateViews,
+  disclosures,
+  emailCodeFailures,
+  emailCodes,
+  entityAcknowledgements,
+  entityCeaseDeadlines,
+  entityLists,
+  entityWithdrawals,
+  idempotentResponses,
+  mailOutbox,
+  matchMisses,
+  outbox,
+  purposes,
+  shareAcknowledgements,
+  shareCodes,
+  shareNotices,
+  shares,
+  shareValues,
+  withdrawals,
+  withdrawalWork,
+  withdrawnEntities,
+} from "./schema.ts";
+
+/** Long enough to test an integration, and as long as the window of the sandbox's limit. */
+const testRecordLifetimeMs = 30 * dayMs;
+
+// Written out, because SQLite uses a partial index only for the condition that defines it.
+const isTestCertificate = sql`${certificates.environment} = 'sandbox'`;
+const isTestShare = sql`${shares.environment} = 'sandbox'`;
+
+/** Lists expired test certificates, oldest first. Certificates that still wait for policies or for a withdrawal of others follow later. */
+export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
+  const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId } = certificates;
+  return db
+    .select({
+      ord,
+      id,
+      viewRows,
+      purposeId,
+      disclosureHash,
+      acceptedListId,
+      rejectedListId,
+      groupId,
+      listId: certificateGroups.entityListId,
+    })
+    .from(certificates)
+    .leftJoin(certificateGroups, eq(certificateGroups.id, groupId))
+    .where(
+      allOf(
+        isTestCertificate,
+        lte(certificates.issuedAt, now - testRecordLifetimeMs),
+        notExistsIn(outbox, eq(outbox.kind, "policy"), eq(outbox.entityId, id)),
+        notExistsIn(withdrawalWork, eq(withdrawalWork.certId, id)),
+      ),
+    )
+    .orderBy(certificates.issuedAt)
+    .limit(max)
+    .all();
+};
+
+export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
+
+/** Deletes those of the texts that no test record has. A text of a live record is never deleted. */
+const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
+  db
+    .delete(disclosures)
+    .where(
+      allOf(
+        inArray(disclosures.hash, jsonList(hashes)),
+        eq(disclosures.environment, "sandbox"),
+        notExistsIn(certificates, isTestCertificate, eq(certificates.disclosureHash, disclosures.hash)),
+        notExistsIn(shares, isTestShare, eq(shares.disclosureHash, disclosures.hash)),
+      ),
+    );
+
+/** Deletes anchored statements. One that still waits is sent to the ledger first, and stays. */
+const deleteAnchored = (db: Database, ids: readonly string[]) =>
+  db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
+
+/**
+ * Returns the statements that delete test certificates with everything that refers to them, and then the groups, purposes, recipients and
+ * disclosures that have no certificates left.
+ */
+export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
+  const all = expired.map(({ id }) => id);
+  const ids = jsonList(all);
+  const groups = jsonList(expired.flatMap(({ groupId }) => groupId ?? []));
+  const lists = jsonList(
+    expired.flatMap(({ listId, acceptedListId, rejectedListId }) => [listId, acceptedListId, rejectedListId].flatMap((id) => id ?? [])),
+  );
+  const hasNoCertificates = (counted: typeof certificateGroups | typeof certificateTallies | typeof purposes) =>
+    allOf(eq(counted.active, 0), eq(counted.revoked, 0));
+  const children = [
+    certificateViews,
+    matchMisses,
+    entityCeaseDeadlines,
+    acknowledgedEntities,
+    entityAcknowledgements,
+    withdrawnEntities,
+    entityWithdrawals,
+    ceaseAcknowledgements,
+    withdrawals,
+    emailCodes,
+    emailCodeFailures,
+    idempotentResponses,
+    mailOutbox,
+  ];
+  return [
+    db.delete(certificateAddresses).where(inArray(certificateAddresses.certOrd, jsonList(expired.map(({ ord }) => ord)))),
+    ...children.map((table) => db.delete(table).where(inArray(table.certId, ids))),
+    deleteAnchored(db, all),
+    db.delete(certificates).where(inArray(certificates.id, ids)),
+    db.delete(certificateTallies).where(allOf(inArray(certificateTallies.groupId, groups), hasNoCertificates(certificateTallies))),
+    db.delete(certificateGroups).where(allOf(inArray(certificateGroups.id, groups), hasNoCertificates(certificateGroups))),
+    db
+      .delete(purposes)
+      .where(allOf(inArray(purposes.id, jsonList(expired.map(({ purposeId }) => purposeId))), hasNoCertificates(purposes))),
+    db
+      .delete(entityLists)
+      .where(
+        allOf(
+          inArray(entityLists.id, lists),
+          eq(entityLists.environment, "sandbox"),
+          notExistsIn(certificateGroups, eq(certificateGroups.entityListId, entityLists.id)),
+          sql`not ${or(
+            existsIn(certificates, isTestCertificate, eq(certificates.acceptedListId, entityLists.id)),
+            existsIn(certificates, isTestCertificate, eq(certificates.rejectedListId, entityLists.id)),
+          )}`,
+        ),
+      ),
+    deleteUnusedDisclosures(
+      db,
+      expired.map(({ disclosureHash }) => disclosureHash),
+    ),
+  ];
+};
+
+/** Lists expired test shares, oldest first. A sandbox clock does not change when a share expires from storage. */
+export const listExpiredTestShares = (db: Database, now: Instant, max: number) =>
+  db
+    .select({ id: shares.id, disclosureHash: shares.disclosureHash })
+    .from(shares)
+    .where(allOf(isTestShare, lte(shares.storedAt, now - testRecordLifetimeMs)))
+    .orderBy(shares.storedAt)
+    .limit(max)
+    .all();
+
+export type ExpiredTestShare = Found<typeof listExpiredTestShares>[number];
+
+/** Returns the statements that delete test shares in any state, with their values and disclosures. No event is sent. */
+export const deleteTestShares = (db: Database, expired: readonly ExpiredTestShare[]) => {
+  const all = expired.map(({ id }) => id);
+  const ids = jsonList(all);
+  return [
+    ...[shareValues, shareCodes, shareAcknowledgements, shareNotices].map((table) => db.delete(table).where(inArray(table.shareId, ids))),
+    deleteAnchored(db, all),
+    db.delete(shares).where(inArray(shares.id, ids)),
+    deleteUnusedDisclosures(
+      db,
+      expired.map(({ disclosureHash }) => disclosureHash),
+    ),
+  ];
+};

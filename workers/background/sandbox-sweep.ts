@@ -1,0 +1,41 @@
+// Deletes test certificates and test shares that are older than 30 days, in every shard.
+import { batch, type Database } from "../../storage/database.ts";
+import {
+  deleteTestCertificates,
+  deleteTestShares,
+  listExpiredTestCertificates,
+  listExpiredTestShares,
+  type ExpiredTestCertificate,
+} from "../../storage/sandbox-records.ts";
+import type { Platform } from "../platform/platform.ts";
+import { forEachShard } from "./for-each-shard.ts";
+
+const maxPerBatch = 200;
+const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
+
+/** Takes as many certificates from the front as fit in one batch; at least one. */
+const takeBatch = (expired: readonly ExpiredTestCertificate[]): readonly ExpiredTestCertificate[] => {
+  let views = 0;
+  const end = expired.findIndex(({ viewRows }, at) => {
+    views += viewRows;
+    return at > 0 && views > maxViewsPerBatch;
+  });
+  return end === -1 ? expired : expired.slice(0, end);
+};
+
+const deleteInShard = async (platform: Platform, db: Database): Promise<void> => {
+  while (await platform.hasBudget()) {
+    const expired = takeBatch(await listExpiredTestCertificates(db, platform.clock(), maxPerBatch));
+    if (expired.length === 0) break;
+    await batch(db, deleteTestCertificates(db, expired));
+  }
+  while (await platform.hasBudget()) {
+    const expired = await listExpiredTestShares(db, platform.clock(), maxPerBatch);
+    if (expired.length === 0) break;
+    await batch(db, deleteTestShares(db, expired));
+  }
+};
+
+/** Deletes within this run's budget, oldest records first. The next minute continues. */
+export const deleteExpiredTestRecords = (platform: Platform): Promise<void> =>
+  forEachShard(platform, "sandbox", (db) => deleteInShard(platform, db));
