@@ -144,8 +144,8 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
 /**
- * Queues a change for the person's own shard if some shares still have older copies. These shares did not fit in the batch, or were granted
- * in the meantime.
+ * Queues a change for the person's own shard if some shares still have older copies. These shares did not fit in the batch, were granted in
+ * the meantime, or wait because the person has changed too much.
  */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
@@ -174,9 +174,9 @@ export const finishFieldFanout = (db: Database, { consumerId, shard, revision }:
     .delete(fieldFanouts)
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
-/** Makes the rest of a change due immediately. */
-export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, now: Instant) =>
+/** Makes the rest of a change due at `at`. */
+export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, at: Instant) =>
   db
     .update(fieldFanouts)
-    .set({ nextAt: now })
+    .set({ nextAt: at })
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard)));

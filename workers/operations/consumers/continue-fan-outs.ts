@@ -1,5 +1,6 @@
 // Background job: copies changed contact fields to shares that were not updated in the change's batch because they are in other shards or
-// did not fit. It applies the current fields, so several pending changes produce one event.
+// did not fit, or because the person has changed too much within an hour. It applies the current fields, so several pending changes produce
+// one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -22,7 +23,10 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
-/** Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. */
+/**
+ * Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. Beyond the person's limit of
+ * updates, the work waits until the limit allows the batch.
+ */
 const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut: FieldFanout): Promise<void> => {
   const { consumerId, shard, changed } = fanOut;
   const now = services.clock();
@@ -33,7 +37,13 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
     return;
   }
   const { fields, revision } = stored;
-  const outdated = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
+  const found = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
+  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // more at once would never be allowed
+  const limit = outdated.length === 0 ? null : await services.takeExactly("SHARE_UPDATES", consumerId, outdated.length);
+  if (limit?.isAllowed === false) {
+    await continueFieldFanout(personDb, fanOut, now + limit.resetMs).run();
+    return;
+  }
   const own = await loadEmailIndex(services, { id: consumerId });
   const [updates, indexes] = await Promise.all([
     prepareShareUpdates(services, outdated, fields),
@@ -43,7 +53,10 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
     ...updateShareCopies(shareDb, updates, { environment: "live", revision, now }),
     ...updateShareIndexes(shareDb, consumerId, revision, { email: indexes, phone: indexes.phone }),
   ]);
-  await (outdated.length < maxCopiesPerBatch ? finishFieldFanout(personDb, fanOut) : continueFieldFanout(personDb, fanOut, now)).run();
+  await (outdated.length === found.length && found.length < maxCopiesPerBatch
+    ? finishFieldFanout(personDb, fanOut)
+    : continueFieldFanout(personDb, fanOut, now)
+  ).run();
   for (const businessId of new Set(outdated.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
 };
 

@@ -53,7 +53,9 @@ export const prepareFieldsUpdate = async (
   const { fields, changedKeys } = decided.value;
   if (changedKeys.length === 0) return ok({ fields, revision: stored.revision, changedKeys, write: null });
   const revision = stored.revision + 1;
-  const shares = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
+  const affected = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
+  const isAllowed = affected.length === 0 || (await services.takeExactly("SHARE_UPDATES", person.id, affected.length)).isAllowed;
+  const shares = isAllowed ? affected : []; // the fan-out updates them once the limit allows it
   const indexes = await computeContactIndexes(services, fields, await loadEmailIndex(services, person));
   const fanOut = { consumerId: person.id, changed: changedKeys, revision };
   const [updated, updates] = await Promise.all([

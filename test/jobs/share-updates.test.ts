@@ -1,0 +1,72 @@
+// The limit of share updates that one person can cause: updates beyond it wait and are combined, and none is lost.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { settleShares } from "../../workers/background/share-settling.ts";
+import type { Env } from "../../workers/env.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { getWithApiKey, grantShare, listAllEvents, signInPerson } from "../support/sharing.ts";
+import { createServiceCall } from "../support/world.ts";
+
+const setting = { LIMIT_SHARE_UPDATES: "7/3600" };
+const service = createServiceCall(setting);
+const minute = 60_000;
+
+let start = Date.UTC(2047, 0, 1);
+
+beforeEach(() => {
+  start += 24 * 60 * minute;
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(start);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Runs the minute job `afterMs` after the start. */
+const settleAt = async (afterMs: number): Promise<void> => {
+  await waitUntilSettled();
+  vi.setSystemTime(start + afterMs);
+  await settleShares(await createPlatform({ ...(env as unknown as Env), ...setting }));
+  await waitUntilSettled();
+};
+
+describe("field changes of a person with several shares", () => {
+  test("beyond the limit of an hour reach every share later, once, with the values at that time", async () => {
+    const pat = await signInPerson(undefined, service);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push((await grantShare(pat)).share.id);
+    const change = async (phone: string): Promise<number> => (await pat.put("/v1/me/fields", { phone })).body.data.events_emitted;
+    const listPhones = async (id: string): Promise<readonly string[]> =>
+      (await listAllEvents())
+        .filter(({ share_id, type }) => share_id === id && type === "consumer.updated.phone")
+        .map(({ data }) => data.phone);
+    const emitted: number[] = [];
+    for (const last of [1, 2, 3, 4, 5]) emitted.push(await change(`+1 202 555 018${last}`));
+    expect(emitted).toEqual([3, 3, 0, 0, 0]);
+    for (const afterMs of [minute, 30 * minute, 59 * minute]) await settleAt(afterMs);
+    for (const id of ids) expect(await listPhones(id)).toEqual(["+1 202 555 0181", "+1 202 555 0182"]);
+
+    await settleAt(61 * minute);
+    for (const id of ids) {
+      expect(await listPhones(id)).toEqual(["+1 202 555 0181", "+1 202 555 0182", "+1 202 555 0185"]);
+      expect((await getWithApiKey(`/v1/consumers/${id}/current`)).body.data.fields.phone).toBe("+1 202 555 0185");
+    }
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM field_fanouts").first("n")).toBe(0);
+  });
+
+  test("reach all shares in batches if there are more of them than an hour allows", async () => {
+    const pat = await signInPerson(undefined, service);
+    const ids: string[] = [];
+    for (let n = 0; n < 10; n += 1) ids.push((await grantShare(pat)).share.id);
+    expect((await pat.put("/v1/me/fields", { phone: "+1 202 555 0190" })).body.data.events_emitted).toBe(0);
+    const countUpdated = async (): Promise<number> => {
+      const updated = (await listAllEvents()).filter(({ share_id, type }) => ids.includes(share_id) && type === "consumer.updated.phone");
+      return updated.length;
+    };
+    await settleAt(minute);
+    expect(await countUpdated()).toBe(7);
+    await settleAt(62 * minute);
+    expect(await countUpdated()).toBe(10);
+  });
+});
