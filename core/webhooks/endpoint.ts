@@ -182,6 +182,26 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
+/** Anyone who reads a test client's ID in a page can create test shares, which cause these events, at once or later. */
+const publicTestEventTypes: ReadonlySet<string> = new Set(["share.created", "share.expiring", "share.expired"]);
+const maxPublicTestReceivers = 3;
+
+/**
+ * Returns whether an endpoint receives a type of event. In a sandbox, events that strangers can cause go only to the three oldest endpoints
+ * that select them, so that 20 endpoints do not multiply what a stranger sends. `endpoints` are those of the sequence, oldest first.
+ */
+export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(
+  endpoint: E,
+  type: string,
+  endpoints: readonly E[],
+  environment: Environment,
+): boolean => {
+  if (!receivesEventType(endpoint.events, type)) return false;
+  if (environment === "live" || !publicTestEventTypes.has(type)) return true;
+  const receivers = endpoints.filter(({ events }) => receivesEventType(events, type)).slice(0, maxPublicTestReceivers);
+  return receivers.some(({ id }) => id === endpoint.id);
+};
+
 // A delivery ID starts with five characters of its endpoint's ID (25 of 120 random bits). They are enough to find, among the business's
 // twenty endpoints, the one whose Durable Object stores the delivery.
 const idPrefixLength = "whk_".length;

@@ -1,6 +1,7 @@
 // Hands events and settings over to the delivery queues, one push at a time per queue. A queue that fails has its own retry time and does
 // not delay the others.
-import { receivesEventType } from "../../core/webhooks/endpoint.ts";
+import type { Environment } from "../../core/access/entitlement.ts";
+import { isEventReceiver } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { DeliveryQueue } from "../delivery-queue/object.ts";
 import type { EventArchive } from "./archive.ts";
@@ -19,6 +20,7 @@ export interface HandOverPorts {
   readonly archive: EventArchive;
   readonly getHead: () => number;
   readonly getBusinessId: () => string;
+  readonly getEnvironment: () => Environment;
   readonly getQueue: GetQueue;
   readonly scheduleNextAlarm: () => Promise<void>;
 }
@@ -107,12 +109,11 @@ export class HandOver {
   }
 
   async #pushBatch(row: EndpointRow): Promise<void> {
-    const { archive, getHead, getBusinessId, getQueue } = this.#ports;
-    const selectedTypes = tables.selectedEventTypes(row);
+    const { archive, getHead, getBusinessId, getEnvironment, getQueue } = this.#ports;
     const upTo = Math.min(getHead(), row.acked + rowsPerPush);
-    const events = (await archive.listEventsBetween(row.acked, upTo, null, rowsPerPush)).filter(({ type }) =>
-      receivesEventType(selectedTypes, type),
-    );
+    const found = await archive.listEventsBetween(row.acked, upTo, null, rowsPerPush);
+    const endpoints = tables.listEndpointRows(this.#storage.sql).map(tables.toEndpoint);
+    const events = found.filter(({ type }) => isEventReceiver(tables.toEndpoint(row), type, endpoints, getEnvironment()));
     if (events.length === 0 && row.sent_revision === row.revision) {
       this.#unsavedProgress.set(row.id, { revision: row.revision, acked: upTo });
       return;

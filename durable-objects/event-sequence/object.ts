@@ -78,6 +78,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     const queuePorts = {
       getHead: () => this.#sequence.head,
       getBusinessId: () => this.#getOwner().businessId,
+      getEnvironment: () => this.#getOwner().environment,
       getQueue: (endpointId: string) => env.DELIVERY_QUEUE.getByName(endpointId),
       scheduleNextAlarm,
     };

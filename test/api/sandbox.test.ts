@@ -218,6 +218,32 @@ describe("a webhook endpoint of the sandbox", () => {
   });
 });
 
+describe("events that anyone with the test client's ID can cause", () => {
+  test("go to the three oldest endpoints that select them, and all other events to every endpoint", async () => {
+    const owner = await signIn(world.ownerEmail);
+    const register = async (events: readonly string[] | null): Promise<string> => {
+      const url = `https://hooks.example.com/${crypto.randomUUID()}`;
+      return (await call("/v1/webhooks", buildJsonRequest({ url, environment: "sandbox", events }, owner))).body.data.id;
+    };
+    const ids: string[] = [await register(["share.revoked"])];
+    for (let n = 0; n < 5; n += 1) ids.push(await register(null));
+    try {
+      const { share: made } = await grantTestShare();
+      await waitUntilSettled();
+      await trigger({ type: "share.revoked", share_id: made.id });
+      await waitUntilSettled();
+      const listTypes = async (id: string): Promise<readonly string[]> => {
+        const { deliveries } = (await call(`/v1/webhooks/${id}/deliveries`, { headers: owner })).body.data;
+        return deliveries.map(({ event_type }: { event_type: string }) => event_type).toReversed();
+      };
+      const both = ["share.created", "share.revoked"];
+      expect(await Promise.all(ids.map(listTypes))).toEqual([["share.revoked"], both, both, both, ["share.revoked"], ["share.revoked"]]);
+    } finally {
+      for (const id of ids) await call(`/v1/webhooks/${id}`, { headers: owner, method: "DELETE" });
+    }
+  });
+});
+
 describe("POST /v1/sandbox/clock", () => {
   test("warns about shares and expires them, and later changes follow the new time", async () => {
     const { share: made } = await grantTestShare({ duration_days: 30 });
