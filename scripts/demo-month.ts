@@ -29,30 +29,42 @@ export interface ReplayOptions extends Pick<RuntimeOptions, "stateDir" | "vars" 
 export interface ReplayedMonth {
   /** Number of live certificates. */
   readonly certificates: number;
+  /** From the prepared databases to the finished month. */
   readonly durationMs: number;
 }
 
+export interface MonthReplay {
+  /**
+   * Replays the month of the business `world.acme`. The databases must be prepared, and the service must not be running with them. Throws
+   * if an operation refuses a step.
+   */
+  readonly run: (world: DemoWorld) => Promise<ReplayedMonth>;
+  readonly close: () => Promise<void>;
+}
+
 /**
- * Replays the month of the business `world.acme`. The databases must be prepared, `buildAssets` must have run, and the service must not be
- * running with these databases. Throws if an operation refuses a step.
+ * Bundles and starts the Worker that replays the month, which takes about a third of the whole work. It opens the databases only in `run`,
+ * so they can be prepared at the same time. `buildAssets` must have run.
  */
-export const replayDemoMonth = async (
-  { demoOrigin, ...options }: ReplayOptions,
-  { acme, ownerEmail, consumerEmail }: DemoWorld,
-): Promise<ReplayedMonth> => {
-  const startedAt = performance.now();
+export const openMonthReplay = async ({ demoOrigin, ...options }: ReplayOptions): Promise<MonthReplay> => {
   const bundleDir = mkdtempSync(join(tmpdir(), "svc-demo-month-"));
-  await bundleReplay(bundleDir);
-  const runtime = await startPreparedRuntime({ ...options, port: 0, bundleDir, printsLog: false });
+  const removeBundle = (): void => rmSync(bundleDir, { recursive: true, force: true });
   try {
-    const { id: businessId, clients, keys } = acme;
-    const account: DemoAccount = { businessId, clients, keys, ownerEmail, consumerEmail, siteOrigin: demoOrigin };
-    const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(account) });
-    if (!answer.ok) throw new Error(`The demo data could not be written: ${await answer.text()}`);
-    const { certificates } = (await answer.json()) as Pick<ReplayedMonth, "certificates">;
-    return { certificates, durationMs: performance.now() - startedAt };
+    await bundleReplay(bundleDir);
+    const runtime = await startPreparedRuntime({ ...options, port: 0, bundleDir, printsLog: false });
+    return {
+      run: async ({ acme, ownerEmail, consumerEmail }) => {
+        const startedAt = performance.now();
+        const { id: businessId, clients, keys } = acme;
+        const account: DemoAccount = { businessId, clients, keys, ownerEmail, consumerEmail, siteOrigin: demoOrigin };
+        const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(account) });
+        if (!answer.ok) throw new Error(`The demo data could not be written: ${await answer.text()}`);
+        const { certificates } = (await answer.json()) as Pick<ReplayedMonth, "certificates">;
+        return { certificates, durationMs: performance.now() - startedAt };
+      },
+      close: () => runtime.dispose(),
+    };
   } finally {
-    await runtime.dispose();
-    rmSync(bundleDir, { recursive: true, force: true });
+    removeBundle(); // the runtime has read it
   }
 };

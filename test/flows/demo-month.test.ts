@@ -158,6 +158,13 @@ describe("the demo month", () => {
     }
   });
 
+  test("is written by the first start, before there are any databases", async () => {
+    const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "new"), vars: generateDevVars() });
+    const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
+    const month = await prepareDemoData(settings, world, { isEmpty: false });
+    expect(month?.certificates).toBeGreaterThan(150);
+  }, 240_000);
+
   test("is not written again if the business already has certificates, and not at all by an empty start", async () => {
     const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "state"), vars: generateDevVars() });
     const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
