@@ -426,7 +426,7 @@ CREATE TABLE certificate_tallies (
 ) STRICT;
 
 CREATE TABLE certificates (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   -- Computed in the insert. NULL when the account has changed, which rolls back the batch.
   business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -499,7 +499,7 @@ CREATE TABLE certificate_twins (
 ) STRICT;
 
 CREATE TABLE certificate_views (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  ord INTEGER PRIMARY KEY,
   cert_id TEXT NOT NULL REFERENCES certificates (id),
   at INTEGER NOT NULL,
   viewer_sealed TEXT NOT NULL,
@@ -869,7 +869,7 @@ END;
 -- Shares
 
 CREATE TABLE shares (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   business_id TEXT NOT NULL REFERENCES businesses (id),
   -- As shown when the share was granted.
@@ -1074,7 +1074,7 @@ CREATE TABLE account_erasures (
 CREATE INDEX account_erasures_due ON account_erasures (next_at);
 
 CREATE TABLE removals (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   consumer_id TEXT NOT NULL REFERENCES consumers (id),
   status TEXT NOT NULL DEFAULT 'requested' CHECK (status IN ('requested', 'in_progress', 'completed', 'rejected')),

@@ -37,8 +37,10 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
-/** A row's position in its table, assigned by the database. */
+/** A row's position in a table whose rows are deleted; AUTOINCREMENT, so that no number is used twice. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
+/** The same for a table of permanent records, where the newest row stays. AUTOINCREMENT would write a second row for each insert. */
+const recordOrd = () => integer().primaryKey();
 
 const businessRef = () => businessId().references(() => businesses.id);
 const clientRef = () => clientId().references(() => clients.id);
@@ -244,7 +246,7 @@ export const linkedRecipients = table(
 export const certificates = table(
   "certificates",
   {
-    ord: ord(),
+    ord: recordOrd(),
     id: certId().notNull().unique(),
     businessId: businessRef().notNull(),
     businessName: text().notNull(),
@@ -325,7 +327,7 @@ export const certificateTwins = table(
 export const certificateViews = table(
   "certificate_views",
   {
-    ord: ord(),
+    ord: recordOrd(),
     certId: certificateRef().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
@@ -1048,7 +1050,7 @@ export const oauthClients = table(
 export const shares = table(
   "shares",
   {
-    ord: ord(),
+    ord: recordOrd(),
     id: shareId().notNull().unique(),
     businessId: businessRef().notNull(),
     businessName: text().notNull(),
@@ -1210,7 +1212,7 @@ const removalStatus = () => oneOf("requested", "in_progress", "completed", "reje
 export const removals = table(
   "removals",
   {
-    ord: ord(),
+    ord: recordOrd(),
     id: text().$type<RemovalId>().notNull().unique(),
     consumerId: consumerRef().notNull(),
     status: removalStatus(),
