@@ -1326,7 +1326,6 @@ CREATE TABLE mail_outbox (
   -- The invitation or email code that the email delivers.
   entity_id TEXT
 ) STRICT;
-CREATE INDEX mail_outbox_due ON mail_outbox (next_at, ord);
 CREATE INDEX mail_outbox_certificate ON mail_outbox (cert_id) WHERE cert_id IS NOT NULL;
 CREATE INDEX mail_outbox_consumer ON mail_outbox (consumer_id) WHERE consumer_id IS NOT NULL;
 CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, ord, next_at);

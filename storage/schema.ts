@@ -744,7 +744,6 @@ export const mailOutbox = table(
     entityId: text(),
   },
   (t) => [
-    index("mail_outbox_due").on(t.nextAt, t.ord),
     index("mail_outbox_urgent").on(t.giveUpAt, t.ord, t.nextAt),
     index("mail_outbox_certificate").on(t.certId).where(isNotNull(t.certId)),
     index("mail_outbox_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),

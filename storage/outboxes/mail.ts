@@ -1,6 +1,6 @@
 // The mail outbox. A row is written in the batch of the change that causes the email, with its address and content sealed. The email is
 // rendered when it is sent. The row is deleted once a transport has accepted the email, and moved to the failed emails if it will not be sent.
-import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
+import { eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
 import { mailLifetimeMs, type TemplatedMail, type MailLanguage } from "../../core/mail/templates.ts";
@@ -74,13 +74,13 @@ const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } =
 
 /**
  * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
- * workers get different rows. The unary plus makes SQLite read the index in that order instead of sorting all due emails.
+ * workers get different rows.
  */
 export const claimMail = (db: Database, now: Instant, max: number) =>
   db
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(sql`+${nextAt} <= ${now}`).orderBy(giveUpAt, ord).limit(max)))
+    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(lte(nextAt, now)).orderBy(giveUpAt, ord).limit(max)))
     .returning({ id, template, sealed, attempts, giveUpAt })
     .all();
 
