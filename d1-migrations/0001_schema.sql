@@ -1175,7 +1175,9 @@ CREATE TABLE changes (
 CREATE TABLE change_readers (
   reader TEXT PRIMARY KEY,
   ord INTEGER NOT NULL,
-  id TEXT NOT NULL
+  id TEXT NOT NULL,
+  lease TEXT,
+  lease_until INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE change_exceptions (
@@ -1212,8 +1214,8 @@ CREATE TABLE audit_batches (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE anchors (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
+  -- The number of the change.
+  ord INTEGER PRIMARY KEY,
   ledger_id TEXT NOT NULL,
   kind TEXT NOT NULL,
   entity_id TEXT NOT NULL,
@@ -1223,18 +1225,16 @@ CREATE TABLE anchors (
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'prepared', 'anchored', 'parked')),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at INTEGER NOT NULL,
-  lease_until INTEGER NOT NULL DEFAULT 0,
-  lease TEXT,
   prepared TEXT,
   tx_ref TEXT,
   receipt TEXT,
   anchored_at INTEGER,
   last_error TEXT,
-  created_at INTEGER NOT NULL,
-  UNIQUE (ledger_id, entry_hash)
+  created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX anchors_due ON anchors (ledger_id, next_at, ord) WHERE status IN ('pending', 'prepared');
 CREATE INDEX anchors_entity ON anchors (entity_id, event);
+-- Only statements that failed. The others are found by their number.
+CREATE INDEX anchors_failed ON anchors (ledger_id, next_at, ord) WHERE attempts > 0 AND status <> 'anchored';
 
 CREATE TABLE ledger_state (
   ledger_id TEXT PRIMARY KEY,

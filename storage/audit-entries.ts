@@ -97,7 +97,7 @@ export const listUndrainedLogs = async (db: Database, logs: readonly number[]): 
   const newest = sql`(select ${changes.ord}, ${changes.id} from ${changes} order by ${changes.ord} desc limit 1) c`;
   const [, rows] = await batch(db, [
     db
-      .insert(changeReaders)
+      .insert(changeReaders, "reader", "ord", "id")
       .select(
         sql`select ${auditReaderOf(sql`j.value`)}, c.ord, c.id from ${each}, ${newest}
             where c.ord > ${readerOffset(auditReaderOf(sql`j.value`))} and not ${hasUnread}`,

@@ -28,8 +28,8 @@ import {
 } from "./entity-withdrawals.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { isRecorded, recordedAtField } from "./audit-entries.ts";
+import { anchorFields } from "./anchors.ts";
 import { excluded } from "./inserts.ts";
-import { anchorFields } from "./outboxes/anchors.ts";
 import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
 import { isSharedCapture } from "./policies.ts";
 import {

@@ -5,7 +5,7 @@ import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { hourMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { bulkInsert, excluded } from "./inserts.ts";
-import { allOf, jsonList, notExistsIn, query } from "./query.ts";
+import { allOf, existsIn, jsonList, notExistsIn, query } from "./query.ts";
 import { changeExceptions, changeReaders, changes } from "./schema.ts";
 
 export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
@@ -51,6 +51,42 @@ export const advanceReader = (db: Database, reader: string, position: ChangePosi
       set: { ord: excluded(changeReaders.ord), id: excluded(changeReaders.id) },
       setWhere: sql`${excluded(changeReaders.ord)} > ${changeReaders.ord} or not ${isPresent(changeReaders)}`,
     });
+
+/**
+ * Takes a reader's lease for `holder` if no other worker holds it and `hasWork` is true. Returns a row if it was taken. Readers that run
+ * outside of an object need a lease, because two workers would otherwise do the same work at the same time.
+ */
+export const claimReader = (
+  db: Database,
+  reader: string,
+  lease: { readonly holder: string; readonly until: Instant },
+  now: Instant,
+  hasWork: SQL,
+) =>
+  db
+    .insert(changeReaders, "reader", "ord", "id", "lease", "leaseUntil")
+    .select(sql`select ${reader}, 0, '', ${lease.holder}, ${lease.until} where ${hasWork}`)
+    .onConflictDoUpdate({
+      target: changeReaders.reader,
+      set: { lease: lease.holder, leaseUntil: lease.until },
+      setWhere: lte(changeReaders.leaseUntil, now),
+    })
+    .returning({ reader: changeReaders.reader });
+
+/** Builds the condition that a worker still holds a reader's lease. A worker whose lease has expired must not write. */
+export const holdsReader = (reader: string, holder: string): SQL =>
+  existsIn(changeReaders, eq(changeReaders.reader, reader), eq(changeReaders.lease, holder));
+
+const isHeldBy = (reader: string, holder: string): SQL => allOf(eq(changeReaders.reader, reader), eq(changeReaders.lease, holder));
+
+/** Gives a reader's lease back. With `ord`, also stores that the reader has read everything up to this change. */
+export const releaseReader = (db: Database, reader: string, holder: string, ord: number | null = null) => {
+  const id = sql`coalesce((select ${changes.id} from ${changes} where ${changes.ord} = ${ord}), '')`;
+  return db
+    .update(changeReaders)
+    .set({ lease: null, leaseUntil: 0, ...(ord !== null && { ord, id }) })
+    .where(isHeldBy(reader, holder));
+};
 
 /**
  * Deletes up to `max` changes that all of these readers have passed, oldest first. The change that the slowest reader has reached stays, so

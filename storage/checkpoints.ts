@@ -5,10 +5,11 @@ import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement, hashStatement } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
-import { anchors, attestations, checkpoints, auditLogHighWater } from "./schema.ts";
-import { excluded } from "./inserts.ts";
+import { anchors, attestations, changes, checkpoints, auditLogHighWater } from "./schema.ts";
+import { lastChangeOrd } from "./changes.ts";
+import { excluded, insertIf } from "./inserts.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
-import { allOf } from "./query.ts";
+import { allOf, hasPreviousChange } from "./query.ts";
 
 export interface NewCheckpoint {
   readonly origin: string;
@@ -68,28 +69,33 @@ export const insertCheckpoint = async (
   now: Instant,
 ): Promise<void> => {
   const statement = formatCheckpointStatement(taken);
+  const type = taken.auditLog === null ? "ledger.checkpoint" : "audit.checkpoint";
   const { origin, window, auditLog, size, root, note, headsRoot, headsSize } = taken;
   await batch(db, [
     db
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    ...requested.ledgerIds.map((ledgerId) =>
-      db
-        .insert(anchors)
-        .values({
-          id: crypto.randomUUID(),
+    // Each of these is written only if the preceding one was, so nothing follows from a checkpoint that is already stored.
+    ...requested.ledgerIds.flatMap((ledgerId) => [
+      insertIf(db, changes, { id: crypto.randomUUID(), type, entityType: "log", entityId: origin, at: now }, hasPreviousChange()),
+      insertIf(
+        db,
+        anchors,
+        {
+          ord: lastChangeOrd,
           ledgerId,
           kind: "checkpoint",
           entityId: origin,
-          event: auditLog === null ? "ledger.checkpoint" : "audit.checkpoint",
+          event: type,
           statement,
           entryHash: hashStatement(statement),
           nextAt: now,
           createdAt: now,
-        })
-        .onConflictDoNothing({ target: [anchors.ledgerId, anchors.entryHash] }),
-    ),
+        },
+        hasPreviousChange(),
+      ),
+    ]),
     ...requested.attestors.map(({ kind, name, attestation }) =>
       db
         .insert(attestations)

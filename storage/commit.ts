@@ -1,6 +1,6 @@
 // Commits each change as one batch: its own statements plus the audit entries, anchor statements and public events that its domain events
 // require. Either everything is committed or nothing is. A 2xx response is sent only after the commit.
-import type { SQL } from "drizzle-orm";
+import { sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
 import { toBase64Url } from "../core/bytes.ts";
@@ -19,10 +19,10 @@ import { anchors, auditEntries, changes } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
 type AuditRow = Omit<typeof auditEntries.$inferInsert, "ord">;
-type AnchorRow = typeof anchors.$inferInsert;
+type AnchorRow = Omit<typeof anchors.$inferInsert, "ord">;
 
-const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
-const insertAnchorStatements = bulkInsert(anchors, statementColumns);
+const statementColumns = ["ord", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
+const insertAnchorStatements = bulkInsert(anchors, statementColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
 /** A change and its audit entries, one for each of its chains. They share an ID, but each has its own salt and is sealed separately. */
 interface RecordedChange {
@@ -47,7 +47,6 @@ const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEve
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
   return {
-    id: crypto.randomUUID(),
     ledgerId,
     kind: "event",
     entityId,
@@ -98,7 +97,12 @@ export const buildDomainEventStatements = async (
   onlyIf?: SQL,
 ): Promise<readonly Statement[]> => {
   if (domainEvents.length === 0) return [];
-  const statements = domainEvents.filter((event) => getDomainEventRoute(event).anchored).map((event) => toAnchorRow(ledgerId, event));
+  const countBack = (at: number): number => domainEvents.length - 1 - at;
+  const statements = domainEvents.flatMap((event, at) =>
+    getDomainEventRoute(event).anchored ? [{ ...toAnchorRow(ledgerId, event), back: countBack(at) }] : [],
+  );
+  if (new Set(statements.map(({ statement }) => statement)).size < statements.length)
+    throw new Error("commit: two domain events have the same anchor statement");
   const events = domainEvents.filter(hasPublicEvent).map((event) => toOutboxEvent(event, getDomainEventRoute(event).event as EventType));
   const recorded = await Promise.all(domainEvents.map((event) => toRecordedChange(vault, event)));
   if (onlyIf !== undefined) {
@@ -116,7 +120,7 @@ export const buildDomainEventStatements = async (
     ),
     insertAuditEntries(
       db,
-      recorded.flatMap(({ entries }, at) => entries.map((entry) => ({ ...entry, back: recorded.length - 1 - at }))),
+      recorded.flatMap(({ entries }, at) => entries.map((entry) => ({ ...entry, back: countBack(at) }))),
     ),
     ...(statements.length === 0 ? [] : [insertAnchorStatements(db, statements)]),
     ...buildEventStatements(db, events),

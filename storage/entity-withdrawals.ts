@@ -13,7 +13,7 @@ import type { Database, Statement } from "./database.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { bulkInsert } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
-import { anchorFields } from "./outboxes/anchors.ts";
+import { anchorFields } from "./anchors.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import {
   acknowledgedEntities,

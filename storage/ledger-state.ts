@@ -5,8 +5,7 @@ import { getBlockedUntil } from "../core/ledger/retries.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { existsIn } from "./query.ts";
-import { anchors, ledgerState as ledgers } from "./schema.ts";
+import { ledgerState as ledgers } from "./schema.ts";
 
 /** Returns a ledger's state, or defaults if the ledger has not been used. */
 export const getLedgerState = async (db: Database, ledgerId: string) => {
@@ -26,7 +25,7 @@ const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} the
 
 /**
  * Records a tree that passed every check, and resets the failures. If the tree is smaller than the stored one, only resets the failures. A
- * tree learned while anchoring is recorded only while that anchor's lease is held: after a database restore, what a run learned earlier
+ * tree learned while anchoring is recorded only while the lease is held (`onlyIf`): after a database restore, what a run learned earlier
  * does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
  */
 export const recordSeenTree = (
@@ -34,11 +33,9 @@ export const recordSeenTree = (
   ledgerId: string,
   { size, root, note }: VerifiedTree,
   now: Instant,
-  learnedFor: { readonly anchorId: string; readonly lease: string } | null = null,
+  onlyIf: SQL = sql`true`,
 ) => {
-  const isLeased =
-    learnedFor === null ? sql`true` : existsIn(anchors, eq(anchors.id, learnedFor.anchorId), eq(anchors.lease, learnedFor.lease));
-  return insertIf(db, ledgers, { ledgerId, size, root, note, updatedAt: now }, isLeased).onConflictDoUpdate({
+  return insertIf(db, ledgers, { ledgerId, size, root, note, updatedAt: now }, onlyIf).onConflictDoUpdate({
     target: ledgers.ledgerId,
     set: {
       failures: 0,

@@ -39,7 +39,10 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
 });
 /** A row's position in a table whose rows are deleted; AUTOINCREMENT, so that no number is used twice. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
-/** The same for a table of permanent records, where the newest row stays. AUTOINCREMENT would write a second row for each insert. */
+/**
+ * The same for records that other tables name by their ID. A number can be used twice after its record was deleted with everything that
+ * refers to it. AUTOINCREMENT would prevent that by writing a second row for each insert.
+ */
 const recordOrd = () => integer().primaryKey();
 
 const businessRef = () => businessId().references(() => businesses.id);
@@ -354,11 +357,14 @@ export const idempotentResponses = table(
   ],
 );
 
+/** A checkpoint of a log is a change too, because its statement goes to the ledgers. */
+export type CheckpointType = "audit.checkpoint" | "ledger.checkpoint";
+
 export const changes = table("changes", {
   ord: integer().primaryKey(),
   id: text().notNull(),
-  type: text().$type<DomainEventType>().notNull(),
-  entityType: text().$type<EntityType>().notNull(),
+  type: text().$type<DomainEventType | CheckpointType>().notNull(),
+  entityType: text().$type<EntityType | "log">().notNull(),
   entityId: text().notNull(),
   at: instant().notNull(),
 });
@@ -367,6 +373,8 @@ export const changeReaders = table("change_readers", {
   reader: text().primaryKey(),
   ord: integer().notNull(),
   id: text().notNull(),
+  lease: text(),
+  leaseUntil: instant().notNull().default(0),
 });
 
 export const changeExceptions = table(
@@ -415,8 +423,7 @@ export const auditBatches = table(
 export const anchors = table(
   "anchors",
   {
-    ord: ord(),
-    id: text().notNull().unique(),
+    ord: integer().primaryKey(),
     ledgerId: text().notNull(),
     kind: text().$type<"event" | "checkpoint">().notNull(),
     entityId: text().notNull(),
@@ -426,8 +433,6 @@ export const anchors = table(
     status: oneOf("pending", "prepared", "anchored", "parked").notNull().default("pending"),
     attempts: integer().notNull().default(0),
     nextAt: instant().notNull(),
-    leaseUntil: instant().notNull().default(0),
-    lease: text(),
     prepared: text(),
     txRef: text(),
     receipt: text(),
@@ -436,9 +441,8 @@ export const anchors = table(
     createdAt: instant().notNull(),
   },
   (t) => [
-    unique().on(t.ledgerId, t.entryHash),
-    index("anchors_due").on(t.ledgerId, t.nextAt, t.ord).where(sql`${t.status} in ('pending', 'prepared')`),
     index("anchors_entity").on(t.entityId, t.event),
+    index("anchors_failed").on(t.ledgerId, t.nextAt, t.ord).where(sql`${t.attempts} > 0 and ${t.status} <> 'anchored'`),
   ],
 );
 

@@ -7,7 +7,7 @@ import type { ShareAuditChains } from "../core/shares/grant.ts";
 import { getShareStatus, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
-import { anchorFields } from "./outboxes/anchors.ts";
+import { anchorFields } from "./anchors.ts";
 import { isRecorded } from "./audit-entries.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";

@@ -1,11 +1,11 @@
 // Counts work that should already be done, for operators.
-import { count, eq, lte, min, sql, type SQL } from "drizzle-orm";
+import { count, eq, inArray, lte, min, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn } from "./query.ts";
 import { isRecorded } from "./audit-entries.ts";
-import { anchors, auditEntries, changeExceptions, changes, eventOutbox, mailOutbox, outbox } from "./schema.ts";
+import { anchors, auditEntries, changeExceptions, changeReaders, changes, eventOutbox, mailOutbox, outbox } from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
 
@@ -19,6 +19,9 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;
+  const lowestOffset = sql`(select coalesce(min(${changeReaders.ord}), 0) from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
+  const unanchored = sql`(select ${anchors.ord} from ${anchors} where ${anchors.attempts} > 0 and ${anchors.status} <> 'anchored'
+    union all select ${anchors.ord} from ${anchors} where ${anchors.ord} > ${lowestOffset})`;
   const counts = {
     audit: countWaiting(
       db,
@@ -27,8 +30,8 @@ export const listStuckWork = async (db: Database, now: Instant) => {
       allOf(lte(changes.at, before), existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`)),
     ),
     change_exceptions: countWaiting(db, changeExceptions, changeExceptions.createdAt, sql`true`),
-    anchors: countWaiting(db, anchors, anchors.createdAt, allOf(isOpen, lte(anchors.createdAt, before))),
-    parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.status} = 'parked'`),
+    anchors: countWaiting(db, anchors, anchors.createdAt, allOf(inArray(anchors.ord, unanchored), isOpen, lte(anchors.createdAt, before))),
+    parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.attempts} > 0 and ${anchors.status} = 'parked'`),
     events: countWaiting(db, eventOutbox, eventOutbox.createdAt, lte(eventOutbox.createdAt, before)),
     mail: countWaiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
     policies: countWaiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "policy"), lte(outbox.createdAt, before))),

@@ -3,7 +3,6 @@ import type { Receipt } from "./receipt.ts";
 
 /** A statement to submit to a ledger. */
 export interface LedgerSubmission {
-  readonly anchorId: string;
   /** Canonical JSON of the statement. */
   readonly statement: string;
   /** Hex SHA-256 of the statement. */

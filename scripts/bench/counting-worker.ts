@@ -74,6 +74,7 @@ const countedClass = <Class extends DurableObjectClass>(original: Class): Class 
 
 export const AuditLog = countedClass(service.AuditLog);
 export const EventSequence = countedClass(service.EventSequence);
+export const IntakeJournal = countedClass(service.IntakeJournal);
 export const DeliveryQueue = countedClass(service.DeliveryQueue);
 export const DestinationHost = countedClass(service.DestinationHost);
 export const LedgerLog = countedClass(service.LedgerLog);

@@ -52,7 +52,6 @@ export default {
       payloadSealed: sealedPayload,
     };
     const anchor = {
-      id: random(36),
       ledgerId: "tlog:floor",
       kind: "event",
       entityId: id,
@@ -135,8 +134,8 @@ export default {
          FROM json_each(?)`,
       ).bind(JSON.stringify([entry])),
       env.DB.prepare(
-        `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
-         SELECT value ->> 'id', value ->> 'ledgerId', value ->> 'kind', value ->> 'entityId', value ->> 'event', value ->> 'statement',
+        `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
+         SELECT (SELECT MAX(ord) FROM changes), value ->> 'ledgerId', value ->> 'kind', value ->> 'entityId', value ->> 'event', value ->> 'statement',
            value ->> 'entryHash', value ->> 'nextAt', value ->> 'createdAt' FROM json_each(?)`,
       ).bind(JSON.stringify([anchor])),
     ]);

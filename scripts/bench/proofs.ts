@@ -136,13 +136,20 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
     await db.batch(
       Array.from({ length: Math.min(50, backlog - from) }, (_, one) => {
         const statement = buildStatement(10_000_000 + from + one);
-        return db
-          .prepare(
-            `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
-             VALUES (?, ?, 'event', ?, 'certificate.issued', ?, ?, 4000000000000000, 0)`,
-          )
-          .bind(`bench-${from + one}`, `tlog:${origin}`, `cc_bench${from + one}`, statement, sha256Hex(statement));
-      }),
+        const entityId = `cc_bench${from + one}`;
+        return [
+          db
+            .prepare("INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES (?, 'certificate.issued', 'certificate', ?, 0)")
+            .bind(`bench-${from + one}`, entityId),
+          // As after a failed attempt, so that nothing is sent before the measurement begins.
+          db
+            .prepare(
+              `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, attempts, next_at, created_at)
+               VALUES ((SELECT MAX(ord) FROM changes), ?, 'event', ?, 'certificate.issued', ?, ?, 1, 4000000000000000, 0)`,
+            )
+            .bind(`tlog:${origin}`, entityId, statement, sha256Hex(statement)),
+        ];
+      }).flat(),
     );
   }
 };

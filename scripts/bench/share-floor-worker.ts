@@ -85,9 +85,9 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Floor
     ...insertEntries(db, id, "share.created", now, 2),
     db
       .prepare(
-        "INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES (?, 'tlog:floor', 'event', ?, 'share.created', ?, ?, ?, ?)",
+        "INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES ((SELECT MAX(ord) FROM changes), 'tlog:floor', 'event', ?, 'share.created', ?, ?, ?, ?)",
       )
-      .bind(random(36), id, random(250), random(64), now, now),
+      .bind(id, random(250), random(64), now, now),
     db
       .prepare("INSERT INTO event_outbox (event_id, business_id, type, share_id, created_at) VALUES (?, ?, 'share.created', ?, ?)")
       .bind(random(36), business, id, now),

@@ -178,9 +178,13 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
   ])
     expect(count(sql), sql).toBe(all);
   await expect
-    .poll(() => count("SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers), 0)"), {
-      timeout: 60_000,
-    })
+    .poll(
+      () =>
+        count("SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/0'), 0)"),
+      {
+        timeout: 60_000,
+      },
+    )
     .toBe(0);
   await expect.poll(() => count("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'"), { timeout: 60_000 }).toBe(0);
   expect(count("SELECT COUNT(*) AS n FROM event_outbox")).toBe(0);

@@ -26,7 +26,7 @@ let costs: Awaited<ReturnType<typeof measureRowCosts>> = [];
 beforeAll(async () => {
   await buildAssets();
   costs = await measureRowCosts({ state, bundledIn: state, vars: testVars, world: createDemoWorld(worldSecret) });
-}, 300_000);
+}, 900_000);
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 test("every measured action has a figure", () => {

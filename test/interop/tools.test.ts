@@ -60,7 +60,9 @@ const counted = async (sql: string): Promise<number> => Number((await service.da
 const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
     const anchors = await counted("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'");
-    const entries = await counted("SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers), 0)");
+    const entries = await counted(
+      "SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/0'), 0)",
+    );
     if (anchors + entries === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
     await service.runtime.scheduled("* * * * *");

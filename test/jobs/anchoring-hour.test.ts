@@ -29,12 +29,17 @@ const addStatements = async (from: number, count: number, at: Instant): Promise<
       const statement = formatAnchorStatement({ event: "certificate.issued", entityId, fingerprint, originDomain: "www.example.com", at });
       return [`hour-${from + done + one}`, entityId, statement, sha256Hex(statement)];
     });
-    await env.DB.prepare(
-      `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
-       SELECT j.value ->> 0, ?2, 'event', j.value ->> 1, 'certificate.issued', j.value ->> 2, j.value ->> 3, ?3, ?3 FROM json_each(?1) j`,
-    )
-      .bind(JSON.stringify(rows), ledger.id, at)
-      .run();
+    await env.DB.batch([
+      env.DB.prepare(
+        `INSERT INTO changes (id, type, entity_type, entity_id, at)
+         SELECT value ->> 0, 'certificate.issued', 'certificate', value ->> 1, ?2 FROM json_each(?1)`,
+      ).bind(JSON.stringify(rows), at),
+      env.DB.prepare(
+        `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
+         SELECT (SELECT MAX(ord) FROM changes) - (SELECT COUNT(*) - 1 FROM json_each(?1)) + key, ?2, 'event', value ->> 1,
+           'certificate.issued', value ->> 2, value ->> 3, ?3, ?3 FROM json_each(?1)`,
+      ).bind(JSON.stringify(rows), ledger.id, at),
+    ]);
   }
 };
 

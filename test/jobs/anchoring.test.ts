@@ -249,7 +249,8 @@ describe("a failing or dishonest ledger", () => {
   test("changes nothing when its response arrives after the database was restored", async () => {
     const [before] = await issueWaiting(1);
     const restoring: SendRequest = async (request) => {
-      if (request.url.endsWith("/add-batch")) await env.DB.prepare("DELETE FROM anchors").run();
+      if (request.url.endsWith("/add-batch"))
+        await env.DB.batch([env.DB.prepare("DELETE FROM anchors"), env.DB.prepare("DELETE FROM change_readers")]);
       return realLedger(request);
     };
     await submitAnchors(createPlatformWith(restoring));

@@ -154,7 +154,7 @@ export const issueCertificate = async (
 const backgroundColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
   sessions: ["seen_day"],
-  anchors: ["status", "attempts", "next_at", "lease", "lease_until", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
+  anchors: ["status", "attempts", "next_at", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
 };
 const backgroundTables: ReadonlySet<string> = new Set(["ledger_state", "changes", "change_readers", "audit_batches"]);
 

@@ -6,13 +6,15 @@ import { secondMs } from "../../core/time.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import {
   claimAnchors,
+  getLedgerReader,
   savePreparedAnchors,
-  updateAnchorOutcomes,
+  finishAnchors,
   releaseAnchors,
   wakePendingAnchors,
   type ClaimedAnchor,
   type PreparedAnchor,
-} from "../../storage/outboxes/anchors.ts";
+} from "../../storage/anchors.ts";
+import { holdsReader } from "../../storage/changes.ts";
 import { recordLedgerFailure, getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
@@ -37,10 +39,10 @@ const prepareStatements = async (
   const prepared: ClaimedAnchor[] = [];
   for (const anchor of claimed) {
     const text = anchor.prepared ?? (await adapter.prepare(anchor));
-    if (anchor.prepared === null && text !== anchor.statement) fresh.push({ anchorId: anchor.anchorId, prepared: text });
+    if (anchor.prepared === null && text !== anchor.statement) fresh.push({ ord: anchor.ord, prepared: text });
     prepared.push({ ...anchor, prepared: text });
   }
-  await savePreparedAnchors(db, lease, fresh);
+  await savePreparedAnchors(db, adapter.id, lease, fresh);
   return prepared;
 };
 
@@ -51,8 +53,13 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   if (state.forked || state.blockedUntil > now) return false;
   const probing = state.failures > 0; // after failures, one row tests whether the ledger works again
   const lease = crypto.randomUUID();
-  const claimed = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.maxPerBatch, now);
-  if (claimed.length === 0) return false;
+  const work = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.maxPerBatch, now);
+  if (work === null) return false;
+  const { statements: claimed, readUpTo } = work;
+  if (claimed.length === 0) {
+    await batch(db, finishAnchors(db, adapter.id, lease, readUpTo, [], now, Math.random)); // only passes changes without a statement
+    return false;
+  }
 
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), submitTimeoutMs);
@@ -60,7 +67,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   try {
     outcomes = await adapter.submit(await prepareStatements(db, lease, adapter, claimed), state.seen, controller.signal);
   } catch (error) {
-    await releaseAnchors(db, lease).run();
+    await releaseAnchors(db, adapter.id, lease).run();
     throw error;
   } finally {
     clearTimeout(timer);
@@ -72,8 +79,8 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const success = outcomes.find((outcome) => outcome.ok);
   const failed = outcomes.every(isTransportFailure);
   await batch(db, [
-    ...(success?.ok ? [recordSeenTree(db, adapter.id, success.seen, settledAt, { anchorId: claimed[0]?.anchorId ?? "", lease })] : []),
-    ...updateAnchorOutcomes(db, lease, settled, settledAt, Math.random),
+    ...(success?.ok ? [recordSeenTree(db, adapter.id, success.seen, settledAt, holdsReader(getLedgerReader(adapter.id), lease))] : []),
+    ...finishAnchors(db, adapter.id, lease, readUpTo, settled, settledAt, Math.random),
     ...(success?.ok && probing ? [wakePendingAnchors(db, adapter.id, settledAt)] : []),
     ...(failed ? [recordLedgerFailure(db, adapter.id, state.failures, settledAt, Math.random())] : []),
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [recordLedgerFork(db, adapter.id, fork.evidence, settledAt)] : []),

@@ -1,4 +1,5 @@
 // Deletes the changes that every reader has passed, every minute.
+import { getLedgerReader } from "../../storage/anchors.ts";
 import { getAuditReader } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -7,7 +8,7 @@ import { forEachShard } from "./for-each-shard.ts";
 const changesPerStatement = 5_000; // half a second
 
 export const deletePassed = (platform: Platform): Promise<void> => {
-  const readers = [...platform.config.auditKeys.keys()].map(getAuditReader);
+  const readers = [...[...platform.config.auditKeys.keys()].map(getAuditReader), ...platform.ledgers.map(({ id }) => getLedgerReader(id))];
   return forEachShard(platform, "changes", async (db) => {
     while (await platform.hasBudget()) {
       const { meta } = await deletePassedChanges(db, readers, changesPerStatement).run();

@@ -1,13 +1,14 @@
 // Every 15 minutes, retries parked anchors and moves anchors that are waiting for an earlier ledger to the current one.
 import { batch } from "../../storage/database.ts";
-import { movePendingAnchors, unparkAnchors } from "../../storage/outboxes/anchors.ts";
+import { movePendingAnchors, unparkAnchors } from "../../storage/anchors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 export const retryParkedAnchors = async (platform: Platform): Promise<void> => {
   const [primary] = platform.ledgers;
+  const ledgerIds = platform.ledgers.map(({ id }) => id);
   const now = platform.clock();
   await forEachShard(platform, "ledger", (db) =>
-    batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : [movePendingAnchors(db, primary.id, now)])]),
+    batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : movePendingAnchors(db, primary.id, ledgerIds, now))]),
   );
 };

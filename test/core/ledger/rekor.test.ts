@@ -169,7 +169,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   const submission = async (by = adapter): Promise<LedgerSubmission> => {
     count += 1;
     const text = `${statement.slice(0, -1)},"zz":"${count}"}`;
-    const fresh: LedgerSubmission = { anchorId: `a${count}`, statement: text, entryHash: sha256(text).toString("hex"), prepared: null };
+    const fresh: LedgerSubmission = { statement: text, entryHash: sha256(text).toString("hex"), prepared: null };
     return { ...fresh, prepared: await by.prepare(fresh) };
   };
   const submit = async (

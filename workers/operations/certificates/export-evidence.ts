@@ -25,7 +25,7 @@ import { listCertificateEntries } from "../../../storage/audit-entries.ts";
 import { listEntityWithdrawalProofs } from "../../../storage/entity-withdrawals.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findUnloggedCapture } from "../../../storage/policies.ts";
-import { listEntityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
+import { listEntityAnchors, type EntityAnchor } from "../../../storage/anchors.ts";
 import { runIsolated } from "../../log.ts";
 import type { CertificateDependencies, CertificateWriteDependencies } from "./dependencies.ts";
 import { getAttestedStatement } from "../attestations/get-attested-statement.ts";
