@@ -194,6 +194,38 @@ describe("reading the change logs", () => {
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
+  test("appends an entry that was set aside once it is well-formed", async () => {
+    const stub = getAuditLogStub(19);
+    const chain = toChainTag(0xa1);
+    await commitRows(env.DB, 19, "not a tag either", 1);
+    expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
+    await env.DB.batch([
+      env.DB.prepare("UPDATE audit_entries SET chain = ? WHERE chain = 'not a tag either'").bind(chain),
+      env.DB.prepare("UPDATE change_exceptions SET next_at = 0 WHERE reader = 'audit/19'"),
+    ]);
+    expect(await stub.drainNow()).toEqual({ appended: 1, hasMore: false });
+    expect(await lengthOf(stub, chain)).toBe(1);
+    expect(await countUnreadEntries(env.DB, 19)).toBe(0);
+  });
+
+  test("appends what follows after the database was set back, and nothing twice", async () => {
+    const stub = getAuditLogStub(18);
+    const chain = toChainTag(0xb1);
+    await commitRows(env.DB, 18, chain, 3);
+    await stub.drainNow();
+    // The last two changes are lost, and other changes get their numbers. The log still has its position after them.
+    const { results } = await env.DB.prepare("SELECT ord FROM audit_entries WHERE audit_log = 18 ORDER BY ord").all<{ ord: number }>();
+    const kept = results[0]?.ord as number;
+    await env.DB.batch([
+      env.DB.prepare("DELETE FROM audit_entries WHERE ord > ?").bind(kept),
+      env.DB.prepare("DELETE FROM changes WHERE ord > ?").bind(kept),
+    ]);
+    await commitRows(env.DB, 18, chain, 2);
+    expect(await stub.drainNow()).toEqual({ appended: 2, hasMore: false });
+    expect(await lengthOf(stub, chain)).toBe(5);
+    expect(await countUnreadEntries(env.DB, 18)).toBe(0);
+  });
+
   test("drains rows behind a full page of malformed ones without reading that page forever", { timeout: 60_000 }, async () => {
     const stub = getAuditLogStub(28);
     await commitMany(env.DB, 28, "no tag either", 600);

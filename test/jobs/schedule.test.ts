@@ -1,14 +1,16 @@
 // The cron runs: each job runs whether or not others fail, and the log contains the name of a job that failed.
-import { appendAuditedChanges } from "../support/changes.ts";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import { openShards } from "../../storage/shards.ts";
+import { submitAnchors } from "../../workers/background/anchoring.ts";
+import { deletePassed } from "../../workers/background/change-log-cleanup.ts";
 import { requestAuditDrains } from "../../workers/background/audit-drain-requests.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
+import { appendAuditedChanges } from "../support/changes.ts";
 
 const base = await getPlatform(env as unknown as Env);
 const quarter = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
@@ -74,6 +76,22 @@ describe("the audit logs", () => {
     await entry(DB_01, 27);
     await requestAuditDrains(platform);
     expect(notified.sort()).toEqual([27, 28]);
+  });
+});
+
+describe("the change log", () => {
+  test("keeps only the newest change once every reader has passed the others, also readers without work", async () => {
+    const { DB } = env as unknown as Record<"DB", D1Database>;
+    const platform = { ...on(DB), config: { ...base.config, auditKeys: new Map([24, 25].map((log) => [log, []])) } };
+    const countChanges = () => DB.prepare("SELECT COUNT(*) AS n FROM changes").first<number>("n");
+    await appendAuditedChanges(DB, ["first", "second", "third"], 24, "d".repeat(32));
+    await deletePassed(platform);
+    expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has passed them
+    await base.auditLogStub(24).drainNow();
+    await requestAuditDrains(platform); // the other audit log passes them without being started
+    await submitAnchors(platform);
+    await deletePassed(platform);
+    expect(await countChanges()).toBe(1);
   });
 });
 
