@@ -11,7 +11,7 @@ export interface RecipientChoices {
 export function parseEntities(given: unknown): string[] {
   const text = String(given || "");
   const list: unknown[] = Array.isArray(given) ? given : text.split(text.includes("|") ? "|" : ",");
-  const names = list.map((name) => String(name).trim()).filter(Boolean);
+  const names = list.map((name) => toLine(String(name))).filter(Boolean);
   const spellings = names.map(normalizeName);
   return names.filter((name, index) => spellings.indexOf(normalizeName(name)) === index);
 }
@@ -39,5 +39,14 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
 
 // Normalizes a name for comparison only, because it may be precomposed in one place and decomposed in another. The declared text is sent.
 function normalizeName(name: string): string {
-  return name.trim().normalize();
+  return toLine(name).normalize();
+}
+
+/**
+ * Returns the text as one line without invisible characters, which the API refuses. An attribute that is wrapped in the page's source has
+ * line breaks, and a pasted name can have a soft hyphen. Keeps the joiners and variation selectors that names and emoji consist of.
+ */
+export function toLine(text: string): string {
+  const line = text.replace(/\s*[\t-\r\u2028\u2029]\s*/g, " ");
+  return line.replace(/(?!\u200c|\u200d|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{DI}\p{Cc}\p{Cf}\p{Cs}]/gu, "").trim();
 }

@@ -6,7 +6,7 @@ import { getDisclosure, replaceRefusedCharacters } from "./disclosure.ts";
 import { collectFields } from "./fields.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 import { filterByForm, getControls } from "./native-form.ts";
-import { isChecked, collectRecipients } from "./recipients.ts";
+import { isChecked, collectRecipients, toLine } from "./recipients.ts";
 
 export const widgetVersion = "1.2.0";
 
@@ -33,7 +33,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
       client_id: options.clientId,
       disclosure_text: disclosure.text,
       entities,
-      purpose: options.purpose,
+      purpose: toLine(options.purpose),
       page_url: getPageUrl(),
       presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },

@@ -210,6 +210,23 @@ describe("a form with more than 20 fields", () => {
 });
 
 describe("text that the API cannot store", () => {
+  it.each([
+    ["an attribute that is wrapped in the source", "solar\n      quote follow-up", "solar quote follow-up"],
+    ["a tab and a line separator", "solar\tquote\u2028follow-up", "solar quote follow-up"],
+    ["soft hyphens and zero-width spaces", "so\u00adlar\u200b quote\u2060 follow-up\ufeff", "solar quote follow-up"],
+    ["direction marks and overrides", "\u200esolar \u202equote\u202c \u2066follow-up\u2069", "solar quote follow-up"],
+    ["control characters and half an emoji", "solar\u0000 quote\u0007 follow-up\ud83c", "solar quote follow-up"],
+    ["emoji, Persian joiners and variation selectors", "👩‍💻 می\u200cخواهم ☀️ 葛\u{e0100}", "👩‍💻 می\u200cخواهم ☀️ 葛\u{e0100}"],
+  ])("is left out of the purpose and the recipients: %s", async (_name, typed, sent) => {
+    const body = await certified(email, { purpose: typed, entities: `${typed}|Beta` });
+    expect([body?.purpose, body?.entities]).toEqual([sent, [sent, "Beta"]]);
+  });
+
+  it("is left out of a recipient's box as well, so that the box still belongs to its name", async () => {
+    const box = '<input type="checkbox" data-sp1-entity="Acme,&#10;   In&shy;c." checked>';
+    expect((await certified(email + box, { entities: "Acme, Inc.|Beta" }))?.entities_accepted).toEqual(["Acme, Inc."]);
+  });
+
   it("does not keep the form from being certified, wherever it is", async () => {
     const body = await certified(
       `<input name="first_name"><input type="checkbox" id="box" checked><p id="d">I agree\u0096 to calls\u202e.</p>${email}`,
