@@ -67,6 +67,27 @@ export const findHostNameFault = (name: string, ownHosts: readonly string[]): Ou
   return ownHosts.some((own) => stripHostPort(own) === name) ? "own_host" : null;
 };
 
+const typedUrlPattern = /^(https?:\/\/)([\p{L}\p{N}\p{M}._-]+)((?::\d{1,5})?)((?:[/?#].*)?)$/iu;
+const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
+
+/**
+ * Rewrites a URL that a person typed or pasted as a browser does: an international domain becomes punycode, and spaces, braces and other
+ * letters in the path and query are encoded. Any other text is returned as it is, and `checkOutboundUrl` then says what is wrong with it.
+ * Store and show the result, so that its author sees the host that is called.
+ */
+export const toPlainUrl = (typed: string): string => {
+  const text = typed.trim();
+  const [, scheme, host, port, rest = ""] = typedUrlPattern.exec(text) ?? [];
+  if (scheme === undefined || host === undefined || hiddenCharacterPattern.test(text) || !URL.canParse(text)) return text;
+  const { hostname, pathname, search, hash } = new URL(text);
+  const plainHost = printableAsciiPattern.test(host) ? host : hostname;
+  const isPlain =
+    printableAsciiPattern.test(rest || "/") && !ambiguousCharacterPattern.test(rest) && !ambiguousBeforeQueryPattern.test(rest);
+  const path = pathname.replace(/[{}|^`]/g, (character) => encodeURIComponent(character));
+  const plainRest = isPlain ? rest : `${path}${search.replaceAll("`", "%60")}${hash}`;
+  return `${scheme}${plainHost}${port}${plainRest}`;
+};
+
 /** Checks, in this order: spelling, scheme, credentials, fragment, IP addresses, port and host name. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");

@@ -198,7 +198,7 @@ describe("POST /v1/webhooks", () => {
     ["https://receiver/", "url: must name a public host, such as hooks.acme.com."],
     ["https://receiver.local/", "url: must not name an internal or reserved host, such as localhost or a name that ends with .local."],
     [
-      "https://hook1.merchant-tests.com/a b",
+      "https://hook1.merchant-tests.com/a\\b",
       "url: must be one URL of at most 2,048 characters, with spaces and other special characters encoded.",
     ],
   ])("names the rule that %s breaks", async (url, message) => {
@@ -208,6 +208,18 @@ describe("POST /v1/webhooks", () => {
   test("accepts hosts with underscores and queries with braces, as DNS and browsers do", async () => {
     for (const url of ["https://hook_1.merchant-tests.com/in", "https://hook1.merchant-tests.com/in?tags={a|b}"])
       expect((await create({ url })).status, url).toBe(201);
+  });
+
+  test.each([
+    ["https://bücher-tests.com/in", "https://xn--bcher-tests-thb.com/in"],
+    ["https://例え-hooks.com:8443/in?a=1", "https://xn---hooks-o53ep00u.com:8443/in?a=1"],
+    [" https://hook2.merchant-tests.com/in ", "https://hook2.merchant-tests.com/in"],
+    ["https://hook2.merchant-tests.com/a b", "https://hook2.merchant-tests.com/a%20b"],
+    ["https://hook2.merchant-tests.com/{tenant}/in", "https://hook2.merchant-tests.com/%7Btenant%7D/in"],
+    ["https://hook2.merchant-tests.com/größe?ö=ü", "https://hook2.merchant-tests.com/gr%C3%B6%C3%9Fe?%C3%B6=%C3%BC"],
+    ["https://hook2.merchant-tests.com/in?q=`x`", "https://hook2.merchant-tests.com/in?q=%60x%60"],
+  ])("accepts %s as a browser reads it, and shows the address that is called", async (typed, url) => {
+    expect((await create({ url: typed })).body.data.url).toBe(url);
   });
 
   test("returns 400 invalid_webhook_url where a resolver returns an address that is not public, also for changes", async () => {

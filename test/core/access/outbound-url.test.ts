@@ -4,6 +4,7 @@ import {
   checkOutboundUrl,
   findHostNameFault,
   resolveReference,
+  toPlainUrl,
   type OutboundUrlFault,
   type OutboundUrlRules,
 } from "../../../core/access/outbound-url.ts";
@@ -349,4 +350,37 @@ test("findHostNameFault applies the rules for hosts to aliases", () => {
   expect(findHostNameFault("db.internal", rules.ownHosts)).toBe("internal_name");
   expect(findHostNameFault("10.0.0.1", rules.ownHosts)).toBe("ip_address");
   expect(findHostNameFault("api.svc-host.com", rules.ownHosts)).toBe("own_host");
+});
+
+describe("toPlainUrl", () => {
+  test.each([
+    ["https://bücher.com/", "https://xn--bcher-kva.com/"],
+    ["https://BÜCHER.com:8443/", "https://xn--bcher-kva.com:8443/"],
+    ["https://пример.рф/вход", "https://xn--e1afmkfd.xn--p1ai/%D0%B2%D1%85%D0%BE%D0%B4"],
+    ["\nhttps://example.com/in\u00a0", "https://example.com/in"],
+    ["https://EXAMPLE.com/In", "https://EXAMPLE.com/In"],
+    ["https://example.com/in?filter={a|b}^c", "https://example.com/in?filter={a|b}^c"],
+    ["https://example.com/a|b^c`", "https://example.com/a%7Cb%5Ec%60"],
+  ])("rewrites %j as %j", (typed, url) => {
+    expect(toPlainUrl(typed)).toBe(url);
+  });
+
+  test("never turns a hostile text into an allowed address of another host", () => {
+    const allowedHost = /^https:\/\/(?:www\.)?(?:example|exämple|ⓔxample)/iu;
+    for (const text of Object.values(hostile).flat()) {
+      if (typeof text !== "string") continue;
+      const checked = checkOutboundUrl(toPlainUrl(text), rules);
+      if (checked.ok) expect([text, allowedHost.test(text.trim())]).toEqual([text, true]);
+    }
+  });
+
+  test.each([
+    "https://①②⑦.0.0.1/",
+    "https://２１３０７０６４３３/",
+    "https://localhost。/",
+    "https://exa\u00admple.com/",
+    "https://example.com/\u202e",
+  ])("leaves %j refused", (text) => {
+    expect(checkOutboundUrl(toPlainUrl(text), rules).ok).toBe(false);
+  });
 });

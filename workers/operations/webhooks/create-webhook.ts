@@ -1,5 +1,6 @@
 // POST /v1/webhooks. Only the event sequence knows whether the endpoint limit is reached, so the endpoint is added first and removed again
 // if its audit entry cannot be committed.
+import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -55,7 +56,8 @@ export const createWebhook = async (
   member: MemberSession,
   request: CreateWebhookRequest,
 ): Promise<Result<CreatedWebhook, CreateWebhookRefusal>> => {
-  const { url, environment } = request;
+  const { environment } = request;
+  const url = toPlainUrl(request.url);
   const events = parseSelectedEvents(request.events);
   if (!events.ok) return events;
   const description = parseLine("description", request.description, maxDescriptionLength);

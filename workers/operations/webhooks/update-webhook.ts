@@ -1,4 +1,5 @@
 // PATCH /v1/webhooks/{webhook_id}.
+import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WebhookId } from "../../../core/ids.ts";
@@ -28,10 +29,11 @@ const parseWebhookUpdate = async (
   const { description: text } = input;
   const description = text === undefined ? ok(undefined) : parseLine("description", text, maxDescriptionLength);
   if (!description.ok) return description;
-  const fault = input.url === undefined ? null : await services.findWebhookUrlFault(input.url);
+  const url = input.url === undefined ? undefined : toPlainUrl(input.url);
+  const fault = url === undefined ? null : await services.findWebhookUrlFault(url);
   if (fault !== null) return refuse("invalid_webhook_url", `url: ${fault}.`);
   return ok({
-    ...(input.url !== undefined && { url: input.url }),
+    ...(url !== undefined && { url }),
     ...(events.value !== undefined && { events: events.value }),
     ...(description.value !== undefined && { description: description.value }),
     ...(input.status !== undefined && { status: input.status }),
