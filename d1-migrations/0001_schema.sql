@@ -222,8 +222,7 @@ CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 CREATE TABLE passkeys (
   id TEXT PRIMARY KEY,
-  -- A row in consumers or members.
-  user_id TEXT NOT NULL,
+  consumer_id TEXT NOT NULL REFERENCES consumers (id),
   -- The passkey's ID on the authenticator.
   credential_id TEXT NOT NULL UNIQUE,
   -- The account's ID on the authenticator: the shard and 30 random bytes, the same for all passkeys of an account.
@@ -237,7 +236,7 @@ CREATE TABLE passkeys (
   created_at INTEGER NOT NULL,
   used_day INTEGER
 ) STRICT;
-CREATE INDEX passkeys_user ON passkeys (user_id);
+CREATE INDEX passkeys_consumer ON passkeys (consumer_id);
 
 CREATE TABLE webauthn_challenges (
   challenge_hash TEXT PRIMARY KEY,

@@ -703,7 +703,9 @@ export const passkeys = table(
   "passkeys",
   {
     id: text().primaryKey(),
-    userId: text().notNull(),
+    consumerId: text()
+      .notNull()
+      .references(() => consumers.id),
     credentialId: text().notNull().unique(),
     userHandle: text().notNull(),
     publicKey: text().notNull(),
@@ -714,7 +716,7 @@ export const passkeys = table(
     createdAt: instant().notNull(),
     usedDay: integer(),
   },
-  (t) => [index("passkeys_user").on(t.userId)],
+  (t) => [index("passkeys_consumer").on(t.consumerId)],
 );
 
 export const webauthnChallenges = table(

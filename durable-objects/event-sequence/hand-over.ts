@@ -112,10 +112,8 @@ export class HandOver {
     const { archive, getHead, getBusinessId, getEnvironment, getQueue } = this.#ports;
     const upTo = Math.min(getHead(), row.acked + rowsPerPush);
     const found = await archive.listEventsBetween(row.acked, upTo, null, rowsPerPush);
-    const environment = getEnvironment();
-    const endpoint = tables.toEndpoint(row);
-    const endpoints = environment === "live" ? [endpoint] : tables.listEndpointRows(this.#storage.sql).map(tables.toEndpoint);
-    const events = found.filter(({ type }) => isEventReceiver(endpoint, type, endpoints, environment));
+    const endpoints = tables.listEndpointRows(this.#storage.sql).map(tables.toEndpoint);
+    const events = found.filter(({ type }) => isEventReceiver(tables.toEndpoint(row), type, endpoints, getEnvironment()));
     if (events.length === 0 && row.sent_revision === row.revision) {
       this.#unsavedProgress.set(row.id, { revision: row.revision, acked: upTo });
       return;

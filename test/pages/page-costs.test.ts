@@ -30,11 +30,7 @@ beforeAll(async () => {
   const pat = await signInPerson();
   own = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
   const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
-  service = createServiceCall({
-    DB: countDatabaseCalls(DB, count),
-    DB_01: countDatabaseCalls(DB_01, count),
-    LIMIT_SESSION: "100000/60", // each page is opened twice
-  });
+  service = createServiceCall({ DB: countDatabaseCalls(DB, count), DB_01: countDatabaseCalls(DB_01, count) });
 });
 
 /** The ID to use in the path of pages about one record. */
@@ -45,7 +41,6 @@ const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/domains/:id": () => records.domain_id,
   "/portal/domains/:id/remove": () => records.domain_id,
   "/portal/keys/:id/remove": () => records.key_id,
-  "/portal/clients/:id": () => records.client_id,
   "/portal/team/:id/remove": () => records.member_id,
   "/portal/webhooks/:id": () => records.webhook_id,
   "/portal/webhooks/:id/edit": () => records.webhook_id,

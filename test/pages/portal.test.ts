@@ -98,15 +98,10 @@ describe("every portal page", () => {
     const app = new Hono<AppEnv>();
     registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
-    const others = [
-      "/sign-in",
-      "/sign-in/link",
-      "/sign-in/passkey",
-      "/sign-up",
-      "/invitations",
-      "/account/prove",
-      "/billing/checkout",
-    ].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
+    const others = ["/sign-in", "/sign-in/link", "/sign-up", "/invitations", "/billing/checkout"].flatMap((path) => [
+      `/portal${path}`,
+      `/portal/test${path}`,
+    ]);
     expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages, ...confirmationPaths].sort());
   });
 
@@ -318,40 +313,6 @@ describe("one certificate", () => {
     expect(page).toContain("Recorded in the audit log");
     expect(page).toContain("1 person, 1 program");
     expect(page).toMatch(/192\.0\.2\.90 None/);
-  });
-});
-
-describe("return URLs of a client", () => {
-  const path = `/portal/clients/${world.acme.clients.live}`;
-  const edit = (who: Member, urls: string) => submitForm(who, path, path, { return_urls: urls });
-  const listed = async (): Promise<string> => parseFormFields(await openPage(acme, path), path).return_urls ?? "";
-
-  test("are saved one per line, and counted in the list of clients", async () => {
-    const before = (await listAuditEntryTypes(world.acme.id)).length;
-    const saved = await edit(acme, " https://www.example.com/quote \r\n\r\nhttps://www.example.com/contact\r\n");
-    expect(describeRedirect(saved)).toBe(`303 ${path}?done=saved`);
-    expect(await listed()).toBe("https://www.example.com/quote\nhttps://www.example.com/contact");
-    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["client.return_urls_changed"]);
-    const rows = named((await openPage(acme, "/portal/keys")).document, "tr").map(words);
-    expect(rows).toContainEqual(expect.stringMatching(/Copy 2 .*Edit return URLs$/));
-    expect(describeRedirect(await edit(acme, ""))).toBe(`303 ${path}?done=saved`);
-    expect(await listed()).toBe("");
-  });
-
-  test("are refused next to the field, with what was typed, if one is not on a verified domain", async () => {
-    const refused = parsePage(await edit(acme, "https://elsewhere.example/quote"));
-    expect(refused.status).toBe(400);
-    expect(getPageText(refused)).toContain("Each must be a URL on one of your verified domains, without a fragment.");
-    expect(refused.text).toMatch(/<textarea[^>]*aria-invalid="true"[^>]*>https:\/\/elsewhere\.example\/quote<\/textarea>/);
-    expect(await listed()).toBe("");
-  });
-
-  test("are not shown to other businesses or in the other environment", async () => {
-    for (const [who, at] of [
-      [other, path],
-      [acme, path.replace("/portal/", "/portal/test/")],
-    ] as const)
-      expect((await openPage(who, at)).status).toBe(404);
   });
 });
 

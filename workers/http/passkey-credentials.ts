@@ -1,6 +1,7 @@
 // Schemas of WebAuthn credentials as browsers serialize them with `toJSON()`, in a JSON body or in a form field.
 import { z } from "@hono/zod-openapi";
 import type { RegistrationResponse, AuthenticationResponse } from "../../core/access/passkey.ts";
+import { optionalMember } from "./wire.ts";
 
 /** Accepts at most `max` characters of base64url without padding. */
 const base64UrlSchema = (max: number) =>
@@ -26,10 +27,7 @@ export const createdCredentialSchema = z
     response: z.object({
       clientDataJSON: credentialPartSchema,
       attestationObject: credentialPartSchema,
-      transports: z
-        .array(z.string().regex(/^[a-z-]{1,32}$/, "must be a WebAuthn transport name"))
-        .max(10)
-        .optional(),
+      transports: optionalMember(z.array(z.string().regex(/^[a-z-]{1,32}$/, "must be a WebAuthn transport name")).max(10)),
     }),
   })
   .openapi({

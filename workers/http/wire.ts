@@ -24,10 +24,23 @@ export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySc
 export const timeSchema = z.string().openapi({ format: "date-time" });
 export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
 
+/**
+ * Rewrites what other languages write as ISO 8601: a space or `t` before the time, `z`, offsets without a colon, and microseconds
+ * or nanoseconds, which are cut to milliseconds.
+ */
+const toIsoText = (text: string): string =>
+  text
+    .trim()
+    .toUpperCase()
+    .replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T")
+    .replace(/(\.\d{3})(?:\d{3}|\d{6})(?=Z|[+-])/, "$1")
+    .replace(/([+-]\d{2})(\d{2})$/, (offset, hours: string, minutes: string) => (text.includes(":") ? `${hours}:${minutes}` : offset));
+
 /** An instant in a request: a date, or a date and time with an offset. */
 export const instantSchema = z
   .string()
   .max(40)
+  .transform(toIsoText)
   .refine(
     (text) =>
       /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
@@ -35,7 +48,8 @@ export const instantSchema = z
       // Date.parse turns February 30 into a day in March.
       new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
     "must be an ISO 8601 date or time, such as 2026-03-05T09:12:00Z",
-  );
+  )
+  .openapi({ type: "string", maxLength: 40 });
 
 /** A code from an email, as people type it. */
 export const emailCodeSchema = z
@@ -48,6 +62,13 @@ export const emailCodeSchema = z
     description: "6-digit code from the email. Spaces, dashes and full-width digits are accepted.",
     example: "042917",
   });
+
+/** An optional member of a request. JSON `null` means the same as its absence. */
+export const optionalMember = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
+
+/** An optional member of a request with a default, which also applies to JSON `null`. */
+export const memberWithDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) =>
+  schema.nullish().transform((given): z.output<S> => given ?? value);
 
 /** A SHA-256 in a request. Hex is accepted in either case. */
 export const sha256InputSchema = z

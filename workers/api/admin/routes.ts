@@ -12,7 +12,7 @@ import { respond, failure, success } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { requestBody, idSchema } from "../../http/wire.ts";
+import { optionalMember, requestBody, idSchema } from "../../http/wire.ts";
 import { getEntitlement } from "../../operations/admin/get-entitlement.ts";
 import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.ts";
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
@@ -36,8 +36,8 @@ const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
 
 const entitlementUpdateSchema = z
   .strictObject({
-    status: z.enum(["active", "suspended", "closed"]).optional(),
-    plan: z.enum(["free", "business", "enterprise"]).optional(),
+    status: optionalMember(z.enum(["active", "suspended", "closed"])),
+    plan: optionalMember(z.enum(["free", "business", "enterprise"])),
   })
   .refine(({ status, plan }) => status !== undefined || plan !== undefined, {
     path: ["status"],

@@ -2,7 +2,15 @@
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
 import { parseCertId, type CertId, type ClientId } from "../../../core/ids.ts";
-import { idParamSchema, instantSchema, nullableSchema, positiveIntSchema, describedTime } from "../../http/wire.ts";
+import {
+  describedTime,
+  idParamSchema,
+  instantSchema,
+  memberWithDefault,
+  nullableSchema,
+  optionalMember,
+  positiveIntSchema,
+} from "../../http/wire.ts";
 
 export const exampleCertId = "cc_00m3v9d2m4q8x1c7b5n0t6w2h9" as CertId;
 export const exampleClientId = "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9" as ClientId;
@@ -601,39 +609,49 @@ export const evidenceBundleSchema = z
   .openapi("EvidenceBundle", { description: "Everything needed to verify the certificate without this service." });
 
 const pagingFields = (positiveInteger: z.ZodType<number>) => ({
-  page: positiveInteger
-    .default(1)
-    .openapi({ type: "integer", minimum: 1, default: 1, description: "Page number. Pages after the last one are empty." }),
-  per_page: positiveInteger
-    .transform((count) => Math.min(100, count))
-    .default(25)
-    .openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values are treated as 100." }),
+  page: memberWithDefault(positiveInteger, 1).openapi({
+    type: "integer",
+    minimum: 1,
+    default: 1,
+    description: "Page number. Pages after the last one are empty.",
+  }),
+  per_page: memberWithDefault(
+    positiveInteger.transform((count) => Math.min(100, count)),
+    25,
+  ).openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values are treated as 100." }),
 });
+
+/** Returns the host as browsers write it: in punycode and lower case. Any other text stays as it is and matches nothing. */
+const toAsciiHost = (text: string): string => {
+  const url = `https://${text.trim().replace(/\.$/, "")}`;
+  return URL.canParse(url) ? new URL(url).hostname : text.toLowerCase();
+};
 
 export const certificateListQuerySchema = z.object({
   ...pagingFields(positiveIntSchema),
-  status: certificateStatusSchema.optional(),
-  subject_email: z
-    .string()
-    .min(1)
-    .max(320)
-    .optional()
-    .openapi({ description: "Exact email address. Not case-sensitive.", example: "pat@example.com" }),
-  subject_phone: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .openapi({ description: "Exact phone number, with or without punctuation.", example: "+1 202 555 0123" }),
-  q: z.string().max(500).optional().openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
-  origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Returns only certificates from this website host." }),
-  entity: z.string().max(200).optional().openapi({ description: "Exact name of a recipient." }),
-  from: instantSchema
-    .optional()
-    .openapi({ description: "Issued at or after this time, ISO 8601. A date is its whole day (UTC).", format: "date-time" }),
-  to: instantSchema
-    .optional()
-    .openapi({ description: "Issued at or before this time, ISO 8601. A date is its whole day (UTC).", format: "date-time" }),
+  status: optionalMember(certificateStatusSchema),
+  subject_email: optionalMember(z.string().min(1).max(320)).openapi({
+    description: "Exact email address. Not case-sensitive.",
+    example: "pat@example.com",
+  }),
+  subject_phone: optionalMember(z.string().min(1).max(64)).openapi({
+    description: "Exact phone number, with or without punctuation.",
+    example: "+1 202 555 0123",
+  }),
+  q: optionalMember(z.string().max(500)).openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
+  origin_domain: optionalMember(z.string().max(253).transform(toAsciiHost)).openapi({
+    type: "string",
+    description: "Returns only certificates from this website host. International domains are accepted in both spellings.",
+  }),
+  entity: optionalMember(z.string().max(200)).openapi({ description: "Exact name of a recipient." }),
+  from: optionalMember(instantSchema).openapi({
+    description: "Issued at or after this time, ISO 8601. A date is its whole day (UTC).",
+    format: "date-time",
+  }),
+  to: optionalMember(instantSchema).openapi({
+    description: "Issued at or before this time, ISO 8601. A date is its whole day (UTC).",
+    format: "date-time",
+  }),
 });
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");

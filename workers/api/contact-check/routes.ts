@@ -29,16 +29,28 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-const phoneSchema = z.string().min(1).max(64);
+/** A CRM sends an empty text for what a contact does not have. It means the same as an absent member. */
+const emptyAsAbsent = (value: string | null | undefined): string | null => value || null;
+const sha256Schema = z
+  .union([sha256InputSchema, z.literal("")], "must be 64 hex characters")
+  .nullish()
+  .transform(emptyAsAbsent);
 const subjectFields = {
-  email: z.string().min(1).max(320).nullish().openapi({ description: "Email address.", example: "pat@example.com" }),
-  email_sha256: sha256InputSchema.nullish().openapi({
+  email: z.string().max(320).nullish().transform(emptyAsAbsent).openapi({ description: "Email address.", example: "pat@example.com" }),
+  email_sha256: sha256Schema.openapi({
+    type: "string",
     description: "Alternative to `email`: hex SHA-256 of the email address, trimmed and lowercased, with the domain in punycode.",
   }),
-  phone: phoneSchema.nullish().openapi({ description: "Phone number, with or without punctuation.", example: "+1 202 555 0123" }),
-  phone_sha256: sha256InputSchema
+  phone: z
+    .string()
+    .max(64)
     .nullish()
-    .openapi({ description: "Alternative to `phone`: hex SHA-256 of the number in E.164, for example `+12025550123`." }),
+    .transform(emptyAsAbsent)
+    .openapi({ description: "Phone number, with or without punctuation.", example: "+1 202 555 0123" }),
+  phone_sha256: sha256Schema.openapi({
+    type: "string",
+    description: "Alternative to `phone`: hex SHA-256 of the number in E.164, for example `+12025550123`.",
+  }),
 };
 const hasSubjectIdentifier = (subject: Partial<Record<keyof typeof subjectFields, string | null | undefined>>): boolean =>
   [subject.email, subject.email_sha256, subject.phone, subject.phone_sha256].some((value) => value !== null && value !== undefined);

@@ -12,7 +12,7 @@ import { identifySignInBrowser, savePendingSignIn } from "../../http/pending-sig
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
-import { successResponse, requestBody, timeSchema, toWire } from "../../http/wire.ts";
+import { memberWithDefault, optionalMember, successResponse, requestBody, timeSchema, toWire } from "../../http/wire.ts";
 import { signUp, type SignupResult } from "../../operations/access/sign-up.ts";
 import { getSignedInUser, type SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
@@ -28,7 +28,11 @@ const signupSchema = z
       description: "Email address of the first owner. The account is created when the owner enters the emailed code.",
       example: "owner@acme-solar.example",
     }),
-    country: z.string().default("US").openapi({ description: "Two-letter country code (ISO 3166-1).", example: "US" }),
+    country: memberWithDefault(z.string(), "US").openapi({
+      default: "US",
+      description: "Two-letter country code (ISO 3166-1).",
+      example: "US",
+    }),
     website: z.string().nullish().openapi({
       description: "Website of the business. Its domain is claimed for you and must then be verified.",
       example: "https://acme-solar.example",
@@ -72,7 +76,7 @@ const clearableTextSchema = (description: string, example: string) =>
 
 const profileUpdateSchema = z
   .object({
-    name: z.string().optional().openapi({ description: "Name shown to people. Existing certificates keep the previous name." }),
+    name: optionalMember(z.string()).openapi({ description: "Name shown to people. Existing certificates keep the previous name." }),
     legal_name: clearableTextSchema("Legal name.", "Acme Solar LLC"),
     mailing_address: clearableTextSchema(
       "Mailing address, at most 500 characters. Line breaks are allowed.",
@@ -81,24 +85,18 @@ const profileUpdateSchema = z
     contact_email: clearableTextSchema("Public email address for questions about consent.", "privacy@acme-solar.example"),
     contact_phone: clearableTextSchema("Public phone number for questions about consent.", "+1 202 555 0123"),
     logo_url: clearableTextSchema("HTTPS URL of an image.", "https://acme-solar.example/logo.png"),
-    country: z
-      .string()
-      .optional()
-      .openapi({ description: "Two-letter country code (ISO 3166-1). Also used to parse phone numbers without a country code." }),
-    retention_years: z
-      .int()
-      .min(1)
-      .max(10)
-      .optional()
-      .openapi({ description: "Years to keep the personal data of new certificates, 1 to 10." }),
-    revocation_scope_default: z
-      .enum(["certificate", "business"])
-      .optional()
-      .openapi({ description: "Default `scope` for withdrawals that you record." }),
-    emit_certificate_issued: z
-      .boolean()
-      .optional()
-      .openapi({ description: `Whether to emit ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} events.` }),
+    country: optionalMember(z.string()).openapi({
+      description: "Two-letter country code (ISO 3166-1). Also used to parse phone numbers without a country code.",
+    }),
+    retention_years: optionalMember(z.int().min(1).max(10)).openapi({
+      description: "Years to keep the personal data of new certificates, 1 to 10.",
+    }),
+    revocation_scope_default: optionalMember(z.enum(["certificate", "business"])).openapi({
+      description: "Default `scope` for withdrawals that you record.",
+    }),
+    emit_certificate_issued: optionalMember(z.boolean()).openapi({
+      description: `Whether to emit ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} events.`,
+    }),
   })
   .openapi("ProfileChange");
 

@@ -7,7 +7,7 @@ import { respond, success } from "../../http/envelope.ts";
 import { respondIdempotent, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
-import { successResponse, requestBody, environmentSchema, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
+import { successResponse, requestBody, environmentSchema, idParamSchema, memberWithDefault, timeSchema, toWire } from "../../http/wire.ts";
 import type { ApiKey } from "../../../storage/api-keys.ts";
 import type { Client } from "../../../storage/clients.ts";
 import { createApiKey, type CreatedApiKey } from "../../operations/portal/create-api-key.ts";
@@ -27,10 +27,11 @@ const nameSchema = z.string().openapi({ description: "Label, at most 80 characte
 const keyRequestSchema = z
   .object({
     name: nameSchema,
-    environment: z
-      .enum(["live", "test"])
-      .default("live")
-      .openapi({ description: "A test key accesses sandbox records only.", example: "live" }),
+    environment: memberWithDefault(z.enum(["live", "test"]), "live").openapi({
+      default: "live",
+      description: "A test key accesses sandbox records only.",
+      example: "live",
+    }),
   })
   .openapi("KeyRequest");
 
@@ -79,9 +80,10 @@ const keyExample = keyToWire({ ...commonKeyExample, lastUsedAt: Date.UTC(2026, 2
 const clientRequestSchema = z
   .object({
     name: nameSchema,
-    environment: environmentSchema
-      .default("live")
-      .openapi({ description: "Certificates from a sandbox client are for testing and have no evidentiary value." }),
+    environment: memberWithDefault(environmentSchema, "live").openapi({
+      default: "live",
+      description: "Certificates from a sandbox client are for testing and have no evidentiary value.",
+    }),
   })
   .openapi("ClientRequest");
 

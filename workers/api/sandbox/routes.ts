@@ -15,7 +15,7 @@ import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { limitByAccount } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { successResponse, requestBody, timeSchema } from "../../http/wire.ts";
+import { optionalMember, successResponse, requestBody, timeSchema } from "../../http/wire.ts";
 import { advanceSandboxClock } from "../../operations/sandbox/advance-sandbox-clock.ts";
 import { getClockReading, type SandboxActor, type ClockReading } from "../../operations/sandbox/get-clock-reading.ts";
 import type { SweepResult } from "../../operations/sandbox/sweep-sandbox.ts";
@@ -29,13 +29,11 @@ const exactlyOneIssue = { message: "is required unless you send to; send only on
 
 const clockAdvanceSchema = z
   .object({
-    advance_seconds: z
-      .int()
-      .min(1)
-      .max(94_694_400)
-      .optional()
-      .openapi({ description: "Seconds to advance, 1 to 94,694,400 (1,096 days). Send this or `to`.", example: 518_400 }),
-    to: z.iso.datetime("must be an ISO 8601 time in UTC, such as 2027-11-19T10:05:00.000Z").optional().openapi({
+    advance_seconds: optionalMember(z.int().min(1).max(94_694_400)).openapi({
+      description: "Seconds to advance, 1 to 94,694,400 (1,096 days). Send this or `to`.",
+      example: 518_400,
+    }),
+    to: optionalMember(z.iso.datetime("must be an ISO 8601 time in UTC, such as 2027-11-19T10:05:00.000Z")).openapi({
       description: "Time to advance to, ISO 8601 in UTC. Send this or `advance_seconds`.",
       example: "2027-11-19T10:05:00.000Z",
     }),

@@ -5,7 +5,7 @@ import { emailCodeSchema, toWire } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 
 const realmEnum = z.enum(realms);
-export const realmSchema = realmEnum.openapi({
+const realmSchema = realmEnum.openapi({
   description: "`business` signs in a member of a business; `consumer` signs in a person.",
   example: "business",
 });

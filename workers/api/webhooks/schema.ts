@@ -5,7 +5,16 @@ import { parseDeliveryId, parseWebhookId } from "../../../core/ids.ts";
 import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import type { Header } from "../../../core/webhooks/exchange.ts";
 import { selectableEventTypes, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
-import { environmentSchema, idParamSchema, idSchema, limitSchema, timeSchema, instantSchema, toWire } from "../../http/wire.ts";
+import {
+  environmentSchema,
+  idParamSchema,
+  idSchema,
+  limitSchema,
+  timeSchema,
+  instantSchema,
+  optionalMember,
+  toWire,
+} from "../../http/wire.ts";
 import type { OpenedDelivery } from "../../operations/webhooks/open-delivery.ts";
 import type { DeliveryPage } from "../../operations/webhooks/list-deliveries.ts";
 import type { ReplayOutcome } from "../../operations/webhooks/replay-delivery.ts";
@@ -113,7 +122,7 @@ export const createWebhookSchema = z
     url: urlSchema,
     events: eventsSchema.nullish(),
     description: descriptionSchema.nullish(),
-    environment: environmentSchema.optional().openapi({
+    environment: optionalMember(environmentSchema).openapi({
       description: "Environment whose events the endpoint receives. It cannot be changed later. Default: `live`.",
       example: "live",
     }),
@@ -121,10 +130,10 @@ export const createWebhookSchema = z
   .openapi("WebhookRequest");
 export const updateWebhookSchema = z
   .object({
-    url: urlSchema.optional(),
+    url: optionalMember(urlSchema),
     events: eventsSchema.nullish(),
     description: descriptionSchema.nullish(),
-    status: z.enum(["enabled", "disabled"]).optional().openapi({
+    status: optionalMember(z.enum(["enabled", "disabled"])).openapi({
       description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
       example: "enabled",
     }),

@@ -3,7 +3,6 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";
-import { registerMemberAccountRoutes } from "./account.tsx";
 import { registerAuditRoutes } from "./audit.tsx";
 import { registerBillingRoutes } from "./billing.tsx";
 import { registerBusinessRoutes } from "./businesses.tsx";
@@ -14,10 +13,8 @@ import { registerDomainRoutes } from "./domains.tsx";
 import { registerEventRoutes } from "./events.tsx";
 import { registerHomeRoutes } from "./home.tsx";
 import { registerInvitationRoutes } from "./invitations.tsx";
-import { registerClientRoutes } from "./client-return-urls.tsx";
 import { registerKeyRoutes } from "./keys.tsx";
 import { registerOverviewRoutes } from "./overview.tsx";
-import { registerPasskeySignInRoutes } from "./passkey-sign-in.tsx";
 import { registerRequestLookupRoutes } from "./request-lookup.tsx";
 import { registerSandboxRoutes } from "./sandbox.tsx";
 import { registerSettingsRoutes } from "./settings.tsx";
@@ -33,8 +30,6 @@ import { authenticatedPage } from "./handlers.ts";
 const routeModules = [
   registerSignInRoutes,
   registerSignInLinkRoutes,
-  registerPasskeySignInRoutes,
-  registerMemberAccountRoutes,
   registerBusinessRoutes,
   registerInvitationRoutes,
   registerHomeRoutes,
@@ -48,7 +43,6 @@ const routeModules = [
   registerWebhookRoutes,
   registerEventRoutes,
   registerKeyRoutes,
-  registerClientRoutes,
   registerRequestLookupRoutes,
   registerTeamRoutes,
   registerAuditRoutes,

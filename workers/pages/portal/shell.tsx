@@ -4,7 +4,7 @@ import type { Child, FC } from "hono/jsx";
 import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
 import { navigationGroups } from "./navigation.ts";
-import { accountPath, liveRootPath, tabs, testRootPath } from "./paths.ts";
+import { liveRootPath, tabs, testRootPath } from "./paths.ts";
 
 export type Tab = keyof typeof messages.tabs;
 
@@ -152,9 +152,7 @@ export const Shell: FC<ShellProps> = ({ tab, title, parent, hidesNavigation = fa
           )}
           <div class="me">
             <p>
-              <a href={accountPath}>
-                <VerbatimText text={email} />
-              </a>
+              <VerbatimText text={email} />
             </p>
             <div class="row apart">
               <span class="quiet">{shellMessages.roles[member.role]}</span>
