@@ -30,6 +30,11 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
   ),
   deploy: nodeTest("a deployment in which every step fails once", { DEPLOY_FAILURES: "all" }, "test/flows/deploy.test.ts"),
   outage: nodeTest("a database that refuses all writes for 30 seconds (W6)", { OUTAGE_MS: "30000" }, "test/flows/database-outage.test.ts"),
+  intake: nodeTest(
+    "60 kills of the service while its database fails, and 79 submissions per second during a hang of 80 seconds",
+    { INTAKE_KILLS: "60", INTAKE_HANG_MS: "80000" },
+    "test/flows/intake.test.ts",
+  ),
   hour: workerdTest(
     "a ledger outage of one hour at 50 statements per second (O2)",
     { ANCHORS_A_SECOND: "50" },

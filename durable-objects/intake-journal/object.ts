@@ -19,7 +19,8 @@ const maxBatch = 50; // with about twelve statements each, within the thousand t
 const firstTryMs = 250; // soon enough that a short silence of the database is over within a second
 const retryMs = secondMs;
 const refusedRetryMs = minuteMs; // a refused entry needs an operator
-const databaseTimeoutMs = 3 * secondMs; // a batch takes less than a tenth of this; a longer wait would delay the next try
+const probeMs = secondMs; // the first query of a run shows whether the database answers, and a hanging one must not delay the next try
+const batchTimeoutMs = 10 * secondMs; // a slow database must be able to finish a batch, or nothing would ever be placed
 const receiptMs = 10 * secondMs; // isolates return to the database within a second or two after the journal is empty
 
 /** Logs the kind of an error, because other messages can contain values. */
@@ -49,8 +50,8 @@ export class IntakeJournal extends DurableObject<object> {
     await this.ctx.storage.setAlarm(this.#alarmAt);
   }
 
-  #openDatabase(certId: CertId): Database {
-    return openShards(this.env, databaseTimeoutMs).get(shardOfId(certId));
+  #openDatabase(certId: CertId, timeoutMs: number): Database {
+    return openShards(this.env, timeoutMs).get(shardOfId(certId));
   }
 
   /**
@@ -110,7 +111,10 @@ export class IntakeJournal extends DurableObject<object> {
     const [first] = entries;
     if (first === undefined) return;
     try {
-      await placeEntries(this.#openDatabase(first.certId), entries);
+      await placeEntries(
+        { probe: this.#openDatabase(first.certId, probeMs), db: this.#openDatabase(first.certId, batchTimeoutMs) },
+        entries,
+      );
       this.#isDatabaseWell = true;
     } catch (error) {
       this.#isDatabaseWell = findStorageFault(error)?.kind !== "outage";

@@ -52,7 +52,7 @@ export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | nu
 export interface JournalUsage {
   readonly entries: number;
   readonly bytes: number;
-  /** When the oldest entry was issued; null if there is none. */
+  /** When the oldest entry was issued that the database has not refused; null if there is none. */
   readonly oldestAt: Instant | null;
 }
 
@@ -60,7 +60,8 @@ export const getUsage = (sql: SqlStorage): JournalUsage => {
   const { entries, bytes } = sql
     .exec<{ entries: number; bytes: number }>("SELECT COUNT(*) AS entries, COALESCE(SUM(bytes), 0) AS bytes FROM entry")
     .one();
-  const oldestAt = sql.exec<{ at: number }>("SELECT issued_at AS at FROM entry ORDER BY ord LIMIT 1").toArray()[0]?.at ?? null;
+  const oldestAt =
+    sql.exec<{ at: number }>("SELECT issued_at AS at FROM entry WHERE refusals = 0 ORDER BY ord LIMIT 1").toArray()[0]?.at ?? null;
   return { entries, bytes, oldestAt };
 };
 
@@ -100,10 +101,10 @@ const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
   twinStatements: loadStatements(sql, row.twin_statements),
 });
 
-/** Lists the oldest entries. Those that the database has refused come last. */
+/** Lists the oldest entries. Those that the database has refused are listed only when no others are left. */
 export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] =>
   sql
-    .exec<EntryRow>(`SELECT ${placingColumns} FROM entry ORDER BY refusals, ord LIMIT ?`, max)
+    .exec<EntryRow>(`SELECT ${placingColumns} FROM entry WHERE refusals = (SELECT MIN(refusals) FROM entry) ORDER BY ord LIMIT ?`, max)
     .toArray()
     .map((row) => toWaitingEntry(sql, row));
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { journalOfClient } from "../../core/intake/journal-name.ts";
 import type { CertId, ClientId } from "../../core/ids.ts";
+import type { JournalEntry } from "../../durable-objects/intake-journal/entry.ts";
 import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import { buildConsentRequest, buildSubmission, call, createServiceCall, world, type Call, type TestResponse } from "../support/world.ts";
@@ -197,6 +198,95 @@ describe("a first attempt that reached the database unseen, whose repeat was jou
     expect(JSON.parse(twin.canonical).cert_id).toBe(cert_id);
     const later = await submit(createServiceCall(), "twin-1");
     expect(later.body.data.fingerprint).toBe(data.fingerprint);
+  });
+});
+
+describe("a process that dies", () => {
+  test("before the journal has stored the entry leaves nothing, and a repeat gets a certificate", async () => {
+    const first = createDyingIsolate();
+    await submit(first); // fills the account cache
+    await setFault("hang");
+    expect((await submit(first, "dies-before")).status).toBe(503);
+    expect(await countEntries()).toBe(0);
+    const repeat = await submit(isolate, "dies-before");
+    expect([repeat.status, repeat.headers.get("idempotency-replayed")]).toEqual([201, null]);
+    await endFault();
+    await waitUntilPlaced();
+    expect(await countWritten(repeat.body.data.cert_id)).toEqual(once);
+  });
+
+  test("after the entry is stored and before the response: a repeat gets the receipt of the entry", async () => {
+    const unheard = {
+      getByName: (name: string) => ({
+        countWaiting: async () => 0,
+        append: async (entry: JournalEntry, room: number | null) => {
+          await journals.getByName(name).append(entry, room);
+          throw new Error("dead");
+        },
+      }),
+    };
+    const first = createServiceCall({ INTAKE_JOURNAL: unheard });
+    await submit(first); // fills the account cache
+    await setFault("hang");
+    expect((await submit(first, "dies-after")).status).toBe(503);
+    expect(await countEntries()).toBe(1);
+    const repeat = await submit(isolate, "dies-after");
+    expect([repeat.status, repeat.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+    await endFault();
+    await waitUntilPlaced();
+    expect(await countWritten(repeat.body.data.cert_id)).toEqual(once);
+    expect((await verify(repeat.body.data.cert_id, createServiceCall())).body.data.fingerprint).toBe(repeat.body.data.fingerprint);
+  });
+
+  test("after an entry is placed and before it is deleted: the next alarm recognizes it", async () => {
+    await setFault("hang");
+    const { cert_id, fingerprint } = (await submit()).body.data;
+    const entries = await runInDurableObject(journal(), (_, { storage }) =>
+      storage.sql.exec<Record<string, SqlStorageValue>>("SELECT * FROM entry").toArray(),
+    );
+    await endFault();
+    await waitUntilPlaced();
+    await runInDurableObject(journal(), async (_, { storage }) => {
+      for (const entry of entries)
+        storage.sql.exec(
+          `INSERT INTO entry (${Object.keys(entry).join(", ")}) VALUES (${Object.keys(entry)
+            .map(() => "?")
+            .join(", ")})`,
+          ...Object.values(entry),
+        );
+      await storage.setAlarm(Date.now());
+    });
+    await waitUntilPlaced();
+    expect(await countWritten(cert_id)).toEqual(once);
+    expect(await count("SELECT COUNT(*) AS n FROM certificate_twins WHERE cert_id = ?", cert_id)).toBe(0);
+    expect((await verify(cert_id, createServiceCall())).body.data.fingerprint).toBe(fingerprint);
+  });
+});
+
+describe("an entry that the database refuses", () => {
+  test("moves behind all others and stays in the journal", async () => {
+    await setFault("hang");
+    await submit();
+    await runInDurableObject(journal(), (_, { storage }) => {
+      const text = storage.sql
+        .exec<{ id: number }>("INSERT INTO statement_text (sql) VALUES ('INSERT INTO no_such_table VALUES (1)') RETURNING id")
+        .one();
+      storage.sql.exec(
+        `INSERT INTO entry (ord, cert_id, client_id, day, fingerprint, issued_at, published, statements, twin_statements, bytes)
+         VALUES (-1, 'cc_00refused', '', 0, '', ?, '', ?, '[]', 1)`,
+        Date.now(),
+        JSON.stringify([[text.id, []]]),
+      );
+    });
+    const { cert_id } = (await submit()).body.data;
+    await endFault();
+    await expect.poll(countEntries, { timeout: 20_000 }).toBe(1);
+    expect(await countWritten(cert_id)).toEqual(once);
+    await runInDurableObject(journal(), (_, { storage }) => {
+      expect(storage.sql.exec<{ cert_id: string }>("SELECT cert_id FROM entry").one().cert_id).toBe("cc_00refused");
+      storage.sql.exec("DELETE FROM entry WHERE cert_id = 'cc_00refused'");
+      storage.sql.exec("DELETE FROM statement_text WHERE sql LIKE '%no_such_table%'");
+    });
   });
 });
 

@@ -1,0 +1,225 @@
+// Submissions to a real service whose database fails. The first test kills the service again and again while its database hangs, resets,
+// answers late and loses answers: every receipt must be in the database once. The second lets the database hang under a steady load: every
+// submission must get a certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run stress -- intake sets 60 kills and 80 seconds).
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { faultModes } from "../../core/simulated-fault.ts";
+import { consentRequest } from "../../scripts/bench/submission.ts";
+import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
+import { worldSecret } from "../support/local-vars.ts";
+import { createProgressPrinter } from "../support/progress.ts";
+
+const kills = Number(process.env.INTAKE_KILLS ?? "2");
+const hangMs = Number(process.env.INTAKE_HANG_MS ?? "3000");
+const perSecond = 79;
+const connections = 12;
+const { acme } = createDemoWorld(worldSecret);
+let bundle = "";
+let state = "";
+
+interface Receipt {
+  readonly cert_id: string;
+  readonly fingerprint: string;
+}
+
+interface Service {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+const start = (): Promise<Service> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], {
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    child.once("exit", () => reject(new Error("the service ended before it listened")));
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+      if (line.startsWith('{"url"')) resolve({ child, url: (JSON.parse(line) as { url: string }).url });
+    });
+  });
+
+/** Sends SIGKILL to the process group: the runtime and everything it started. */
+const kill = ({ child }: Service): Promise<void> =>
+  new Promise((resolve) => {
+    child.removeAllListeners("exit");
+    child.once("exit", () => resolve());
+    process.kill(-(child.pid as number), "SIGKILL");
+  });
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const openDatabase = (): DatabaseSync => {
+  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
+  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  if (file === undefined) throw new Error("no database file");
+  return new DatabaseSync(join(folder, file), { timeout: 20_000 });
+};
+
+const setFault = async ({ url }: Service, mode: string, for_ms: number): Promise<void> => {
+  const body = JSON.stringify({ database: "00", mode, for_ms });
+  const response = await fetch(`${url}/dev/faults`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  if (!response.ok) throw new Error(`no fault: ${response.status}`);
+};
+
+let serial = 0;
+type Submission = ReturnType<typeof consentRequest>;
+const createSubmission = (): Submission => consentRequest(acme, "https://www.example.com", serial++);
+
+/** Returns the receipt, or the status of the refusal. */
+const send = async ({ url }: Service, { headers, body }: Submission): Promise<Receipt | number> => {
+  const response = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+  const answer = (await response.json()) as { ok: boolean; data: Receipt };
+  return answer.ok ? answer.data : response.status;
+};
+
+beforeAll(async () => {
+  bundle = await ensureBuiltWorker();
+});
+beforeEach(() => {
+  state = mkdtempSync(join(tmpdir(), "svc-intake-"));
+});
+afterEach(() => rmSync(state, { recursive: true, force: true }));
+
+const count = (db: DatabaseSync, sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
+
+/** Waits until the database has all these certificates. */
+const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string>): Promise<void> => {
+  const all = JSON.stringify([...certIds]);
+  const missing = db.prepare("SELECT COUNT(*) AS n FROM json_each(?) j WHERE NOT EXISTS (SELECT 1 FROM certificates WHERE id = j.value)");
+  await expect.poll(() => Number(missing.get(all)?.n), { timeout: 120_000, interval: 50 }).toBe(0);
+};
+
+/** Compares everything that an issuance writes with the number of certificates. */
+const expectComplete = (db: DatabaseSync): void => {
+  const certificates = count(db, "SELECT COUNT(*) AS n FROM certificates");
+  for (const sql of [
+    "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
+    "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.issued'",
+    "SELECT COUNT(*) AS n FROM idempotent_responses",
+    "SELECT SUM(active + revoked) AS n FROM purposes",
+    "SELECT SUM(submissions) AS n FROM client_daily_usage",
+  ])
+    expect(count(db, sql), sql).toBe(certificates);
+};
+
+describe("a service that is killed while its database fails", () => {
+  test("loses no receipt and issues nothing twice", { timeout: 120_000 + kills * 30_000 }, async () => {
+    /** The receipts of each submission, by its position. More than one fingerprint if it has a twin. */
+    const receipts = new Map<string, Set<string>>();
+    const certIds = new Map<Submission, Set<string>>();
+    const progress = createProgressPrinter("intake, kills", kills);
+    for (let round = 0; round < kills; round += 1) {
+      const service = await start();
+      let isAlive = true;
+      const loop = async (): Promise<void> => {
+        let submission = createSubmission();
+        while (isAlive) {
+          const receipt = await send(service, submission).catch(() => null); // the service was killed
+          if (receipt !== null && typeof receipt === "object") {
+            receipts.set(receipt.cert_id, (receipts.get(receipt.cert_id) ?? new Set()).add(receipt.fingerprint));
+            certIds.set(submission, (certIds.get(submission) ?? new Set()).add(receipt.cert_id));
+            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the page sends it again
+          }
+        }
+      };
+      const storm = Promise.all(Array.from({ length: connections }, loop));
+      const before = receipts.size;
+      const faults = 2 + Math.floor(Math.random() * 4);
+      for (let fault = 0; fault < faults; fault += 1) {
+        const mode = faultModes[Math.floor(Math.random() * faultModes.length)] as string;
+        await setFault(service, mode, fault % 2 === 0 ? 60_000 : 0);
+        await pause(100 + Math.random() * 900);
+      }
+      while (receipts.size === before) await pause(50); // a busy machine may need longer for the first receipt
+      isAlive = false;
+      await kill(service);
+      await storm;
+      progress(round + 1);
+    }
+
+    const service = await start();
+    const db = openDatabase();
+    await waitForCertificates(db, new Set(receipts.keys()));
+    // Entries of submissions that got no answer may still be waiting; each submission without a receipt is sent once more.
+    expect(typeof (await send(service, createSubmission()))).toBe("object");
+    const stored = db.prepare(
+      "SELECT fingerprint FROM certificates WHERE id = ?1 UNION ALL SELECT fingerprint FROM certificate_twins WHERE cert_id = ?1",
+    );
+    const lost = [...receipts].filter(([certId, fingerprints]) => {
+      const kept = new Set(stored.all(certId).map(({ fingerprint }) => String(fingerprint)));
+      return [...fingerprints].some((fingerprint) => !kept.has(fingerprint));
+    });
+    await expect.poll(() => count(db, "SELECT COUNT(*) AS n FROM certificates") >= receipts.size).toBe(true);
+    expect(lost).toEqual([]);
+    expect([...certIds.values()].filter((ids) => ids.size > 1)).toEqual([]);
+    expectComplete(db);
+    console.log(
+      `intake: ${kills} kills, ${receipts.size} certificates acknowledged, ${count(db, "SELECT COUNT(*) AS n FROM certificate_twins")} twins`,
+    );
+    db.close();
+    await kill(service);
+  });
+});
+
+describe("a database that hangs under a steady load", () => {
+  test("issues a certificate for every submission and places all of them in order", { timeout: 180_000 + 2 * hangMs }, async () => {
+    const service = await start();
+    expect(typeof (await send(service, createSubmission()))).toBe("object"); // fills the account cache
+    await setFault(service, "hang", hangMs + 600_000);
+    const durations: number[] = [];
+    const answers: (Receipt | number)[] = [];
+    /** Receipts by connection. A connection sends its next submission after the answer to the previous one. */
+    const inOrder: string[][] = [];
+    const startedAt = performance.now();
+    const due = Math.round((hangMs / 1_000) * perSecond);
+    let sent = 0;
+    const connect = async (): Promise<void> => {
+      const own: string[] = [];
+      inOrder.push(own);
+      while (sent < due) {
+        const at = startedAt + (sent++ * 1_000) / perSecond;
+        await pause(Math.max(0, at - performance.now()));
+        const from = performance.now();
+        const answer = await send(service, createSubmission());
+        durations.push(performance.now() - from);
+        answers.push(answer);
+        if (typeof answer === "object") own.push(answer.cert_id);
+      }
+    };
+    await Promise.all(Array.from({ length: 100 }, connect));
+    expect(answers.filter((answer) => typeof answer !== "object")).toEqual([]);
+
+    await setFault(service, "hang", 0);
+    const endedAt = performance.now();
+    const db = openDatabase();
+    const ids = new Set(inOrder.flat());
+    expect(ids.size).toBe(due);
+    await waitForCertificates(db, ids);
+    const drainMs = performance.now() - endedAt;
+    const ords = new Map(
+      db
+        .prepare("SELECT id, ord FROM certificates")
+        .all()
+        .map(({ id, ord }) => [String(id), Number(ord)]),
+    );
+    for (const own of inOrder) {
+      const placed = own.map((id) => ords.get(id) as number);
+      expect(placed).toEqual(placed.toSorted((a, b) => a - b));
+    }
+    expectComplete(db);
+    const sorted = durations.toSorted((a, b) => a - b);
+    const quantile = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+    console.log(
+      `intake: ${due} submissions in ${Math.round(performance.now() - startedAt)} ms, all 201; p50 ${quantile(0.5)}, p99 ${quantile(0.99)}, max ${quantile(1)} ms; placed in ${Math.round(drainMs)} ms (${Math.round((due * 1_000) / drainMs)}/s)`,
+    );
+    db.close();
+    await kill(service);
+  });
+});
