@@ -35,7 +35,18 @@ describe("a CSV export", () => {
     ["a\n@x", "a\n'@x"],
     ['a";=1', 'a"";\'=1'],
     ['a;"=1', 'a;""\'=1'],
+    ["\tabc", "'\tabc"],
+    ["\t=1", "\t'=1"],
+    ["\r=1", "\r'=1"],
+    ["\ufeff=1", "\ufeff'=1"],
+    ["'=1", "''=1"],
+    ["a\u000b=1", "a\u000b'=1"],
+    ["a\u0085+1", "a\u0085'+1"],
+    ["a\u2028@x", "a\u2028'@x"],
+    ["﹦1+1", "'﹦1+1"],
+    ["a;;;=1", "a;;;'=1"],
     ["a-b = c + d", "a-b = c + d"],
+    ["1-2", "1-2"],
     ["pat@example.com", "pat@example.com"],
   ])("keeps a spreadsheet from running %j", async (text, cell) => {
     expect(await new Response(streamCsv(["x"], [[text]])).text()).toBe(`"x"\r\n"${cell}"\r\n`);

@@ -3,8 +3,11 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 
-/** The start of a formula, also in full width, at the start of a cell or after a separator, white space and quotation marks. */
-const formulaPattern = /(^|[,;|\t\r\n])([\s"']*)(?=[=+\-@＝＋－＠\t\r])/g;
+/**
+ * The start of a formula, also in full or small width, at the start of a cell or after a separator or any kind of line break, with white
+ * space and quotation marks before it.
+ */
+const formulaPattern = /(^|[,;|\t-\r\u0085\u2028\u2029])([\s"']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫\t\r])/g;
 
 const escapeCell = (text: string): string => `"${text.replaceAll(formulaPattern, "$1$2'").replaceAll('"', '""')}"`;
 
