@@ -84,7 +84,7 @@ describe("GET and PATCH /v1/business/portal", () => {
 
   test.each<readonly [string, object]>([
     ["a blank name", { name: " " }],
-    ["no name", { name: null }],
+    ["an empty name", { name: "" }],
     ["a long legal name", { legal_name: "x".repeat(201) }],
     ["an address with a bidirectional override", { mailing_address: "a\u202eb" }],
     ["an invalid contact email", { contact_email: "privacy" }],
