@@ -63,8 +63,11 @@ export class IntakeJournal extends DurableObject<object> {
     const { sql } = this.ctx.storage;
     const earlier = entry.receipt === null ? null : tables.findReceipt(sql, entry.receipt.keyHash);
     if (earlier !== null) return { kind: "repeated", receipt: earlier };
-    const isOverDay = room !== null && tables.countOfClient(sql, entry.clientId, entry.day) >= room;
-    if (isOverDay || isFull(tables.getUsage(sql), Date.now())) return { kind: "refused" };
+    const usage = tables.getUsage(sql);
+    if (isFull(usage, Date.now())) return { kind: "refused" };
+    // Counts the client's entries only if there are enough entries at all.
+    const mayExceed = room !== null && usage.entries >= room;
+    if (mayExceed && tables.countOfClient(sql, entry.clientId, entry.day) >= room) return { kind: "refused" };
     this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
     if (this.#alarmAt > Date.now() + retryMs) await this.#arm(firstTryMs);
     return { kind: "journaled" };

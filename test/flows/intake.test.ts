@@ -96,8 +96,12 @@ const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string
   await expect.poll(() => Number(missing.get(all)?.n), { timeout: 120_000, interval: 50 }).toBe(0);
 };
 
-/** Compares everything that an issuance writes with the number of certificates. */
+/**
+ * Compares everything that an issuance writes with the number of certificates. Reads in one transaction, because the journal may still place
+ * submissions that got no answer.
+ */
 const expectComplete = (db: DatabaseSync): void => {
+  db.exec("BEGIN");
   const certificates = count(db, "SELECT COUNT(*) AS n FROM certificates");
   for (const sql of [
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
@@ -107,6 +111,7 @@ const expectComplete = (db: DatabaseSync): void => {
     "SELECT SUM(submissions) AS n FROM client_daily_usage",
   ])
     expect(count(db, sql), sql).toBe(certificates);
+  db.exec("COMMIT");
 };
 
 describe("a service that is killed while its database fails", () => {
@@ -147,7 +152,6 @@ describe("a service that is killed while its database fails", () => {
     const service = await start();
     const db = openDatabase();
     await waitForCertificates(db, new Set(receipts.keys()));
-    // Entries of submissions that got no answer may still be waiting; each submission without a receipt is sent once more.
     expect(typeof (await send(service, createSubmission()))).toBe("object");
     const stored = db.prepare(
       "SELECT fingerprint FROM certificates WHERE id = ?1 UNION ALL SELECT fingerprint FROM certificate_twins WHERE cert_id = ?1",
@@ -156,7 +160,6 @@ describe("a service that is killed while its database fails", () => {
       const kept = new Set(stored.all(certId).map(({ fingerprint }) => String(fingerprint)));
       return [...fingerprints].some((fingerprint) => !kept.has(fingerprint));
     });
-    await expect.poll(() => count(db, "SELECT COUNT(*) AS n FROM certificates") >= receipts.size).toBe(true);
     expect(lost).toEqual([]);
     expect([...certIds.values()].filter((ids) => ids.size > 1)).toEqual([]);
     expectComplete(db);
