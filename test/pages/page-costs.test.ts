@@ -41,6 +41,7 @@ const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/domains/:id": () => records.domain_id,
   "/portal/domains/:id/remove": () => records.domain_id,
   "/portal/keys/:id/remove": () => records.key_id,
+  "/portal/clients/:id": () => records.client_id,
   "/portal/team/:id/remove": () => records.member_id,
   "/portal/webhooks/:id": () => records.webhook_id,
   "/portal/webhooks/:id/edit": () => records.webhook_id,

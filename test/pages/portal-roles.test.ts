@@ -107,6 +107,8 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /keys": open("200"),
   "POST /keys": owned("400"),
   "POST /clients": owned("400"),
+  "GET /clients/:id": record("200", "client_id", { test: "404" }),
+  "POST /clients/:id": ownedRecord("303 /portal/clients/:id?done=saved", "client_id", { test: "404" }),
   "GET /keys/:id/remove": ownedRecord("200", "key_id"),
   "POST /keys/:id/remove": ownedRecord("303 /portal/keys?done=removed", "key_id"),
   "POST /lookup": open("400"),

@@ -316,6 +316,40 @@ describe("one certificate", () => {
   });
 });
 
+describe("return URLs of a client", () => {
+  const path = `/portal/clients/${world.acme.clients.live}`;
+  const edit = (who: Member, urls: string) => submitForm(who, path, path, { return_urls: urls });
+  const listed = async (): Promise<string> => parseFormFields(await openPage(acme, path), path).return_urls ?? "";
+
+  test("are saved one per line, and counted in the list of clients", async () => {
+    const before = (await listAuditEntryTypes(world.acme.id)).length;
+    const saved = await edit(acme, " https://www.example.com/quote \r\n\r\nhttps://www.example.com/contact\r\n");
+    expect(describeRedirect(saved)).toBe(`303 ${path}?done=saved`);
+    expect(await listed()).toBe("https://www.example.com/quote\nhttps://www.example.com/contact");
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["client.return_urls_changed"]);
+    const rows = named((await openPage(acme, "/portal/keys")).document, "tr").map(words);
+    expect(rows).toContainEqual(expect.stringMatching(/Copy 2 .*Edit return URLs$/));
+    expect(describeRedirect(await edit(acme, ""))).toBe(`303 ${path}?done=saved`);
+    expect(await listed()).toBe("");
+  });
+
+  test("are refused next to the field, with what was typed, if one is not on a verified domain", async () => {
+    const refused = parsePage(await edit(acme, "https://elsewhere.example/quote"));
+    expect(refused.status).toBe(400);
+    expect(getPageText(refused)).toContain("Each must be a URL on one of your verified domains, without a fragment.");
+    expect(refused.text).toMatch(/<textarea[^>]*aria-invalid="true"[^>]*>https:\/\/elsewhere\.example\/quote<\/textarea>/);
+    expect(await listed()).toBe("");
+  });
+
+  test("are not shown to other businesses or in the other environment", async () => {
+    for (const [who, at] of [
+      [other, path],
+      [acme, path.replace("/portal/", "/portal/test/")],
+    ] as const)
+      expect((await openPage(who, at)).status).toBe(404);
+  });
+});
+
 describe("settings", () => {
   test("show a verified website in the preview of the business", async () => {
     expect(words((await openPage(acme, "/portal/settings")).document)).toMatch(/How people see you AS Acme Solar LLC \S+ · verified/);

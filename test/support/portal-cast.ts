@@ -72,6 +72,7 @@ export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records>
     seq: String(events[0]?.seq),
     share_id: (await grantShare(await signInPerson())).share.id as string,
     domain_id: (await made("/domains", { domain: "roles.example" })).id as string,
+    client_id: world.acme.clients.live,
     key_id: (await made("/keys", { name: "Roles" })).id as string,
     member_id: (await made("/members", { email: "invited@roles.example", role: "member" })).id as string,
     token_id: (await made("/agent-token", { name: "Roles" })).id as string,

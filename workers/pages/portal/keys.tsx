@@ -19,6 +19,7 @@ import {
   FormCard,
   FormErrorMessage,
   formatCopyLabel,
+  formatCount,
   IdempotencyField,
   Link,
   messages,
@@ -141,7 +142,22 @@ const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
       columns={[
         [keyMessages.name, (row) => <VerbatimText text={row.name} />],
         [keyMessages.clientId, (row) => <CopyLine id={row.id} value={row.id} copyLabel={formatCopyLabel(row.name)} />],
+        [
+          keyMessages.returnUrls.title,
+          (row) => (row.returnUrls.length === 0 ? keyMessages.returnUrls.none : formatCount(row.returnUrls.length)),
+        ],
         [keyMessages.made, (row) => <Timestamp at={row.createdAt} />, "minor"],
+        [
+          messages.action,
+          (row) => (
+            <Link
+              class="btn sm"
+              to={`/portal/clients/${row.id}`}
+              text={keyMessages.returnUrls.edit}
+              label={`${keyMessages.returnUrls.edit}: ${row.name}`}
+            />
+          ),
+        ],
       ]}
     />
   </Card>

@@ -13,6 +13,7 @@ import { registerDomainRoutes } from "./domains.tsx";
 import { registerEventRoutes } from "./events.tsx";
 import { registerHomeRoutes } from "./home.tsx";
 import { registerInvitationRoutes } from "./invitations.tsx";
+import { registerClientRoutes } from "./client-return-urls.tsx";
 import { registerKeyRoutes } from "./keys.tsx";
 import { registerOverviewRoutes } from "./overview.tsx";
 import { registerRequestLookupRoutes } from "./request-lookup.tsx";
@@ -43,6 +44,7 @@ const routeModules = [
   registerWebhookRoutes,
   registerEventRoutes,
   registerKeyRoutes,
+  registerClientRoutes,
   registerRequestLookupRoutes,
   registerTeamRoutes,
   registerAuditRoutes,

@@ -619,6 +619,17 @@ export const messages = {
     clientId: "Client ID",
     newClient: "Create client ID",
     newClientNote: "Use one per website to tell them apart",
+    client: "Client",
+    returnUrls: {
+      title: "Return URLs",
+      note: "Pages of yours that a share request may return to. The consent sheet accepts a request for one of them even if the browser doesn’t say that it came from your website.",
+      label: "Return URLs",
+      hint: "One per line, up to {max}. Each must be on a domain you’ve verified. Requests must repeat the URL exactly.",
+      save: "Save return URLs",
+      footnote: "Takes effect right away",
+      none: "None",
+      edit: "Edit return URLs",
+    },
   },
   webhooks: {
     intro: "We send events to your endpoints as they happen, signed and with retries.",

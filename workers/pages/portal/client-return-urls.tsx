@@ -1,0 +1,83 @@
+// The return URLs of a client: where a share request may return to without other evidence that the business made it.
+import type { Hono } from "hono";
+import { parseClientId, type ClientId } from "../../../core/ids.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { listClients } from "../../operations/portal/list-clients.ts";
+import { maxReturnUrls, updateReturnUrls } from "../../operations/portal/update-return-urls.ts";
+import { formatMessage, VerbatimText } from "../shared/components.tsx";
+import { CopyLine } from "../shared/signed-in-components.tsx";
+import { Card, Field, FormCard, FormErrorMessage, formatCopyLabel, messages, PropertyList } from "./components.tsx";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { notFoundPage, renderMemberPage } from "./page.tsx";
+import { redirectTo, toFormError, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+
+const keyMessages = messages.keys;
+const keysPath = "/portal/keys";
+const fieldName = "return_urls";
+const pagePath = (id: ClientId): string => `/portal/clients/${id}`;
+
+/** The page of a client of the business in the page's environment. */
+const renderClient = async (request: PortalRequest, id: ClientId, error?: FormError): Promise<Response> => {
+  const { services, member, environment } = request;
+  const client = (await listClients(services, member)).find((listed) => listed.id === id && listed.environment === environment);
+  if (client === undefined) return notFoundPage(request);
+  const { returnUrls } = keyMessages;
+  return renderMemberPage(request, {
+    tab: "keys",
+    title: keyMessages.client,
+    heading: <VerbatimText text={client.name} />,
+    parent: { path: keysPath, text: messages.tabs.keys },
+    error,
+    content: (
+      <div class="cols main">
+        <FormCard
+          id="return-urls"
+          title={returnUrls.title}
+          note={returnUrls.note}
+          action={pagePath(id)}
+          requiredRole="owner"
+          submitLabel={returnUrls.save}
+          footnote={returnUrls.footnote}
+          isPrimary
+        >
+          <FormErrorMessage fields={[fieldName]} />
+          <Field
+            name={fieldName}
+            label={returnUrls.label}
+            hint={formatMessage(returnUrls.hint, { max: String(maxReturnUrls) })}
+            value={client.returnUrls.join("\n")}
+            rows={5}
+            isOptional
+          />
+        </FormCard>
+        <Card id="client" title={keyMessages.client}>
+          <PropertyList
+            isStacked
+            lines={[[keyMessages.clientId, <CopyLine id={id} value={id} copyLabel={formatCopyLabel(keyMessages.clientId)} />]]}
+          />
+        </Card>
+      </div>
+    ),
+  });
+};
+
+/** Reads one URL per line. Empty lines are left out. */
+const parseUrls = (form: PortalFormRequest["form"]): readonly string[] =>
+  (form.get(fieldName) ?? "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+const handleSaveReturnUrls = async (request: PortalFormRequest, id: ClientId): Promise<Response> => {
+  const { services, member, environment } = request;
+  const isListed = (await listClients(services, member)).some((client) => client.id === id && client.environment === environment);
+  if (!isListed) return notFoundPage(request);
+  const saved = await updateReturnUrls(services, member, id, parseUrls(request.form));
+  if (saved.ok) return redirectTo(request, pagePath(id), "saved");
+  return saved.code === "not_found" ? notFoundPage(request) : renderClient(request, id, toFormError(saved));
+};
+
+export const registerClientRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/clients/:id", authenticatedPage(withId(parseClientId, renderClient)));
+  pages.post("/clients/:id", authenticatedAction({ ownerOnly: true }, withId(parseClientId, handleSaveReturnUrls)));
+};
