@@ -222,7 +222,8 @@ CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 CREATE TABLE passkeys (
   id TEXT PRIMARY KEY,
-  consumer_id TEXT NOT NULL REFERENCES consumers (id),
+  -- A row in consumers or members.
+  user_id TEXT NOT NULL,
   -- The passkey's ID on the authenticator.
   credential_id TEXT NOT NULL UNIQUE,
   -- The account's ID on the authenticator: the shard and 30 random bytes, the same for all passkeys of an account.
@@ -236,7 +237,7 @@ CREATE TABLE passkeys (
   created_at INTEGER NOT NULL,
   used_day INTEGER
 ) STRICT;
-CREATE INDEX passkeys_consumer ON passkeys (consumer_id);
+CREATE INDEX passkeys_user ON passkeys (user_id);
 
 CREATE TABLE webauthn_challenges (
   challenge_hash TEXT PRIMARY KEY,

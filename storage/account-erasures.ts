@@ -107,7 +107,7 @@ export const eraseConsumer = (db: Database, id: ConsumerId) => {
       })
       .where(eq(consumers.id, id)),
     db.delete(sessions).where(allOf(eq(sessions.userId, id), eq(sessions.realm, "consumer"))),
-    db.delete(passkeys).where(eq(passkeys.consumerId, id)),
+    db.delete(passkeys).where(eq(passkeys.userId, id)),
     db.delete(agentTokens).where(allOf(eq(agentTokens.principalId, id), eq(agentTokens.realm, "consumer"))),
     db.update(removals).set({ notesSealed: null, affidavitSealed: null, changedBy: "erased" }).where(eq(removals.consumerId, id)),
     db.delete(fieldFanouts).where(eq(fieldFanouts.consumerId, id)),

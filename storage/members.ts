@@ -11,7 +11,7 @@ import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { createLookup } from "./lookups.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
-import { businesses, invitations, members, sessions } from "./schema.ts";
+import { businesses, invitations, members, passkeys, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
 /** The maximum number of members and invitations together in one business. */
@@ -140,7 +140,7 @@ export const updateMembershipRole = (db: Database, businessId: BusinessId, id: s
   ] as const;
 
 /**
- * Removes the member or invitation with this ID, and the member's sessions. Fails if this would leave the business without an owner; check
+ * Removes the member or invitation with this ID, and the member's sessions and passkeys. Fails if this would leave the business without an owner; check
  * with `isLastOwner`.
  */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
@@ -148,6 +148,9 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
     db
       .delete(sessions)
       .where(inArray(sessions.userId, query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id)))),
+    db
+      .delete(passkeys)
+      .where(inArray(passkeys.userId, query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id)))),
     db.delete(members).where(isMemberOfBusiness(businessId, id)),
     db.delete(invitations).where(isInvitationOfBusiness(businessId, id)),
   ] as const;

@@ -1,4 +1,4 @@
-// Consumers' passkeys, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC Authentication.
+// Passkeys of consumers and members, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -9,22 +9,22 @@ import { allOf, countIn, existsIn, notExistsIn } from "./query.ts";
 import { passkeys } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-const { id, consumerId, credentialId, userHandle, publicKey, counter, transports, backedUp, nameSealed, createdAt, usedDay } = passkeys;
+const { id, userId, credentialId, userHandle, publicKey, counter, transports, backedUp, nameSealed, createdAt, usedDay } = passkeys;
 
 const passkeyNameContext = columnContext("passkeys", "name");
 
-/** Lists a consumer's passkeys, oldest first; at most ten. */
-export const listPasskeysByConsumer = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
+/** Lists a consumer's or member's passkeys, oldest first; at most ten. */
+export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lookup<readonly Passkey[]> => {
   const own = db
     .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, lastUsedDay: usedDay })
     .from(passkeys)
-    .where(eq(consumerId, consumer))
+    .where(eq(userId, user))
     .orderBy(createdAt, id);
   return createLookup(db, [own], ([rows]) =>
     Promise.all(
       rows.map(async ({ nameSealed: sealed, ...row }) => ({
         ...row,
-        name: await vault.open(passkeyNameContext(row.id, consumer), sealed),
+        name: await vault.open(passkeyNameContext(row.id, user), sealed),
       })),
     ),
   );
@@ -34,7 +34,7 @@ const hasPasskey = (passkey: string): SQL => existsIn(passkeys, eq(id, passkey))
 
 export interface NewPasskey extends VerifiedCredential {
   readonly id: string;
-  readonly consumerId: string;
+  readonly userId: string;
   readonly userHandle: string;
   readonly transports: readonly string[];
   readonly name: string;
@@ -46,9 +46,9 @@ export interface NewPasskey extends VerifiedCredential {
  * and the credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
-  const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
+  const hasRoom = sql`${countIn(passkeys, eq(userId, passkey.userId))} < ${maxPasskeys}`;
   const isNew = notExistsIn(passkeys, eq(credentialId, passkey.credentialId));
-  const row = { ...passkey, nameSealed: await vault.seal(passkeyNameContext(passkey.id, passkey.consumerId), name), createdAt: now };
+  const row = { ...passkey, nameSealed: await vault.seal(passkeyNameContext(passkey.id, passkey.userId), name), createdAt: now };
   return {
     insert: insertIf(db, passkeys, row, allOf(hasRoom, isNew)),
     isWritten: hasPasskey(passkey.id),
@@ -58,7 +58,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
 /** Finds the passkey with this credential ID and user handle. Returns null if there is none. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
-    .select({ id, consumerId, credentialId, publicKey, counter })
+    .select({ id, userId, credentialId, publicKey, counter })
     .from(passkeys)
     .where(allOf(eq(credentialId, credential), eq(userHandle, handle)))
     .get()) ?? null;
@@ -77,6 +77,6 @@ export const recordPasskeyUse = (
     .where(allOf(eq(id, passkey), rises));
 };
 
-/** Deletes a consumer's passkey. Does nothing if the passkey belongs to another consumer. */
-export const deletePasskey = (db: Database, consumer: string, passkey: string) =>
-  db.delete(passkeys).where(allOf(eq(id, passkey), eq(consumerId, consumer)));
+/** Deletes a passkey. Does nothing if it belongs to someone else. */
+export const deletePasskey = (db: Database, user: string, passkey: string) =>
+  db.delete(passkeys).where(allOf(eq(id, passkey), eq(userId, user)));

@@ -703,9 +703,7 @@ export const passkeys = table(
   "passkeys",
   {
     id: text().primaryKey(),
-    consumerId: text()
-      .notNull()
-      .references(() => consumers.id),
+    userId: text().notNull(),
     credentialId: text().notNull().unique(),
     userHandle: text().notNull(),
     publicKey: text().notNull(),
@@ -716,7 +714,7 @@ export const passkeys = table(
     createdAt: instant().notNull(),
     usedDay: integer(),
   },
-  (t) => [index("passkeys_consumer").on(t.consumerId)],
+  (t) => [index("passkeys_user").on(t.userId)],
 );
 
 export const webauthnChallenges = table(

@@ -111,9 +111,9 @@ export const insertInvitedSession = async (
 /** Builds the condition, for later statements in the batch, that the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
-/** Inserts a session only if the preceding statement recorded a use of the consumer's passkey. */
-export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
-  insertSessionRow(db, session, { realm: "consumer", userId: consumerId }, hasPreviousChange());
+/** Inserts a session only if the preceding statement recorded a use of the person's passkey. */
+export const insertSessionByPasskey = (db: Database, session: NewSession, person: { readonly realm: Realm; readonly userId: string }) =>
+  insertSessionRow(db, session, person, hasPreviousChange());
 
 const maxCountedDeadlines = 1_000; // of each kind; bounds the rows that a page reads
 

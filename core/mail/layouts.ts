@@ -68,14 +68,14 @@ export const layouts: Layouts = {
     lines: [paragraph(text.intro), { kind: "code", code }, action(text, signInUrl), paragraph(text.secrecy)],
     footer: [heading(text.wrongTitle, text.wrong), paragraph(text.reason)],
   }),
-  passkey_added: ({ at, device }, context) => {
+  passkey_added: ({ at, device, accountUrl }, context) => {
     const { passkey_added: text, reasons } = context.messages;
     return {
       subject: text.subject,
       lines: [
         paragraph(text.intro),
         createFacts(context)(["added", formatMinute(context.language, at)], ["device", device]),
-        action(text, `${context.appUrl}/app/account`),
+        action(text, accountUrl),
       ],
       footer: [heading(text.wrongTitle, text.wrong), paragraph(reasons.account)],
     };

@@ -42,7 +42,7 @@ export interface MailData {
   /** To the person who requested a sign-in code. */
   readonly login_code: SignInMailData;
   /** To the account owner. `device` is the name the browser gave, or null. */
-  readonly passkey_added: { readonly at: Instant; readonly device: string | null };
+  readonly passkey_added: { readonly at: Instant; readonly device: string | null; readonly accountUrl: string };
   /** To the person who requested a business account. */
   readonly signup_code: SignInMailData;
   /** To the invited person. */

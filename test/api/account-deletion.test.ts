@@ -120,7 +120,7 @@ describe("DELETE /v1/me", () => {
     await service(`/v1/shares/${(await grantShare(by)).share.id}/revoke`, buildJsonRequest({}, by.headers));
     expect((await by.post("/v1/me/agent-token", { name: `Agent ${marker}` })).status).toBe(201);
     await env.DB.prepare(
-      "INSERT INTO passkeys (id, consumer_id, credential_id, user_handle, public_key, counter, transports, backed_up, name_sealed, created_at) VALUES ('psk_x', ?, 'x', 'x', 'x', 0, '[]', 0, ?, 0)",
+      "INSERT INTO passkeys (id, user_id, credential_id, user_handle, public_key, counter, transports, backed_up, name_sealed, created_at) VALUES ('psk_x', ?, 'x', 'x', 'x', 0, '[]', 0, ?, 0)",
     )
       .bind(id, by.email)
       .run();

@@ -30,7 +30,11 @@ beforeAll(async () => {
   const pat = await signInPerson();
   own = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
   const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
-  service = createServiceCall({ DB: countDatabaseCalls(DB, count), DB_01: countDatabaseCalls(DB_01, count) });
+  service = createServiceCall({
+    DB: countDatabaseCalls(DB, count),
+    DB_01: countDatabaseCalls(DB_01, count),
+    LIMIT_SESSION: "100000/60", // each page is opened twice
+  });
 });
 
 /** The ID to use in the path of pages about one record. */

@@ -2,10 +2,11 @@
 // contains the result.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { clearCodes, signIn } from "../support/people.ts";
+import { clearCodes } from "../support/people.ts";
 import { signUpBusiness, verifyDomain } from "../support/portal.ts";
 import { getFormToken } from "../support/portal-cast.ts";
 import {
+  acceptInvitation,
   openPage,
   parsePage,
   postForm,
@@ -37,7 +38,7 @@ beforeAll(async () => {
   vi.restoreAllMocks();
   await submitForm(owner, "/portal/team", "/portal/team", { email: "clerk@integration-pages.example", role: "member" });
   await clearCodes();
-  clerk = await signIn("clerk@integration-pages.example");
+  clerk = await acceptInvitation("clerk@integration-pages.example");
   for (const who of [owner, clerk]) await openPage(who, path); // a session's first use on a day is recorded
   await waitUntilSettled();
 });

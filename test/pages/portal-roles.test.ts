@@ -47,6 +47,16 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /sign-in": publicPage("400"),
   "POST /sign-in/code": publicPage("303 /portal/sign-in"),
   "POST /sign-in/other": publicPage("303 /portal/sign-in"),
+  "GET /sign-in/link": { ...publicPage("303 /portal"), nobody: "200", consumer: "200" },
+  "POST /sign-in/link": publicPage("303 /portal/sign-in/link?answer=failed"),
+  "POST /sign-in/elsewhere": publicPage("400"),
+  "GET /sign-in/passkey": publicPage("303 /portal/sign-in"),
+  "POST /sign-in/passkey": publicPage("200"),
+  "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?answer=passkey"),
+  // For people who are only invited, who have a session of their own kind.
+  "GET /invitations": { ...signIn, stranger: "303 /portal/businesses", member: "303 /portal/businesses", owner: "303 /portal/businesses" },
+  "POST /invitations/accept": publicPage("303 /portal/sign-in"),
+  "POST /invitations/decline": publicPage("303 /portal/sign-in"),
   "GET /sign-up": { ...publicPage("303 /portal"), nobody: "200", consumer: "200" },
   "POST /sign-up": publicPage("400"),
   "POST /sign-out": publicPage("303 /portal/sign-in"),
@@ -122,6 +132,13 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /team/leave": open("200"),
   // A member can leave, but the only owner cannot.
   "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
+  "GET /account": open("200"),
+  "GET /account/prove": open("303 /portal/account", { test: "303 /portal/test/account" }),
+  "POST /account/passkeys/new": open("200"),
+  "POST /account/passkeys": open("400"),
+  "POST /account/passkeys/remove": open("303 /portal/account"),
+  "POST /account/sessions/end": open("303 /portal/account"),
+  "POST /account/sessions/end-others": open("303 /portal/account"),
   "GET /audit": open("200"),
   "GET /billing": open("200"),
   "POST /billing/export": open("200"),
@@ -238,7 +255,7 @@ describe("each page and each refused form in test mode", () => {
 describe("each page and each form", () => {
   test.each(inOrder(lines))("%s", async (name, line) => {
     const request = asked("/portal", name, line);
-    if (request.method === "POST" && line.nobody === signIn.nobody && !name.includes("/sign-")) {
+    if (request.method === "POST" && line.nobody === signIn.nobody && !/\/(?:sign-|invitations)/.test(name)) {
       const before = await readDatabaseContents();
       expect(outcome(await send("owner", request, false)), "without the form's own token").toBe("403");
       expect(await readDatabaseContents()).toEqual(before);

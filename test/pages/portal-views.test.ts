@@ -1,9 +1,18 @@
 // Saved views of the certificate list: a view stores the filter as it is in the URL, without personal data.
 import { beforeEach, expect, test } from "vitest";
-import { findEmailCode, getCookie, clearCodes, submitEmailCode, signIn } from "../support/people.ts";
+import { findEmailCode, getCookie, clearCodes, submitEmailCode } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
 import { getFormToken } from "../support/portal-cast.ts";
-import { openPage, postForm, getPageText, submitForm, parseFormFields, describeRedirect, type Member } from "../support/portal-pages.ts";
+import {
+  acceptInvitation,
+  openPage,
+  postForm,
+  getPageText,
+  submitForm,
+  parseFormFields,
+  describeRedirect,
+  type Member,
+} from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents } from "../support/world.ts";
 import { named, textOf, withAttribute, type ReadPage } from "./page.ts";
@@ -32,7 +41,7 @@ test("saves a filter under a name for all members and both environments", async 
   expect(await own()).toEqual([["Active on the site", filtered]]);
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@view-pages-${round}.example`, role: "member" });
   await clearCodes();
-  const clerk = await signIn(`clerk@view-pages-${round}.example`);
+  const clerk = await acceptInvitation(`clerk@view-pages-${round}.example`);
   expect(await own(clerk)).toEqual([["Active on the site", filtered]]);
   const page = await openPage(clerk, filtered);
   const [saved] = named(withAttribute(page.document, "class", "saved-view"), "a");

@@ -1,11 +1,12 @@
 // Webhook endpoints in the portal: invalid input, permissions, stale and repeated forms, and the notice about opt-in events.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarmsUntil } from "../support/events.ts";
-import { clearCodes, signIn } from "../support/people.ts";
+import { clearCodes } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
 import { getFormToken } from "../support/portal-cast.ts";
 import { parseCsvFile, getLastCounts, parseChart, parseTable } from "../support/portal-charts.ts";
 import {
+  acceptInvitation,
   openPage,
   parsePage,
   postForm,
@@ -32,7 +33,7 @@ const gather = async (): Promise<void> => {
   owner = await signUpBusiness(`owner@webhook-pages-${round}.example`);
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
   await clearCodes();
-  clerk = await signIn(`clerk@webhook-pages-${round}.example`);
+  clerk = await acceptInvitation(`clerk@webhook-pages-${round}.example`);
   for (const who of [owner, clerk]) await openPage(who, list); // a session's first use on a day is recorded
   await waitUntilSettled();
   mockReceivers(() => new Response(null, { status: 200 }));

@@ -98,10 +98,15 @@ describe("every portal page", () => {
     const app = new Hono<AppEnv>();
     registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
-    const others = ["/sign-in", "/sign-in/link", "/sign-up", "/invitations", "/billing/checkout"].flatMap((path) => [
-      `/portal${path}`,
-      `/portal/test${path}`,
-    ]);
+    const others = [
+      "/sign-in",
+      "/sign-in/link",
+      "/sign-in/passkey",
+      "/sign-up",
+      "/invitations",
+      "/account/prove",
+      "/billing/checkout",
+    ].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
     expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages, ...confirmationPaths].sort());
   });
 

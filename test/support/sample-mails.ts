@@ -34,7 +34,10 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
     template: "withdrawal_code",
     data: { code: "123456", businessName: hostileName, verifyUrl: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
   },
-  passkey_added: { template: "passkey_added", data: { at: Date.parse("2026-11-20T10:05:00.000Z"), device: "Firefox, Windows" } },
+  passkey_added: {
+    template: "passkey_added",
+    data: { at: Date.parse("2026-11-20T10:05:00.000Z"), device: "Firefox, Windows", accountUrl: "/app/account" },
+  },
   withdrawal_confirmation: {
     template: "withdrawal_confirmation",
     data: {

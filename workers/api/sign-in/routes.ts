@@ -33,6 +33,7 @@ import {
   consumerUserExample,
   signInCodeRequestSchema,
   sessionSchema,
+  realmSchema,
   signedInSchema,
   memberUserExample,
   userToWire,
@@ -46,7 +47,14 @@ const signedInResponse = (user: object) => ({
   headers: { "Set-Cookie": { description: "The session cookie.", schema: { type: "string" as const } } },
 });
 
-const passkeySignInSchema = z.object({ credential: signedCredentialSchema }).openapi("PasskeyProof");
+const passkeySignInSchema = z
+  .object({
+    credential: signedCredentialSchema,
+    realm: realmSchema
+      .default("consumer")
+      .openapi({ description: "Whose passkey it is: `consumer` (default) or `business` for a member." }),
+  })
+  .openapi("PasskeyProof");
 
 const requestSignInCodeRoute = createRoute({
   method: "post",
@@ -106,12 +114,12 @@ const signInWithPasskeyRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a passkey",
   description:
-    "Starts a 30-day consumer session. All failures return the same error and use up the challenge. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 30 days for a consumer, 12 hours for a member of a business. A member is signed in to the business in which they added the passkey. All failures return the same error and use up the challenge. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(passkeySignInSchema, { credential: assertionCredentialExample }) },
   responses: { 200: signedInResponse(consumerUserExample) },
   when: {
     login_failed:
-      "The passkey is unknown or removed, its signature, origin or host is incorrect, the user was not verified, the counter went backward, or the challenge is unknown, expired or used. The response does not say which.",
+      "The passkey is unknown, removed or of the other realm, its signature, origin or host is incorrect, the user was not verified, the counter went backward, or the challenge is unknown, expired or used. The response does not say which.",
   },
 });
 
@@ -180,6 +188,7 @@ signInRoutes.openapi(signInWithPasskeyRoute, async (c) => {
   const result = await signInWithPasskey(c.var.services, {
     party: getRelyingParty(c),
     signed: c.req.valid("json").credential,
+    realm: c.req.valid("json").realm,
     replaces: getSessionToken(c),
     userAgent: c.req.header("user-agent"),
   });

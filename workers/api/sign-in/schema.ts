@@ -5,7 +5,7 @@ import { emailCodeSchema, toWire } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 
 const realmEnum = z.enum(realms);
-const realmSchema = realmEnum.openapi({
+export const realmSchema = realmEnum.openapi({
   description: "`business` signs in a member of a business; `consumer` signs in a person.",
   example: "business",
 });

@@ -1,10 +1,10 @@
-// A consumer's passkeys, for the account page.
+// A person's passkeys, for their account page.
 import type { Passkey } from "../../../core/access/passkey.ts";
-import type { ConsumerSession } from "../../../core/access/session.ts";
+import type { Session } from "../../../core/access/session.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
-import { listPasskeysByConsumer } from "../../../storage/passkeys.ts";
+import { listPasskeysByUser } from "../../../storage/passkeys.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Lists the consumer's passkeys, oldest first. */
-export const listPasskeys = (services: Stores, session: ConsumerSession): Lookup<readonly Passkey[]> =>
-  listPasskeysByConsumer(services.shards.forId(session.userId), services.vault, session.userId);
+/** Lists the passkeys of the consumer or of the membership, oldest first. */
+export const listPasskeys = (services: Stores, session: Session): Lookup<readonly Passkey[]> =>
+  listPasskeysByUser(services.shards.forId(session.userId), services.vault, session.userId);

@@ -1,7 +1,7 @@
-// Adds a passkey to a consumer's account. This is the second step of registration.
+// Adds a passkey to a consumer's account or to a membership. This is the second step of registration.
 import { formatDeviceName, parseDevice } from "../../../core/access/device.ts";
 import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationResponse, type Passkey } from "../../../core/access/passkey.ts";
-import type { ConsumerSession } from "../../../core/access/session.ts";
+import type { Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateId, shardOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -13,18 +13,21 @@ import { insertPasskey } from "../../../storage/passkeys.ts";
 import { consumeChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { AccessDependencies, AccessWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "./idempotency.ts";
+import { getSignedInUser } from "./get-signed-in-user.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 import { createCredentialDomainEvent } from "./own-credentials.ts";
-import { getSessionEmail } from "./request-passkey-registration.ts";
 
 const defaultName = "Passkey";
+
+/** Where a person manages passkeys. */
+const accountPaths = { consumer: "/app/account", business: "/portal/account" } as const;
 
 const maxNameLength = 80;
 
 /** Verifies a new credential against this session's challenge. Returns null if it does not match. The challenge is used up either way. */
 const verifyNewCredential = async (
   services: AccessDependencies,
-  session: ConsumerSession,
+  session: Session,
   party: RelyingParty,
   registration: RegistrationResponse,
 ) => {
@@ -44,7 +47,7 @@ const verifyNewCredential = async (
  */
 export const registerPasskey = async (
   services: AccessWriteDependencies,
-  session: ConsumerSession,
+  session: Session,
   party: RelyingParty,
   request: {
     readonly made: RegistrationResponse;
@@ -67,12 +70,12 @@ export const registerPasskey = async (
   const id = generateId("psk_", shardOfId(session.userId), services.random);
   const passkey = { ...key, id, name: name.value ?? device ?? defaultName, transports: made.response.transports ?? [] };
   const db = services.shards.forId(session.userId);
-  const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, consumerId: session.userId, now });
+  const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, userId: session.userId, now });
   const mail = await insertMail(db, vault, {
     template: "passkey_added",
-    data: { at: now, device },
-    to: await getSessionEmail(services, session),
-    consumerId: session.userId as ConsumerId,
+    data: { at: now, device, accountUrl: `${services.config.appUrl}${accountPaths[session.realm]}` },
+    to: (await getSignedInUser(services, session)).email,
+    ...(session.realm === "consumer" && { consumerId: session.userId as ConsumerId }),
     language,
     now,
     onlyIf: isWritten,

@@ -6,6 +6,7 @@ import {
   type RelyingParty,
   type AuthenticationResponse,
 } from "../../../core/access/passkey.ts";
+import type { Realm } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refusals } from "../../../core/refusals.ts";
@@ -28,6 +29,8 @@ const dummyPasskey: PasskeyCredential = {
   counter: 0,
 };
 
+const toRealm = (userId: string): Realm => (userId.startsWith("con_") ? "consumer" : "business");
+
 /**
  * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. The
  * challenge is used up either way.
@@ -37,6 +40,8 @@ export const signInWithPasskey = async (
   request: {
     readonly party: RelyingParty;
     readonly signed: AuthenticationResponse;
+    /** A passkey of the other realm is refused, so that a page never signs a person in to the other one. */
+    readonly realm: Realm;
     readonly replaces: string | null;
     readonly userAgent: string | undefined;
   },
@@ -54,11 +59,17 @@ export const signInWithPasskey = async (
   ]);
   const verified =
     consumed === null ? null : await services.webAuthn.verifyAuthentication(party, assertion, challenge, passkey ?? dummyPasskey);
-  if (verified === null || passkey === null) return refused;
+  if (verified === null || passkey === null || toRealm(passkey.userId) !== request.realm) return refused;
 
-  const db = services.shards.forId(passkey.consumerId);
-  const { token, row } = await prepareSession(services, shardOfId(passkey.consumerId), request.userAgent);
-  await batch(db, [recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }), insertSessionByPasskey(db, row, passkey.consumerId)]);
+  const { userId } = passkey;
+  const db = services.shards.forId(userId);
+  const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
+  // Other shards are not searched here: a session that may have memberships there finds them when a page lists them.
+  const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
+  await batch(db, [
+    recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }),
+    insertSessionByPasskey(db, { ...row, hasOtherShards }, { realm: request.realm, userId }),
+  ]);
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
   if (session === null) return refused; // a concurrent sign-in with this passkey won, or the passkey was removed
   if (request.replaces !== null) await signOut(services, request.replaces);

@@ -186,7 +186,7 @@ const renderPasskeyStep = async (c: Context<AppEnv>, { next }: SignInFormRequest
 };
 
 const handlePasskeyResponse = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> =>
-  c.redirect((await completePasskeySignIn(c, form)) ? next : `${next}?answer=passkey`, 303);
+  c.redirect((await completePasskeySignIn(c, form, "consumer")) !== null ? next : `${next}?answer=passkey`, 303);
 
 export const signInPath = "/app/sign-in";
 

@@ -282,7 +282,7 @@ const renderPasskeyStep = async (c: Context<AppEnv>, { view }: SheetFormRequest)
 };
 
 const handlePasskeyResponse = async (c: Context<AppEnv>, { form }: SheetFormRequest): Promise<Response> =>
-  redirectToSheet(c, (await completePasskeySignIn(c, form)) ? "" : "&answer=passkey");
+  redirectToSheet(c, (await completePasskeySignIn(c, form, "consumer")) !== null ? "" : "&answer=passkey");
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {
   clearPendingSignIn(c);

@@ -48,6 +48,8 @@ interface MemberPage extends RefusalDetails {
   readonly content: Child;
   /** Loads the script that refreshes the page instead of the one that copies. */
   readonly hasLiveUpdates?: boolean;
+  /** Loads the script that prompts for a passkey instead of the one that copies. */
+  readonly script?: "passkey.js";
   /** For accounts that may not be read: there is no page to go to. */
   readonly hidesNavigation?: true;
 }
@@ -55,7 +57,7 @@ interface MemberPage extends RefusalDetails {
 /** Renders a member's page inside the portal's frame. */
 export const renderMemberPage = (
   request: PortalRequest,
-  { tab, content, heading, status, intro, actions, parent, crumb, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
+  { tab, content, heading, status, intro, actions, parent, crumb, hasLiveUpdates, script, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
   const { c, member, pathInMode, form } = request;
   const { error, code } = refusal;
@@ -66,7 +68,7 @@ export const renderMemberPage = (
     title,
     error,
     code,
-    ...(hasLiveUpdates ? { script: "follow.js", canFetchItself: true } : { script: "copy.js" }),
+    ...(hasLiveUpdates ? { script: "follow.js", canFetchItself: true } : { script: script ?? "copy.js" }),
     surface: "portal",
     header: withRequest(<Shell tab={tab} title={crumb ?? heading ?? title} parent={parent} hidesNavigation={hidesNavigation === true} />),
     content: withRequest(

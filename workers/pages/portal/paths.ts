@@ -8,6 +8,10 @@ export const testRootPath = "/portal/test";
 /** Where a person who belongs to no business answers invitations. */
 export const invitationsPath = "/portal/invitations";
 
+export const accountPath = "/portal/account";
+/** Asks a member to sign in again before an action that requires a recent sign-in. */
+export const provePath = `${accountPath}/prove`;
+
 const isTestPath = (path: string): boolean => path === testRootPath || path.startsWith(`${testRootPath}/`);
 
 export const environmentFromPath = (path: string): Environment => (isTestPath(path) ? "sandbox" : "live");
@@ -49,6 +53,7 @@ export const livePaths: readonly string[] = [
   "/portal/steps",
   "/portal/webhooks/new",
   "/portal/businesses",
+  accountPath,
 ];
 /** Pages that ask before an action. Members who may not act get the reason instead. */
 export const confirmationPaths: readonly string[] = ["/portal/team/leave", "/portal/test/team/leave", "/portal/test/sandbox/reset"];

@@ -3,6 +3,7 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";
+import { registerMemberAccountRoutes } from "./account.tsx";
 import { registerAuditRoutes } from "./audit.tsx";
 import { registerBillingRoutes } from "./billing.tsx";
 import { registerBusinessRoutes } from "./businesses.tsx";
@@ -16,6 +17,7 @@ import { registerInvitationRoutes } from "./invitations.tsx";
 import { registerClientRoutes } from "./client-return-urls.tsx";
 import { registerKeyRoutes } from "./keys.tsx";
 import { registerOverviewRoutes } from "./overview.tsx";
+import { registerPasskeySignInRoutes } from "./passkey-sign-in.tsx";
 import { registerRequestLookupRoutes } from "./request-lookup.tsx";
 import { registerSandboxRoutes } from "./sandbox.tsx";
 import { registerSettingsRoutes } from "./settings.tsx";
@@ -31,6 +33,8 @@ import { authenticatedPage } from "./handlers.ts";
 const routeModules = [
   registerSignInRoutes,
   registerSignInLinkRoutes,
+  registerPasskeySignInRoutes,
+  registerMemberAccountRoutes,
   registerBusinessRoutes,
   registerInvitationRoutes,
   registerHomeRoutes,

@@ -4,7 +4,7 @@ import type { Child, FC } from "hono/jsx";
 import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
 import { navigationGroups } from "./navigation.ts";
-import { liveRootPath, tabs, testRootPath } from "./paths.ts";
+import { accountPath, liveRootPath, tabs, testRootPath } from "./paths.ts";
 
 export type Tab = keyof typeof messages.tabs;
 
@@ -152,7 +152,9 @@ export const Shell: FC<ShellProps> = ({ tab, title, parent, hidesNavigation = fa
           )}
           <div class="me">
             <p>
-              <VerbatimText text={email} />
+              <a href={accountPath}>
+                <VerbatimText text={email} />
+              </a>
             </p>
             <div class="row apart">
               <span class="quiet">{shellMessages.roles[member.role]}</span>

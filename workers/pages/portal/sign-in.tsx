@@ -24,7 +24,8 @@ import { businessChoicePath, parseNextPath } from "./businesses.tsx";
 import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
 import { listCountryNames } from "./country-names.ts";
 import { renderPortalPage } from "./page.tsx";
-import { invitationsPath, pathWithQuery } from "./paths.ts";
+import { PasskeySignInForm } from "./passkey-form.tsx";
+import { invitationsPath, pathWithQuery, provePath } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
 
 const { signIn: signInMessages, signUp: signUpMessages } = messages;
@@ -37,6 +38,8 @@ export interface SignInStep {
   /** What the account is for, or where the code was sent. */
   readonly intro: Child;
   readonly content: Child;
+  /** Offers a passkey as well; the page to open after signing in. */
+  readonly passkeyNext?: string;
   /** Below the card: where else to go. */
   readonly others?: Child;
   /** Set if the page is the response to a refused form. */
@@ -44,10 +47,14 @@ export interface SignInStep {
   readonly error?: FormError | undefined;
 }
 
-export const renderStep = (c: Context<AppEnv>, { title, intro, content, others, form, error }: SignInStep): Promise<Response> =>
+export const renderStep = (
+  c: Context<AppEnv>,
+  { title, intro, content, passkeyNext, others, form, error }: SignInStep,
+): Promise<Response> =>
   renderPortalPage(c, {
     title,
     error,
+    ...(passkeyNext !== undefined && { script: "passkey.js" }),
     content: (
       <div class="confirm stack">
         <div class="card">
@@ -55,6 +62,7 @@ export const renderStep = (c: Context<AppEnv>, { title, intro, content, others, 
             <h1>{title}</h1>
             <p class="quiet">{intro}</p>
             <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
+            {passkeyNext !== undefined && <PasskeySignInForm next={passkeyNext} />}
           </div>
         </div>
         {others}
@@ -89,6 +97,7 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
         <SubmitButton>{signInMessages.send}</SubmitButton>
       </form>
     ),
+    passkeyNext: next,
     others: (
       <>
         <p>
@@ -173,14 +182,18 @@ export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, ren
 /** Shows the browser's current step, according to its cookie. */
 const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
   const pending = await findPendingSignIn(c);
-  if (pending === null) return renderEmailStep(c, next);
+  const answer = c.req.query("answer");
+  const refused: FormError = { code: "login_failed", field: "email", text: signInMessages.passkeyRefused };
+  if (pending === null) return renderEmailStep(c, next, answer === "passkey" ? { error: refused } : {});
   const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.wrongCode };
-  return renderCodeStep(c, next, pending.email, c.req.query("answer") === "failed" ? failed : undefined);
+  return renderCodeStep(c, next, pending.email, answer === "failed" ? failed : undefined);
 };
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
-  return renderUnlessSignedIn(c, next, () => renderSignInStep(c, next));
+  // A member who proves their identity again is signed in all along, so the next page shows the answer.
+  const signedInPath = next === provePath ? pathWithQuery(next, { answer: c.req.query("answer") ?? null }) : next;
+  return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };
 
 type SignInFormRequest = FormRequest<{ readonly next: string }>;
@@ -203,7 +216,7 @@ export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: 
   const session = await authenticateSession(services, token);
   if (session?.realm === "invited") return c.redirect(invitationsPath, 303);
   const memberships = session?.realm === "business" ? await listMemberships(services, session) : [];
-  const hasSeveral = memberships.filter(({ invitedUntil }) => invitedUntil === null).length > 1;
+  const hasSeveral = next !== provePath && memberships.filter(({ invitedUntil }) => invitedUntil === null).length > 1;
   return c.redirect(hasSeveral ? businessChoicePath(next) : next, 303);
 };
 

@@ -1,6 +1,7 @@
 // Passkeys on pages: the component that prompts for one, and signing in with its response.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
+import type { Realm } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
@@ -11,15 +12,15 @@ import { appMessages } from "../i18n/app.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { Icon, usePageContext } from "./components.tsx";
 
-/** Returns false if the response is malformed or no passkey matches. */
-export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields): Promise<boolean> => {
+/** Returns the token of the new session, or null if the response is malformed or no passkey of the realm matches. */
+export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields, realm: Realm): Promise<string | null> => {
   const credential = parseSignedCredential(form.get("credential") ?? "");
-  const request = { party: getRelyingParty(c), replaces: getSessionToken(c), userAgent: c.req.header("user-agent") };
+  const request = { realm, party: getRelyingParty(c), replaces: getSessionToken(c), userAgent: c.req.header("user-agent") };
   const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
   clearPendingSignIn(c); // a pending email code is no longer needed
-  if (!signed?.ok) return false;
-  setSessionCookie(c, signed.value.token, "consumer");
-  return true;
+  if (!signed?.ok) return null;
+  setSessionCookie(c, signed.value.token, realm);
+  return signed.value.token;
 };
 
 /** The page script passes `options` to the browser's passkey prompt and puts the response into the surrounding form. */

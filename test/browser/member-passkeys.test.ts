@@ -1,0 +1,58 @@
+// A member adds, uses and removes a passkey on the portal's pages, with Chromium's virtual authenticator.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { signInBrowser } from "../support/local-session.ts";
+
+let service: LocalService;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+const addVirtualAuthenticator = async (page: Page): Promise<void> => {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+};
+
+test("a member adds a passkey, signs in with it, and removes it", async () => {
+  const { page, problems, close } = await openPage(browser);
+  await addVirtualAuthenticator(page);
+  await signInBrowser(page.context(), service.origin, service.world.memberEmail, "business");
+  await page.goto(`${service.origin}/portal/account`);
+  expect(await findingsInWindows(page, wideAndNarrowAppearances), "without a passkey").toEqual([]);
+  await page.getByRole("button", { name: "Add passkey" }).click();
+  await page.getByText("Passkey added.").waitFor();
+  expect(await findingsInWindows(page, wideAndNarrowAppearances), "with a passkey").toEqual([]);
+
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
+  await page.waitForURL("**/portal/sign-in");
+  await page.goto(`${service.origin}/portal/team`);
+  expect(await findingsInWindows(page, wideAndNarrowAppearances), "sign-in").toEqual([]);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.waitForURL("**/portal/team");
+  await page.getByRole("heading", { level: 1, name: "Team" }).waitFor();
+
+  await page.goto(`${service.origin}/portal/account`);
+  await page.getByRole("button", { name: /^Remove/ }).click();
+  await page.getByText("Passkey removed.").waitFor();
+  expect(await page.getByRole("button", { name: /^Remove/ }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await close();
+});

@@ -1,0 +1,247 @@
+// /portal/account: the devices a member is signed in on, and their passkeys. Adding or removing a passkey needs a recent sign-in, because
+// with only a stolen session a thief could add one and keep access, or remove the member's.
+import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import { formatDeviceName } from "../../../core/access/device.ts";
+import { addPasskeyProofMinutes, type Passkey } from "../../../core/access/passkey.ts";
+import { isRecentlyVerified } from "../../../core/access/session.ts";
+import { parsePasskeyId, parseSessionId } from "../../../core/ids.ts";
+import { dayMs } from "../../../core/time.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getRelyingParty } from "../../http/guards/app-origin.ts";
+import { parseCreatedCredential } from "../../http/passkey-credentials.ts";
+import { findPendingSignIn } from "../../http/pending-sign-in.ts";
+import { listPasskeys } from "../../operations/access/list-passkeys.ts";
+import { listSessions, type ListedSession } from "../../operations/access/list-sessions.ts";
+import { registerPasskey } from "../../operations/access/register-passkey.ts";
+import { removePasskey } from "../../operations/access/remove-passkey.ts";
+import { requestPasskeyRegistration } from "../../operations/access/request-passkey-registration.ts";
+import { revokeOtherSessions } from "../../operations/access/revoke-other-sessions.ts";
+import { revokeSession } from "../../operations/access/revoke-session.ts";
+import { FormattedMessage, formatDay, formatMessage, Icon, StatusBadge, VerbatimText } from "../shared/components.tsx";
+import { ButtonLink, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
+import { ActionButton, Card, Link, messages, PostForm, language } from "./components.tsx";
+import { authenticatedAction, authenticatedPage, type PageHandler } from "./handlers.ts";
+import { renderMemberPage } from "./page.tsx";
+import { PasskeySignInForm } from "./passkey-form.tsx";
+import { accountPath, provePath } from "./paths.ts";
+import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import { CodeStep, codeSentTo } from "./sign-in.tsx";
+
+const { account: accountMessages, signIn: signInMessages } = messages;
+const parent = { path: accountPath, text: accountMessages.title };
+
+const DeviceItem: FC<{ session: ListedSession }> = ({ session: { id, device, seenDay, isCurrent } }) => {
+  const name = (device === null ? null : formatDeviceName(device)) ?? accountMessages.unknownDevice;
+  return (
+    <li>
+      <Icon name="laptop" />
+      <div>
+        <VerbatimText text={name} />
+        {seenDay !== null && (
+          <small class="quiet">{formatMessage(accountMessages.lastUsed, { date: formatDay(language, seenDay * dayMs) })}</small>
+        )}
+      </div>
+      {isCurrent ? (
+        <StatusBadge tone="good" icon="circle-check" text={accountMessages.thisDevice} />
+      ) : (
+        <ActionButton action={`${accountPath}/sessions/end`} label={messages.signOut} of={name} hiddenValues={{ id }} />
+      )}
+    </li>
+  );
+};
+
+const PasskeyItem: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt, lastUsedDay } }) => {
+  const text = lastUsedDay === null ? accountMessages.passkeyUnused : accountMessages.passkeyUsed;
+  const date = lastUsedDay === null ? "" : formatDay(language, lastUsedDay * dayMs);
+  return (
+    <li>
+      <Icon name="key-round" />
+      <div>
+        <VerbatimText text={name} />
+        <small class="quiet">{formatMessage(text, { made: formatDay(language, createdAt), date })}</small>
+      </div>
+      <ActionButton action={`${accountPath}/passkeys/remove`} label={accountMessages.remove} of={name} hiddenValues={{ id }} />
+    </li>
+  );
+};
+
+const renderAccount = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const { services, member, email } = request;
+  const [sessions, passkeys] = await Promise.all([listSessions(services, member), listPasskeys(services, member)]);
+  return renderMemberPage(request, {
+    tab: null,
+    title: accountMessages.title,
+    intro: <FormattedMessage text={accountMessages.intro} parts={{ address: <VerbatimText text={email} /> }} />,
+    script: "passkey.js",
+    error,
+    content: (
+      <div class="stack">
+        {error !== undefined && (
+          <p class="error" role="alert">
+            <Icon name="circle-alert" />
+            <span>{error.text}</span>
+          </p>
+        )}
+        <Card
+          id="passkeys"
+          title={accountMessages.passkeys}
+          note={accountMessages.passkeysNote}
+          isFlush
+          footer={
+            <div data-offers-passkey="" hidden>
+              <PostForm action={`${accountPath}/passkeys/new`} class="one-button">
+                <button type="submit" class="btn primary">
+                  {accountMessages.addPasskey}
+                </button>
+              </PostForm>
+            </div>
+          }
+        >
+          {passkeys.length === 0 ? (
+            <p class="body quiet">{accountMessages.noPasskeys}</p>
+          ) : (
+            <ul class="lines">
+              {passkeys.map((passkey) => (
+                <PasskeyItem passkey={passkey} />
+              ))}
+            </ul>
+          )}
+        </Card>
+        <Card
+          id="devices"
+          title={accountMessages.devices}
+          note={accountMessages.devicesNote}
+          isFlush
+          {...(sessions.length > 1 && {
+            footer: <ActionButton action={`${accountPath}/sessions/end-others`} label={accountMessages.signOutOthers} />,
+          })}
+        >
+          <ul class="lines">
+            {sessions.map((session) => (
+              <DeviceItem session={session} />
+            ))}
+          </ul>
+        </Card>
+      </div>
+    ),
+  });
+};
+
+/** Redirects to the page that asks for a sign-in unless the last one is recent. */
+const requireRecentProof =
+  (act: PageHandler<PortalFormRequest>): PageHandler<PortalFormRequest> =>
+  (request) =>
+    isRecentlyVerified(request.member, request.now, addPasskeyProofMinutes) ? act(request) : redirectTo(request, provePath);
+
+/** Asks the member to sign in again, with a code or a passkey. Uses the sign-in forms. */
+const renderProof = async (request: PortalRequest): Promise<Response> => {
+  const { c, email, member, now } = request;
+  if (isRecentlyVerified(member, now, addPasskeyProofMinutes)) return redirectTo(request, accountPath);
+  const pending = await findPendingSignIn(c);
+  const isCodeSent = pending?.email.toLowerCase() === email.toLowerCase();
+  const error: FormError | undefined =
+    isCodeSent && c.req.query("answer") === "failed" ? { code: "login_failed", field: "code", text: signInMessages.wrongCode } : undefined;
+  return renderMemberPage(request, {
+    tab: null,
+    title: accountMessages.proveTitle,
+    parent,
+    script: "passkey.js",
+    error,
+    content: (
+      <div class="card confirm">
+        <div class="body stack">
+          <p class="quiet">{isCodeSent ? codeSentTo(email) : accountMessages.proveWhy}</p>
+          {isCodeSent ? (
+            <CodeStep next={provePath} email={email} error={error} />
+          ) : (
+            <>
+              <form method="post" action="/portal/sign-in" class="form stack">
+                <NextPathField next={provePath} />
+                <input type="hidden" name="email" value={email} />
+                <div class="choice">
+                  <ButtonLink href={accountPath}>{accountMessages.cancel}</ButtonLink>
+                  <SubmitButton>{signInMessages.send}</SubmitButton>
+                </div>
+              </form>
+              <PasskeySignInForm next={provePath} />
+            </>
+          )}
+        </div>
+      </div>
+    ),
+  });
+};
+
+const renderRefused = (request: PortalRequest, text: string, code: FormError["code"] = "passkey_refused"): Promise<Response> =>
+  renderAccount(request, { code, field: null, text });
+
+const renderNewPasskey = async (request: PortalFormRequest): Promise<Response> => {
+  const options = await requestPasskeyRegistration(request.services, request.member, getRelyingParty(request.c));
+  if (!options.ok) return renderRefused(request, accountMessages.limit, options.code);
+  return renderMemberPage(request, {
+    tab: null,
+    title: accountMessages.addPasskey,
+    parent,
+    intro: accountMessages.confirmOnDevice,
+    script: "passkey.js",
+    content: (
+      <div class="card confirm">
+        <div class="body stack">
+          <PostForm action={`${accountPath}/passkeys`}>
+            <PasskeyPrompt how="create" options={options.value} label={accountMessages.addPasskey} />
+          </PostForm>
+          <p>
+            <Link to={accountPath} text={accountMessages.cancel} />
+          </p>
+        </div>
+      </div>
+    ),
+  });
+};
+
+const handleAddPasskey = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, member, form } = request;
+  const made = parseCreatedCredential(form.get("credential") ?? "");
+  if (made === null) return renderRefused(request, accountMessages.notAdded);
+  const registration = { made, name: null, userAgent: c.req.header("user-agent"), language } as const;
+  const added = await registerPasskey(services, member, getRelyingParty(c), registration);
+  if (added.ok) return redirectTo(request, accountPath, "passkeyAdded");
+  return renderRefused(request, added.code === "passkey_limit" ? accountMessages.limit : accountMessages.notAdded, added.code);
+};
+
+/** Ignores an ID that is not one of the member's passkeys. */
+const handleRemovePasskey = async (request: PortalFormRequest): Promise<Response> => {
+  const id = parsePasskeyId(request.form.get("id") ?? "");
+  const removed = id === null ? null : await removePasskey(request.services, request.member, id);
+  return redirectTo(request, accountPath, removed?.ok ? "passkeyRemoved" : undefined);
+};
+
+/** Ignores an ID that is not an active session of this member. */
+const handleEndSession = async (request: PortalFormRequest): Promise<Response> => {
+  const id = parseSessionId(request.form.get("id") ?? "");
+  const ended = id === null ? null : await revokeSession(request.services, request.member, id);
+  return redirectTo(request, accountPath, ended?.ok ? "deviceEnded" : undefined);
+};
+
+const handleEndOtherSessions = async (request: PortalFormRequest): Promise<Response> => {
+  const ended = await revokeOtherSessions(request.services, request.member);
+  return redirectTo(request, accountPath, ended > 0 ? "othersEnded" : undefined);
+};
+
+/** What concerns the member alone works whatever the business has paid. */
+const ownAction = (act: PageHandler<PortalFormRequest>) => authenticatedAction({ isReadOnly: true }, act);
+
+export const registerMemberAccountRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get(
+    "/account",
+    authenticatedPage((request) => renderAccount(request)),
+  );
+  pages.get("/account/prove", authenticatedPage(renderProof));
+  pages.post("/account/passkeys/new", ownAction(requireRecentProof(renderNewPasskey)));
+  pages.post("/account/passkeys", ownAction(requireRecentProof(handleAddPasskey)));
+  pages.post("/account/passkeys/remove", ownAction(requireRecentProof(handleRemovePasskey)));
+  pages.post("/account/sessions/end", ownAction(handleEndSession));
+  pages.post("/account/sessions/end-others", ownAction(handleEndOtherSessions));
+};
