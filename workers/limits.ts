@@ -39,6 +39,11 @@ export const defaultLimits = {
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
   /** Enough for a person who clicks while a page polls in the background. */
   SESSION: { count: 120, seconds: 60, scaled: false },
+  /**
+   * Changes by signed-in people, per business or consumer. Bounds the rows and audit entries of changes that have no limit of their own. A
+   * large team that confirms deadlines by hand makes a few hundred changes an hour.
+   */
+  CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** The same as for an API key, because an assistant working through a list sends bursts. */
@@ -54,6 +59,11 @@ export const defaultLimits = {
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /** Refused requests stored for a business. A daily limit of 1,428 allows about 10,000 in seven days. */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
+  /**
+   * Fetches of a business's policies. Pages of one site share a capture for a day unless they link to other policies. Beyond the limit,
+   * certificates are issued without policies.
+   */
+  POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
   /** Webhook tests and replays combined, per user (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /**

@@ -4,6 +4,7 @@ import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts"
 import { refusals } from "../../core/refusals.ts";
 import { statusByCode } from "../../workers/http/statuses.ts";
 import { defaultLimits, defaultStorageLimits } from "../../workers/limits.ts";
+import { writePaths, type WritePath } from "../../workers/write-paths.ts";
 import { readRepositoryFile } from "./repository.ts";
 
 const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
@@ -44,6 +45,21 @@ test("limits.md lists every rate limit and storage limit once, with its default 
   expect(listed.length).toBe(defaults.length);
   const scaled = [...readPage("limits").matchAll(/^\| `([A-Z_]+)` \\\* \|/gm)].map(([, name]) => name);
   expect(scaled.sort()).toEqual(defaults.flatMap(({ name, scaled: isScaled }) => (isScaled ? [name] : [])).sort());
+});
+
+const formatWritePath = ({ stores, limits, routes }: WritePath): string => {
+  const toCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  return `| ${stores} | ${toCode(routes)} | ${toCode(limits)} |`;
+};
+
+test("limits.md lists every write path with its limits", () => {
+  const [, section = ""] = readPage("limits").split("\n## Write paths\n");
+  const listed =
+    section
+      .split("\n## ")[0]
+      ?.split("\n")
+      .filter((line) => line.startsWith("| ")) ?? [];
+  expect(listed.slice(1).join("\n")).toBe(writePaths.map(formatWritePath).join("\n"));
 });
 
 test("settings.md lists every setting that the Worker reads", () => {

@@ -558,6 +558,15 @@ describe("submissions by strangers", () => {
     expect(last.map(({ status }) => status)).toEqual(["unavailable", "unavailable", "unavailable"]);
     expect(web.urls().some((url) => url.startsWith(`https://many-21-${host}`))).toBe(false);
   });
+
+  test("G17: get no policies and cause no fetch past the daily number of captures of a business", async () => {
+    const certId = await issueWaitingCertificate(`limited-${host}`);
+    await runCapture(0, {
+      takeExactly: async (name) => ({ isAllowed: name !== "POLICY_CAPTURES_PER_BUSINESS", remaining: 0, resetMs: 1_000 }),
+    });
+    expect((await getPublicPolicies(certId)).status).toBe("unavailable");
+    expect(web.urls().some((url) => url.startsWith(`https://limited-${host}`))).toBe(false);
+  });
 });
 
 describe("policies are found", () => {

@@ -100,7 +100,9 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
   if (fresh !== null) return linkWaitingCertificates(platform, db, lease, { capture: fresh, rows: [] });
 
   // More attempts than the maximum means that fetching crashed the worker, so it is not tried again.
-  const fetched = attempts > maxCaptureAttempts ? emptyPolicies : await fetchPolicies(platform, { origin, page });
+  const canFetch =
+    attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", lease.businessId)).isAllowed;
+  const fetched = canFetch ? await fetchPolicies(platform, { origin, page }) : emptyPolicies;
   const now = platform.clock();
   if (!fetched.isComplete && attempts < maxCaptureAttempts) {
     await postponePolicyLease(db, lease, computeNextCaptureAt(attempts, now)).run();

@@ -5,8 +5,8 @@ import { failure, type FailureResponse } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { findAnySession, findSession } from "./find-session.ts";
 import { defineGuard, combineGuards } from "./define-guard.ts";
-import { enforceLimit } from "./rate-limits.ts";
-import { sameOriginGuard } from "./same-origin.ts";
+import { applyRateLimit, applySecondaryRateLimit } from "./rate-limits.ts";
+import { safeMethods, sameOriginGuard } from "./same-origin.ts";
 
 /** Returns a session's caller, for the log and for idempotency keys. */
 export const callerFromSession = ({ userId, ...session }: AnySession): RequestCaller => ({
@@ -15,11 +15,25 @@ export const callerFromSession = ({ userId, ...session }: AnySession): RequestCa
   businessId: session.realm === "business" ? session.business.id : null,
 });
 
+/** Counts a request by the person and, if it is a change, also by the account. Returns the 429 response or null. */
+export const enforceSessionLimits = async (c: RequestContext, session: AnySession, isChange: boolean): Promise<FailureResponse | null> => {
+  const { services } = c.var;
+  const { businessId, id } = callerFromSession(session);
+  const [requests, changes] = await Promise.all([
+    services.takeExactly("SESSION", session.userId),
+    isChange ? services.takeExactly("CHANGES_PER_ACCOUNT", businessId ?? id) : null,
+  ]);
+  return applyRateLimit(c, "SESSION", requests) ?? (changes && applySecondaryRateLimit(c, "CHANGES_PER_ACCOUNT", changes));
+};
+
 const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) => Promise<Found | null | FailureResponse>) =>
   defineGuard<{ Variables: AnySessionEnv["Variables"] & { session: Found } }>(
     {
       refuses: ["storage_unavailable"],
-      when: { unauthorized: "There is no session, or it has ended.", rate_limited: "More than 120 requests per minute by one person." },
+      when: {
+        unauthorized: "There is no session, or it has ended.",
+        rate_limited: "More than 120 requests per minute by one person, or 1,000 changes per hour in one account.",
+      },
       responseHeaders: rateHeaders,
       security: [{ session: [] }],
     },
@@ -29,7 +43,7 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
       if (session === null) return failure(c, "unauthorized");
       c.set("session", session);
       c.set("caller", callerFromSession(session));
-      return (await enforceLimit(c, "SESSION", session.userId)) ?? next();
+      return (await enforceSessionLimits(c, session, !safeMethods.has(c.req.method))) ?? next();
     },
   );
 

@@ -7,14 +7,14 @@ import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { callerFromSession } from "../../http/guards/session.ts";
+import { callerFromSession, enforceSessionLimits } from "../../http/guards/session.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { Services } from "../../platform/platform.ts";
-import { checkAccountLimit, findAnyPageSession, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
+import { findAnyPageSession, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
 import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
-import { renderCrossSiteBlocked } from "./notice-pages.tsx";
+import { renderAccountRateLimited, renderCrossSiteBlocked } from "./notice-pages.tsx";
 
 /** Information about the reader that every signed-in page has. */
 export interface SignedInRequest {
@@ -54,8 +54,8 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
     if (session instanceof Response) return session;
     if (session?.realm !== realm.realm) return method === "page" ? realm.renderSignedOut(c, session) : c.redirect(realm.signedOutPath, 303);
     c.set("caller", callerFromSession(session));
-    const limitResponse = await checkAccountLimit(c, "SESSION", session.userId);
-    if (limitResponse !== null) return limitResponse;
+    const refused = await enforceSessionLimits(c, session, method === "action");
+    if (refused !== null) return renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
     const [{ email }, extra] = await Promise.all([getSignedInUser(services, session), realm.load(c, session as SessionOf<R>, method)]);
     const formToken = (path: string) => services.vault.linkToken(`${realm.formTokenPrefix}\n${session.tokenHash}\n${path}`);
     return { c, services, email, now: services.clock(), formToken, ...extra };

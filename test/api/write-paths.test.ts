@@ -1,0 +1,75 @@
+// Every route that stores something has a limit, and the limit refuses calls with 429 before anything is stored.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { writePaths, type WritePath } from "../../workers/write-paths.ts";
+import { callWith } from "../support/scenarios.ts";
+import { signIn } from "../support/people.ts";
+import { world } from "../support/world.ts";
+
+/** Used only by the operator, by this deployment's own ledger clients, or in development. */
+const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
+/** The agent server has its own tests. The pages of invitations are for people who belong to no business, with the same handlers. */
+const isCheckedElsewhere = /^(?:ALL \/mcp|POST \/portal\/invitations\/.*)$/;
+const listed = writePaths.flatMap(({ routes }) => routes);
+
+const refuseOnly = (refusedName: string) => {
+  const allowed = { isAllowed: true, remaining: 1, resetMs: 1_000 };
+  const refused = { isAllowed: false, remaining: 0, resetMs: 7_000 };
+  const stateOf = async (name: string) => (name === refusedName ? refused : allowed);
+  return { takeApproximately: stateOf, takeExactly: stateOf };
+};
+
+test("every route that can write is in the table of write paths, and the table has no others", async () => {
+  const { routes } = buildApp(await getPlatform(env as unknown as Env));
+  const written = routes.flatMap(({ method, path }) => {
+    const route = `${method} ${path.replace(/^\/portal\/test\/(?!sandbox\/)/, "/portal/")}`;
+    return ["GET", "HEAD", "ALL"].includes(method) && path !== "/mcp" ? [] : [route];
+  });
+  const expected = [...new Set(written)].filter((route) => !internalRoutes.test(route));
+  expect(expected.filter((route) => !listed.includes(route))).toEqual([]);
+  expect(listed.filter((route) => !expected.includes(route))).toEqual([]);
+  expect(new Set(listed).size).toBe(listed.length);
+});
+
+describe("the first limit of a write path", () => {
+  let owner: Record<string, string> = {};
+  let consumer: Record<string, string> = {};
+  beforeAll(async () => {
+    owner = await signIn(world.ownerEmail);
+    consumer = await signIn(world.consumerEmail, "consumer");
+  });
+
+  const credentialsFor = (path: string, [limit]: WritePath["limits"]): Record<string, string> => {
+    if (limit === "API_KEY")
+      return { authorization: `Bearer ${path.startsWith("/v1/sandbox/") ? world.acme.keys.sandbox : world.acme.keys.live}` };
+    if (limit !== "SESSION") return {};
+    return /^\/(?:v1\/me|v1\/share\/|app)/.test(path) ? consumer : owner;
+  };
+  const gated = writePaths.flatMap(({ limits, routes }) =>
+    routes.filter((route) => !isCheckedElsewhere.test(route)).map((route) => [route, limits] as const),
+  );
+
+  test.each(gated)("refuses %s with 429, Retry-After and a constant message", async (route, limits) => {
+    const [method = "", template = ""] = route.split(" ");
+    const path = template.replaceAll(/:\w+/g, "00000000000000000000000000");
+    const isPage = !template.startsWith("/v1/") && !template.startsWith("/oauth/token") && !/^\/oauth\/re/.test(template);
+    for (const limit of limits[0] === "SESSION" ? limits.slice(0, 2) : limits.slice(0, 1)) {
+      const answer = await callWith(refuseOnly(limit), path, {
+        method,
+        headers: {
+          "content-type": isPage || template.startsWith("/oauth/") ? "application/x-www-form-urlencoded" : "application/json",
+          "sec-fetch-site": "same-origin",
+          ...credentialsFor(path, limits),
+        },
+        body: isPage ? "a=b" : "{}",
+      });
+      expect([limit, answer.status]).toEqual([limit, 429]);
+      expect(answer.headers.get("retry-after")).toBe("7");
+      if (!isPage && template.startsWith("/v1/"))
+        expect(answer.body.error.message).toBe("Too many requests. Retry after the time given in Retry-After.");
+    }
+  });
+});
