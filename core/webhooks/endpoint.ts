@@ -188,7 +188,7 @@ const maxPublicTestReceivers = 3;
 
 /**
  * Returns whether an endpoint receives a type of event. In a sandbox, events that strangers can cause go only to the three oldest endpoints
- * that select them, so that 20 endpoints do not multiply what a stranger sends. `endpoints` are those of the sequence, oldest first.
+ * that select them, so that 20 endpoints do not multiply what a stranger sends. `endpoints` are all those of the sandbox, oldest first.
  */
 export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(
   endpoint: E,

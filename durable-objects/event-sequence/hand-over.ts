@@ -112,8 +112,10 @@ export class HandOver {
     const { archive, getHead, getBusinessId, getEnvironment, getQueue } = this.#ports;
     const upTo = Math.min(getHead(), row.acked + rowsPerPush);
     const found = await archive.listEventsBetween(row.acked, upTo, null, rowsPerPush);
-    const endpoints = tables.listEndpointRows(this.#storage.sql).map(tables.toEndpoint);
-    const events = found.filter(({ type }) => isEventReceiver(tables.toEndpoint(row), type, endpoints, getEnvironment()));
+    const environment = getEnvironment();
+    const endpoint = tables.toEndpoint(row);
+    const endpoints = environment === "live" ? [endpoint] : tables.listEndpointRows(this.#storage.sql).map(tables.toEndpoint);
+    const events = found.filter(({ type }) => isEventReceiver(endpoint, type, endpoints, environment));
     if (events.length === 0 && row.sent_revision === row.revision) {
       this.#unsavedProgress.set(row.id, { revision: row.revision, acked: upTo });
       return;

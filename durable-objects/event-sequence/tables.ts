@@ -124,7 +124,7 @@ export const listEndpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
 export const findEndpointRow = (sql: SqlStorage, id: string): EndpointRow | null =>
   sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE id = ? AND removed = 0", id).toArray()[0] ?? null;
 
-export const selectedEventTypes = (row: EndpointRow): readonly string[] | null =>
+const selectedEventTypes = (row: EndpointRow): readonly string[] | null =>
   row.events === null ? null : (JSON.parse(row.events) as readonly string[]);
 
 export const toEndpoint = (row: EndpointRow): Endpoint => ({

@@ -26,8 +26,9 @@ test("an owner reaches the page of every email to owners", async () => {
   const webhookId = /whk_[0-9a-z]{26}/.exec(`${created.headers.get("location")} ${created.text}`)?.[0] as string;
   const { domain_missing, domain_lapsed, withdrawal_owner_notice, entities_owner_notice, share_owner_notice, client_limit_near } =
     sampleMails;
+  const { owner_digest } = sampleMails;
   const failing = { template: "webhook_failing", data: { webhookId, failingSince: 0, failures: 100 } } as const;
-  for (const mail of [
+  const notices = [
     domain_missing,
     domain_lapsed,
     withdrawal_owner_notice,
@@ -35,8 +36,9 @@ test("an owner reaches the page of every email to owners", async () => {
     share_owner_notice,
     client_limit_near,
     failing,
-  ])
-    await expectPage(linkOf(mail), /^\/portal\//, (path) => openPage(owner, path));
+  ];
+  const digests = notices.map(({ template: kind }) => ({ ...owner_digest, data: { ...owner_digest.data, kind } }));
+  for (const mail of [...notices, ...digests]) await expectPage(linkOf(mail), /^\/portal\//, (path) => openPage(owner, path));
 });
 
 test("a person reaches the page of every email about an account or a share", async () => {
