@@ -39,7 +39,7 @@ export const refusals = {
   token_limit: "Agent token limit reached. Revoke an unused token first.",
   code_used: "This authorization code has already been redeemed.",
   code_expired: "This authorization code has expired. Codes are valid for 60 seconds.",
-  share_limit: "Share limit reached (100 active shares of one person with one business). Stop sharing something first.",
+  share_limit: "Share limit reached (100 active shares of one person with one business, 1,000 with all). Stop sharing something first.",
   share_inactive: "This share is not active.",
   method_not_allowed: "This method is not allowed for this resource.",
   idempotency_conflict: "This idempotency key was already used with a different request. Use a new key.",

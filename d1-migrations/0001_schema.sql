@@ -66,6 +66,8 @@ CREATE TABLE client_daily_usage (
   -- Computed in the insert. NULL beyond the daily limit, which rolls back the batch.
   submissions INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
+  -- Submissions whose purpose, recipients and origin no earlier certificate combined.
+  new_groups INTEGER NOT NULL DEFAULT 0,
   -- When the owners were warned that usage is near the limit.
   warned_at INTEGER,
   PRIMARY KEY (client_id, day)
@@ -83,7 +85,8 @@ CREATE TABLE api_keys (
   revoked_at INTEGER,
   last_used_at INTEGER
 ) STRICT;
-CREATE INDEX api_keys_business ON api_keys (business_id);
+CREATE INDEX api_keys_active ON api_keys (business_id) WHERE revoked_at IS NULL;
+CREATE INDEX api_keys_revoked ON api_keys (business_id, revoked_at, id) WHERE revoked_at IS NOT NULL;
 
 CREATE TABLE saved_views (
   business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -153,7 +156,7 @@ CREATE TABLE members (
   last_used_at INTEGER,
   UNIQUE (business_id, email_index)
 ) STRICT;
-CREATE INDEX members_address ON members (email_index);
+CREATE INDEX members_address ON members (email_index, last_used_at, created_at, id);
 
 CREATE TABLE invitations (
   id TEXT PRIMARY KEY,
@@ -167,7 +170,7 @@ CREATE TABLE invitations (
   invited_by TEXT,
   UNIQUE (business_id, email_index)
 ) STRICT;
-CREATE INDEX invitations_address ON invitations (email_index, created_at);
+CREATE INDEX invitations_address ON invitations (email_index, expires_at);
 CREATE INDEX invitations_expiry ON invitations (expires_at);
 
 CREATE TABLE signups (
@@ -178,7 +181,7 @@ CREATE TABLE signups (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX signups_address ON signups (email_index, created_at);
+CREATE INDEX signups_address ON signups (email_index, expires_at);
 CREATE INDEX signups_expiry ON signups (expires_at);
 
 CREATE TABLE consumers (
@@ -217,7 +220,7 @@ CREATE TABLE sessions (
   address_sealed TEXT,
   CHECK ((realm = 'invited') = (address_sealed IS NOT NULL))
 ) STRICT;
-CREATE INDEX sessions_user ON sessions (user_id);
+CREATE INDEX sessions_user ON sessions (user_id, created_at, id);
 CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 CREATE TABLE passkeys (
@@ -300,6 +303,12 @@ CREATE TRIGGER sessions_named AFTER INSERT ON sessions WHEN NEW.id = '' BEGIN
   UPDATE sessions SET id = 'ssn_' || substr(user_id, 5, 2) || lower(hex(randomblob(12))) WHERE token_hash = NEW.token_hash;
 END;
 
+-- A person has at most 100 sessions; a new one ends the oldest. So a list of sessions, and ending all of them, cost the same for everyone.
+CREATE TRIGGER sessions_limited AFTER INSERT ON sessions BEGIN
+  DELETE FROM sessions WHERE token_hash IN (
+    SELECT token_hash FROM sessions WHERE user_id = NEW.user_id ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET 100);
+END;
+
 CREATE TRIGGER members_used AFTER INSERT ON sessions WHEN NEW.realm = 'business' BEGIN
   UPDATE members SET last_used_at = NEW.created_at WHERE id = NEW.user_id;
 END;
@@ -331,7 +340,8 @@ CREATE TABLE agent_tokens (
   CHECK ((realm = 'business') = (business_id IS NOT NULL))
 ) STRICT;
 CREATE INDEX agent_tokens_principal ON agent_tokens (principal_id);
-CREATE INDEX agent_tokens_business ON agent_tokens (business_id) WHERE business_id IS NOT NULL;
+CREATE INDEX agent_tokens_business ON agent_tokens (business_id, expires_at) WHERE revoked_at IS NULL AND business_id IS NOT NULL;
+CREATE INDEX agent_tokens_live ON agent_tokens (principal_id, expires_at) WHERE revoked_at IS NULL;
 CREATE INDEX agent_tokens_expiry ON agent_tokens (expires_at);
 CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oauth' AND revoked_at IS NULL AND expiry_notified_at IS NULL;
 
@@ -377,9 +387,17 @@ CREATE TABLE purposes (
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   purpose TEXT NOT NULL,
   purpose_folded TEXT NOT NULL,
+  UNIQUE (business_id, environment, purpose)
+) STRICT;
+
+CREATE TABLE certificate_totals (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   active INTEGER NOT NULL DEFAULT 0 CHECK (active >= 0),
   revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
-  UNIQUE (business_id, environment, purpose)
+  -- Groups with counters. Their number is limited.
+  counted_groups INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (business_id, environment)
 ) STRICT;
 
 -- No column that names a text, a list of recipients or a purpose from a record is a foreign key: SQLite would read every record when one of
@@ -411,11 +429,16 @@ CREATE TABLE certificate_groups (
   purpose_id INTEGER NOT NULL REFERENCES purposes (id),
   entity_list_id INTEGER NOT NULL REFERENCES entity_lists (id),
   origin_domain TEXT NOT NULL,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  -- 1 if the group has counters and searches read it; 0 beyond the limits for new groups.
+  counted INTEGER NOT NULL DEFAULT 1 CHECK (counted IN (0, 1)),
   active INTEGER NOT NULL DEFAULT 0 CHECK (active >= 0),
   revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
   UNIQUE (purpose_id, entity_list_id, origin_domain)
 ) STRICT;
 CREATE INDEX certificate_groups_list ON certificate_groups (entity_list_id);
+CREATE INDEX certificate_groups_counted ON certificate_groups (business_id, environment) WHERE counted = 1;
 
 CREATE TABLE certificate_tallies (
   group_id INTEGER NOT NULL REFERENCES certificate_groups (id),
@@ -461,6 +484,8 @@ CREATE TABLE certificates (
   view_rows INTEGER NOT NULL DEFAULT 0,
   retention_until INTEGER NOT NULL,
   group_id INTEGER REFERENCES certificate_groups (id),
+  -- As on the group.
+  counted INTEGER NOT NULL DEFAULT 1 CHECK (counted IN (0, 1)),
   -- What happened to the submitted values, as published; NULL if nothing did.
   submission_notes TEXT,
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
@@ -474,6 +499,7 @@ CREATE INDEX certificates_test_age ON certificates (issued_at) WHERE environment
 CREATE INDEX certificates_test_disclosure ON certificates (disclosure_hash) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_accepted ON certificates (accepted_list_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_rejected ON certificates (rejected_list_id) WHERE environment = 'sandbox';
+CREATE INDEX certificates_without_counters ON certificates (business_id, environment, issued_at) WHERE counted = 0;
 
 -- The email addresses and phone numbers on a certificate, up to five of each. Every search for a person uses this table.
 CREATE TABLE certificate_addresses (
@@ -483,9 +509,12 @@ CREATE TABLE certificate_addresses (
   business_id TEXT NOT NULL,
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   issued_at INTEGER NOT NULL,
+  -- 0 once the certificate is revoked.
+  active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)),
   PRIMARY KEY (cert_ord, address_index)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX certificate_addresses_person ON certificate_addresses (address_index, business_id, environment, issued_at);
+CREATE INDEX certificate_addresses_active ON certificate_addresses (address_index, environment, business_id, issued_at) WHERE active = 1;
 
 -- The text of a certificate whose ID another one has, because both were issued for one submission.
 CREATE TABLE certificate_twins (
@@ -545,7 +574,18 @@ CREATE TRIGGER entity_lists_named AFTER INSERT ON entity_lists BEGIN
   INSERT OR IGNORE INTO listed_entities (list_id, entity) SELECT NEW.id, value FROM json_each(NEW.entities);
 END;
 
-CREATE TRIGGER certificate_groups_immutable BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
+CREATE TRIGGER certificate_groups_limited AFTER INSERT ON certificate_groups WHEN NEW.counted = 1 BEGIN
+  INSERT INTO certificate_totals (business_id, environment, counted_groups) VALUES (NEW.business_id, NEW.environment, 1)
+    ON CONFLICT (business_id, environment) DO UPDATE SET counted_groups = counted_groups + 1;
+END;
+
+CREATE TRIGGER certificate_groups_unlimited AFTER DELETE ON certificate_groups WHEN OLD.counted = 1 BEGIN
+  UPDATE certificate_totals SET counted_groups = counted_groups - 1 WHERE business_id = OLD.business_id AND environment = OLD.environment;
+END;
+
+CREATE TRIGGER certificate_groups_immutable BEFORE UPDATE OF
+  id, purpose_id, entity_list_id, origin_domain, business_id, environment, counted
+ON certificate_groups
 BEGIN SELECT RAISE(ABORT, 'the key of a certificate group is immutable'); END;
 
 CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates WHEN OLD.environment <> 'sandbox'
@@ -573,16 +613,23 @@ CREATE TRIGGER certificates_twins_erased AFTER UPDATE OF subject_erased_at ON ce
   UPDATE certificate_twins SET manage_token_hash = '' WHERE cert_id = NEW.id;
 END;
 
-CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE ON certificate_addresses
+CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE OF cert_ord, kind, address_index, business_id, environment, issued_at
+ON certificate_addresses
 BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
-  ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, accepted_list_id,
+  ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, counted, accepted_list_id,
   rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid,
   submission_notes
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
-CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
+CREATE TRIGGER certificates_totaled AFTER INSERT ON certificates BEGIN
+  INSERT INTO certificate_totals (business_id, environment, active, revoked)
+    VALUES (NEW.business_id, NEW.environment, NEW.status = 'active', NEW.status = 'revoked')
+    ON CONFLICT (business_id, environment) DO UPDATE SET active = active + excluded.active, revoked = revoked + excluded.revoked;
+END;
+
+CREATE TRIGGER certificates_counted AFTER INSERT ON certificates WHEN NEW.counted = 1 BEGIN
   UPDATE certificate_groups SET active = active + (NEW.status = 'active'), revoked = revoked + (NEW.status = 'revoked') WHERE id = NEW.group_id;
   INSERT INTO certificate_tallies (group_id, span, start, active, revoked)
     SELECT NEW.group_id, s.value, NEW.issued_at - NEW.issued_at % s.value, NEW.status = 'active', NEW.status = 'revoked'
@@ -591,16 +638,27 @@ CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
 END;
 
 CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
+  UPDATE certificate_addresses SET active = 0 WHERE cert_ord = NEW.ord;
+  UPDATE certificate_totals SET active = active - 1, revoked = revoked + 1
+    WHERE business_id = NEW.business_id AND environment = NEW.environment;
+END;
+
+CREATE TRIGGER certificates_regrouped AFTER UPDATE OF status ON certificates
+WHEN NEW.counted = 1 AND OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
   UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id;
   UPDATE certificate_tallies SET active = active - 1, revoked = revoked + 1
     WHERE group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
 END;
 
-CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates BEGIN
+CREATE TRIGGER certificates_untotaled AFTER DELETE ON certificates BEGIN
+  UPDATE certificate_totals SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
+    WHERE business_id = OLD.business_id AND environment = OLD.environment;
+END;
+
+CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates WHEN OLD.counted = 1 BEGIN
   UPDATE certificate_groups SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked') WHERE id = OLD.group_id;
   UPDATE certificate_tallies SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
     WHERE group_id = OLD.group_id AND span IN (3600000, 86400000) AND start = OLD.issued_at - OLD.issued_at % span;
-  UPDATE purposes SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked') WHERE id = OLD.purpose_id;
 END;
 
 CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
@@ -762,7 +820,6 @@ CREATE INDEX account_withdrawals_due ON account_withdrawals (next_at);
 
 CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
   UPDATE certificates SET status = 'revoked' WHERE id = NEW.cert_id;
-  UPDATE purposes SET active = active - 1, revoked = revoked + 1 WHERE id = (SELECT c.purpose_id FROM certificates c WHERE c.id = NEW.cert_id);
 END;
 
 CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals WHEN OLD.environment <> 'sandbox'
@@ -938,11 +995,12 @@ CREATE INDEX shares_due ON shares (environment, next_due_at) WHERE next_due_at I
 CREATE INDEX shares_deadline ON shares (business_id, environment, cease_by) WHERE state = 'revoked';
 CREATE INDEX shares_email ON shares (email_index, business_id, environment, created_at) WHERE email_index IS NOT NULL;
 CREATE INDEX shares_phone ON shares (phone_index, business_id, environment, created_at) WHERE phone_index IS NOT NULL;
-CREATE INDEX shares_counted ON shares (consumer_id, business_id) WHERE consumer_id IS NOT NULL AND state = 'active';
+CREATE INDEX shares_counted ON shares (consumer_id, business_id, state) WHERE consumer_id IS NOT NULL;
 CREATE INDEX shares_named ON shares (email_index, business_id) WHERE email_index IS NOT NULL AND state = 'active' AND environment = 'live';
 CREATE INDEX shares_test_age ON shares (stored_at) WHERE environment = 'sandbox';
 CREATE INDEX shares_test_disclosure ON shares (disclosure_hash) WHERE environment = 'sandbox';
-CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
+CREATE INDEX shares_business_due ON shares (business_id, environment, next_due_at) WHERE next_due_at IS NOT NULL;
+CREATE INDEX shares_person ON shares (consumer_id, ord) WHERE consumer_id IS NOT NULL;
 
 CREATE TABLE record_usage (
   -- A person, or a business.
@@ -1204,7 +1262,7 @@ CREATE TABLE audit_entries (
   payload_sealed TEXT,
   PRIMARY KEY (ord, chain)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX audit_entries_entity ON audit_entries (entity_id);
+CREATE INDEX audit_entries_entity ON audit_entries (entity_id, type, chain);
 CREATE INDEX audit_entries_chain ON audit_entries (chain) WHERE entity_type <> 'certificate';
 
 CREATE TABLE audit_batches (

@@ -36,7 +36,7 @@ export const listKeysByBusiness = (db: Database, businessId: BusinessId): Lookup
       .where(allOf(eq(apiKeys.businessId, businessId), state));
   return createLookup(
     db,
-    [of(isNull(revokedAt)).orderBy(createdAt, id), of(isNotNull(revokedAt)).orderBy(desc(revokedAt), id).limit(maxListedRevoked)],
+    [of(isNull(revokedAt)).orderBy(createdAt, id), of(isNotNull(revokedAt)).orderBy(desc(revokedAt), desc(id)).limit(maxListedRevoked)],
     ([live, revoked]) => [...live, ...revoked],
   );
 };

@@ -8,7 +8,7 @@ import { jsonRows } from "./json-rows.ts";
 import { allOf, jsonList, query } from "./query.ts";
 import { certificateAddresses, certificates } from "./schema.ts";
 
-const { certOrd, kind, addressIndex, businessId, environment } = certificateAddresses;
+const { certOrd, kind, addressIndex, businessId, environment, active } = certificateAddresses;
 
 /** Blind indexes of a certificate's addresses, each kind in order of the form. */
 export interface AddressIndexes {
@@ -35,6 +35,10 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
       .where(eq(certificates.id, certId)),
   );
 };
+
+/** Condition on a query over `certificateAddresses`: the address is on an active certificate of the business. */
+export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
+  allOf(eq(addressIndex, index), eq(environment, of.environment), eq(businessId, of.businessId), sql`${active} = 1`);
 
 /** Condition on a query over `certificates`: it belongs to the business and carries at least one of the addresses. */
 export const hasAddress = (indexes: readonly string[], of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>

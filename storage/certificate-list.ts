@@ -1,16 +1,16 @@
-// A business's certificate list: one page and the exact total, at a cost that does not grow with the number of certificates. A business
-// uses only a few combinations of purpose, recipients and origin. A search finds these groups first, reads each group's newest certificates
-// from an index, and adds up the groups' counters for the total.
-import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
-import type { SelectedFields } from "drizzle-orm/sqlite-core";
+// A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A business uses only a
+// few combinations of purpose, recipients and origin. A search finds these groups first, merges their newest certificates in order, and adds
+// up the groups' counters for the total. Strangers can invent combinations. Their number is limited (storage/certificates.ts), and of the
+// certificates beyond the limit, which have no counters, a search reads the newest 1,000. Whatever it leaves out, the result says so.
+import { and, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
+import { maxListedCertificates as maxListed } from "../core/certificates/list-depth.ts";
 import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldPurpose } from "./certificates.ts";
-import { hasAddress } from "./certificate-addresses.ts";
 import type { Database } from "./database.ts";
 import {
   acceptedEntitiesField,
@@ -22,8 +22,8 @@ import {
   withdrawnEntitiesField,
 } from "./entity-withdrawals.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { certificateGroups, certificates, certificateTallies, purposes } from "./schema.ts";
-import { jsonTable, query } from "./query.ts";
+import { certificateAddresses, certificateGroups, certificates, certificateTallies, certificateTotals, purposes } from "./schema.ts";
+import { allOf, existsIn, jsonTable, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface CertificateFilter {
@@ -69,12 +69,8 @@ const listFields = {
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
 
 // Uses instr because LIKE rejects patterns over 50 bytes and treats % and _ as wildcards.
-const isOwnPurpose = ({ businessId, environment, filter }: CertificateListQuery) =>
-  and(
-    eq(purposes.businessId, businessId),
-    eq(purposes.environment, environment),
-    whenSet(filter.purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldPurpose(part)}) > 0`),
-  );
+const isWantedPurpose = ({ purposePart }: CertificateFilter) =>
+  whenSet(purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldPurpose(part)}) > 0`);
 
 const isIssuedBetween = ({ from, to }: CertificateFilter) =>
   and(
@@ -82,140 +78,206 @@ const isIssuedBetween = ({ from, to }: CertificateFilter) =>
     whenSet(to, (at) => lte(certificates.issuedAt, at)),
   );
 
-const isOwnCertificate = ({ businessId, environment, filter }: CertificateListQuery) =>
+const isOwnCertificate = ({ businessId, environment }: CertificateListQuery) =>
+  allOf(eq(certificates.businessId, businessId), eq(certificates.environment, environment));
+
+const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
+
+/** The filters other than the address, for a certificate that was found by other means than its group. */
+const isWanted = ({ filter }: CertificateListQuery) =>
   and(
-    eq(certificates.businessId, businessId),
-    eq(certificates.environment, environment),
-    whenSet(filter.status, (status) => eq(certificates.status, status)),
-  );
-
-const selectWithPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
-  db.select(fields).from(certificates).innerJoin(purposes, eq(purposes.id, certificates.purposeId));
-
-/** There are few certificates per email address, so the other filters are applied to each of them. */
-const searchByAddress = (db: Database, list: CertificateListQuery) => {
-  const { filter } = list;
-  const matching = and(
-    isOwnCertificate(list),
-    whenSet(filter.emailIndex, (index) => hasAddress([index], list)),
-    whenSet(filter.phoneIndex, (index) => hasAddress([index], list)),
+    isWantedStatus(filter),
+    isIssuedBetween(filter),
+    isWantedPurpose(filter),
     whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
-    isIssuedBetween(filter),
-    isOwnPurpose(list),
   );
-  return { rows: selectWithPurposes(db, listFields).where(matching), totals: [selectWithPurposes(db, { total: count() }).where(matching)] };
+
+/** How many certificates of an address, and how many without counters, a search reads: the newest. */
+const maxJudged = 1_000;
+/** How many counters, and how many certificates of a partial hour, a total adds up. Beyond that, the total is a lower bound. */
+const maxCounters = 20_000;
+const maxPartial = 5_000;
+
+/** The position of the page in the list, within what pages can reach. */
+const pageRange = ({ page, perPage }: CertificateListQuery) => {
+  const start = Math.min((page - 1) * perPage, maxListed);
+  return { start, length: Math.min(perPage, maxListed - start) };
+};
+
+/** What a search selects: the page's certificates by `ord`, numbers to add up, and conditions under which something was left out. */
+interface Search {
+  readonly ords: SQL;
+  readonly totals: readonly SQL<number>[];
+  readonly omissions: readonly SQL[];
+}
+
+/** Of the address's newest certificates, those that match the other filters. A second address must be on the certificate as well. */
+const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
+  const { addressIndex, businessId, certOrd, environment, issuedAt } = certificateAddresses;
+  const ofAddress = () =>
+    query
+      .select({ ord: certOrd })
+      .from(certificateAddresses)
+      .where(allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment)))
+      .orderBy(desc(issuedAt), desc(certOrd));
+  const other = second === undefined ? undefined : existsIn(certificateAddresses, eq(certOrd, certificates.ord), eq(addressIndex, second));
+  const { start, length } = pageRange(list);
+  const matching = (newest: SQLWrapper) => sql`from ${newest}
+    cross join ${certificates} on ${certificates.ord} = newest.cert_ord
+    inner join ${purposes} on ${purposes.id} = ${certificates.purposeId}
+    where ${and(sql`true`, isWanted(list), other)}`;
+  const newest = sql`${ofAddress().limit(maxJudged)}`;
+  return {
+    ords: sql`(select ${certificates.ord} ${matching(sql`(${newest}) newest`)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit ${length} offset ${start})`,
+    totals: [sql<number>`(select count(*) ${matching(sql`(${newest}) newest`)})`],
+    omissions: [exists(ofAddress().limit(1).offset(maxJudged))],
+  };
 };
 
 /** Without a filter, or with only a status, an index on the business lists the newest certificates. */
-const searchByBusiness = (db: Database, list: CertificateListQuery) => ({
-  rows: selectWithPurposes(db, listFields).where(isOwnCertificate(list)),
-  totals: [
-    db
-      .select({ total: totalField(purposes, list.filter) })
-      .from(purposes)
-      .where(isOwnPurpose(list)),
-  ],
-});
-
-/** Returns the sum of the counters for the requested status. */
-const totalField = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
-  sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
-
-const isPurposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
-
-const searchByGroups = (db: Database, list: CertificateListQuery) => {
-  const { filter } = list;
-  const matching = and(
-    isOwnPurpose(list),
-    whenSet(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
-    whenSet(filter.entity, (entity) => isListed(sql`${certificateGroups.entityListId}`, entity)),
-  );
-  const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
-  // Reads the newest page of every matching group and status from its index. The result is the newest page across all of them.
-  const newestOfGroup = query
+const searchByBusiness = (list: CertificateListQuery): Search => {
+  const { start, length } = pageRange(list);
+  const newest = query
     .select({ ord: certificates.ord })
     .from(certificates)
-    .where(and(eq(certificates.groupId, certificateGroups.id), sql`${certificates.status} = s.value`, isIssuedBetween(filter)))
+    .where(and(isOwnCertificate(list), isWantedStatus(list.filter)))
     .orderBy(...newestFirst)
-    .limit(list.page * list.perPage);
-  const rows = db
-    .select(listFields)
-    .from(purposes)
-    .innerJoin(certificateGroups, isPurposeOfGroup)
-    .innerJoin(statuses, sql`true`)
-    .innerJoin(certificates, inArray(certificates.ord, newestOfGroup))
-    .where(matching);
+    .limit(length)
+    .offset(start);
+  const total = query
+    .select({ total: totalField(certificateTotals, list.filter) })
+    .from(certificateTotals)
+    .where(isOwnTotal(list));
+  return { ords: sql`${newest}`, totals: [sql<number>`${total}`], omissions: [] };
+};
 
-  const ofGroups = (total: SQL<number>) => db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup);
-  if (filter.from === null && filter.to === null)
-    return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
+const isOwnTotal = ({ businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">) =>
+  allOf(eq(certificateTotals.businessId, businessId), eq(certificateTotals.environment, environment));
+
+/** Returns the sum of the counters for the requested status. */
+const totalField = (row: typeof certificateTotals | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
+  sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
+
+const searchByGroups = (list: CertificateListQuery): Search => {
+  const { businessId, environment, filter } = list;
+  const isWantedGroup = allOf(
+    eq(certificateGroups.businessId, businessId),
+    eq(certificateGroups.environment, environment),
+    sql`${and(
+      sql`${certificateGroups.counted} = 1`,
+      isWantedPurpose(filter),
+      whenSet(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
+      whenSet(filter.entity, (entity) => isListed(sql`${certificateGroups.entityListId}`, entity)),
+    )}`,
+  );
+  const groups = sql`${certificateGroups} inner join ${purposes} on ${purposes.id} = ${certificateGroups.purposeId}`;
+  const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
+  const { start, length } = pageRange(list);
+
+  // Merges the groups in order of time. The recursion takes the newest certificate that waits, and replaces it by the next of its group and
+  // status. So it reads one certificate of each group, and then one for each certificate of the list.
+  // The next one is never later than the end of the period. Without that condition, SQLite starts at the previous certificate.
+  const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
+    sql`(select ${certificates.ord} from ${certificates} where ${and(sql`${certificates.groupId} = ${group}`, sql`${certificates.status} = ${status}`, position)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit 1)`;
+  const behind = and(
+    sql`(${certificates.issuedAt}, ${certificates.ord}) < (m.issued_at, m.ord)`,
+    whenSet(filter.from, (at) => gte(certificates.issuedAt, at)),
+  );
+  const columns = sql`${certificates.ord}, ${certificates.issuedAt}, ${certificates.groupId}, ${certificates.status}`;
+  const merged = sql`merged(ord, issued_at, group_id, status) as (
+    select ${columns} from ${groups} cross join ${statuses} cross join ${certificates}
+      on ${certificates.ord} = ${newestOf(sql`${certificateGroups.id}`, sql`s.value`)} where ${isWantedGroup}
+    union all
+    select ${columns} from merged m cross join ${certificates}
+      on ${certificates.ord} = ${newestOf(sql`m.group_id`, sql`m.status`, behind)}
+    order by 2 desc, 1 desc limit ${start + length})`;
+  const isUncounted = allOf(isOwnCertificate(list), sql`${and(sql`${certificates.counted} = 0`, isIssuedBetween(filter))}`);
+  const uncounted = () =>
+    query
+      .select({ ord: certificates.ord })
+      .from(certificates)
+      .where(isUncounted)
+      .orderBy(...newestFirst);
+  const wantedUncounted = sql`from (${uncounted().limit(maxJudged)}) newest cross join ${certificates} on ${certificates.ord} = newest.ord
+    inner join ${purposes} on ${purposes.id} = ${certificates.purposeId} where ${and(sql`true`, isWanted(list))}`;
+  const ords = sql`(with recursive ${merged} select ord from (
+    select ord, issued_at from merged union all select ${certificates.ord}, ${certificates.issuedAt} ${wantedUncounted})
+    order by issued_at desc, ord desc limit ${length} offset ${start})`;
+  const rest = { totals: [sql<number>`(select count(*) ${wantedUncounted})`], omissions: [exists(uncounted().limit(1).offset(maxJudged))] };
+
+  if (filter.from === null && filter.to === null) {
+    const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
+    return { ords, totals: [total, ...rest.totals], omissions: rest.omissions };
+  }
   // SQLite does not reorder a cross join. With any other join, it would read a group's counters and certificates before the period is
   // known.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
-  const rest = jsonTable(periods.remainders);
-  const start = certificateTallies.start;
-  const tallies = ofGroups(totalField(certificateTallies, filter))
-    .innerJoin(whole.each, sql`true`)
-    .crossJoin(certificateTallies)
-    .where(
-      and(
-        matching,
-        eq(certificateTallies.groupId, certificateGroups.id),
-        eq(certificateTallies.span, whole.cell("span")),
-        gte(start, whole.cell("from")),
-        lt(start, whole.cell("to")),
-      ),
-    );
-  const edges = ofGroups(count())
-    .innerJoin(rest.each, sql`true`)
-    .innerJoin(statuses, sql`true`)
-    .crossJoin(certificates)
-    .where(
-      and(
-        matching,
-        eq(certificates.groupId, certificateGroups.id),
-        sql`${certificates.status} = s.value`,
-        gte(certificates.issuedAt, rest.cell("from")),
-        lt(certificates.issuedAt, rest.cell("to")),
-      ),
-    );
-  return { rows, totals: [tallies, edges] };
+  const partial = jsonTable(periods.remainders);
+  const { groupId, span, start: since } = certificateTallies;
+  const tallies = (limit: SQL) => sql`select ${certificateTallies.active}, ${certificateTallies.revoked}
+    from ${groups} cross join ${whole.each} cross join ${certificateTallies}
+    where ${isWantedGroup} and ${groupId} = ${certificateGroups.id} and ${span} = ${whole.cell("span")}
+      and ${gte(since, whole.cell("from"))} and ${lt(since, whole.cell("to"))} ${limit}`;
+  const edges = (limit: SQL) => sql`select 1 from ${groups} cross join ${partial.each} cross join ${statuses} cross join ${certificates}
+    where ${isWantedGroup} and ${certificates.groupId} = ${certificateGroups.id} and ${certificates.status} = s.value
+      and ${gte(certificates.issuedAt, partial.cell("from"))} and ${lt(certificates.issuedAt, partial.cell("to"))} ${limit}`;
+  const sum = sql<number>`(select ${totalField(certificateTallies, filter)} from (${tallies(sql`limit ${maxCounters}`)}) ${certificateTallies})`;
+  const counted = sql<number>`(select count(*) from (${edges(sql`limit ${maxPartial}`)}))`;
+  const omitted = [tallies(sql`limit 1 offset ${maxCounters}`), edges(sql`limit 1 offset ${maxPartial}`)].map(
+    (more) => sql`exists (${more})`,
+  );
+  return { ords, totals: [sum, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
 };
 
-/** Counts a business's certificates by status, from the counters of its purposes. */
+/** Counts a business's certificates by status. */
 export const countCertificatesByStatus = (
   db: Database,
-  { businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">,
+  of: Pick<CertificateListQuery, "businessId" | "environment">,
 ): Lookup<Readonly<Record<CertificateStatus, number>>> => {
-  const sumOf = (status: CertificateStatus) => sql<number>`coalesce(sum(${purposes[status]}), 0)`;
-  const sums = db
-    .select({ active: sumOf("active"), revoked: sumOf("revoked") })
-    .from(purposes)
-    .where(and(eq(purposes.businessId, businessId), eq(purposes.environment, environment)));
-  return createLookup(db, [sums], ([[counts = { active: 0, revoked: 0 }]]) => counts);
+  const { active, revoked } = certificateTotals;
+  const totals = db.select({ active, revoked }).from(certificateTotals).where(isOwnTotal(of));
+  return createLookup(db, [totals], ([[counts = { active: 0, revoked: 0 }]]) => counts);
 };
 
-/** Returns one page of a business's certificates, newest first, and the exact total for the filter. SPEC Certificate API. */
-export const listCertificatePage = (
-  db: Database,
-  list: CertificateListQuery,
-): Lookup<{ readonly certificates: readonly CertificateSummary[]; readonly total: number }> => {
+export interface CertificatePage {
+  readonly certificates: readonly CertificateSummary[];
+  /** Number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
+  readonly total: number;
+  /** Whether there can be more matching certificates than `total`, or more than pages can reach. */
+  readonly isTruncated: boolean;
+}
+
+/** Returns one page of a business's certificates, newest first, and the total for the filter. SPEC Certificate API. */
+export const listCertificatePage = (db: Database, list: CertificateListQuery): Lookup<CertificatePage> => {
   const { status: _, emailIndex, phoneIndex, ...searched } = list.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
-  const search = emailIndex !== null || phoneIndex !== null ? searchByAddress : isSearched ? searchByGroups : searchByBusiness;
-  const { rows, totals } = search(db, list);
-  const page = rows
-    .orderBy(...newestFirst)
-    .limit(list.perPage)
-    .offset((list.page - 1) * list.perPage);
-  return createLookup(db, [page, ...totals], ([listed, ...sums]) => ({
-    certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
-      ...row,
-      entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
-      answered: accepted === null || rejected === null ? null : { accepted, rejected },
-    })),
-    total: sums.flat().reduce((sum, { total }) => sum + total, 0),
-  }));
+  const [address, ...others] = [emailIndex, phoneIndex].filter((index) => index !== null);
+  const { ords, totals, omissions } =
+    address !== undefined ? searchByAddress(list, [address, ...others]) : isSearched ? searchByGroups(list) : searchByBusiness(list);
+  const page = db
+    .select(listFields)
+    .from(certificates)
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .where(inArray(certificates.ord, ords))
+    .orderBy(...newestFirst);
+  const sums = db
+    .select({
+      total: sql<number>`${sql.join([...totals], sql` + `)}`.as("total"),
+      isTruncated: sql`(${sql.join([sql`false`, ...omissions], sql` or `)})`.mapWith(Boolean).as("is_truncated"),
+    })
+    .from(sql`(select 1)`);
+  return createLookup(db, [page, sums], ([listed, [sum]]) => {
+    const total = sum?.total ?? 0;
+    return {
+      certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
+        ...row,
+        entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
+        answered: accepted === null || rejected === null ? null : { accepted, rejected },
+      })),
+      total,
+      isTruncated: sum?.isTruncated === true || total > maxListed,
+    };
+  });
 };

@@ -16,7 +16,7 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertCertificateAddresses, type AddressIndexes } from "./certificate-addresses.ts";
-import { recordSubmissionUsage } from "./client-usage.ts";
+import { hasGroupsLeft, recordSubmissionUsage, type ClientUsageDay } from "./client-usage.ts";
 import { countStoredRecord } from "./record-usage.ts";
 import {
   acceptedEntitiesField,
@@ -40,6 +40,7 @@ import {
   certificateGroups,
   certificates,
   certificateTwins,
+  certificateTotals,
   disclosures,
   entityLists,
   policyCaptures,
@@ -50,7 +51,7 @@ import {
 import { createLookup, type Lookup } from "./lookups.ts";
 import { prepareOnce, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
-import { allOf, jsonList, withTablePrefix, query } from "./query.ts";
+import { allOf, jsonList, notExistsIn, withTablePrefix, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
@@ -72,14 +73,11 @@ interface PurposeKey {
   readonly purpose: string;
 }
 
-const incrementPurposeCount = (db: Database, { businessId, environment, purpose }: PurposeKey) =>
+const insertPurpose = (db: Database, { businessId, environment, purpose }: PurposeKey) =>
   db
     .insert(purposes)
-    .values({ businessId, environment, purpose, purposeFolded: foldPurpose(purpose), active: 1 })
-    .onConflictDoUpdate({
-      target: [purposes.businessId, purposes.environment, purposes.purpose],
-      set: { active: sql`${purposes.active} + 1` },
-    });
+    .values({ businessId, environment, purpose, purposeFolded: foldPurpose(purpose) })
+    .onConflictDoNothing();
 
 /** Stores a disclosure text under its hash unless it is already stored. The first live record marks it as live, so that it is kept. */
 export const insertDisclosure = (db: Database, disclosure: typeof disclosures.$inferSelect) =>
@@ -112,17 +110,54 @@ const insertEntityList = (db: Database, list: Omit<typeof entityLists.$inferSele
       setWhere: allOf(eq(entityLists.environment, "sandbox"), eq(excluded(entityLists.environment), "live")),
     });
 
-const insertCertificateGroup = (db: Database, { originDomain, ...key }: GroupKey & { readonly originDomain: string }) =>
-  db
-    .insert(certificateGroups, "purposeId", "entityListId", "originDomain")
+const isMatchingGroup = ({ originDomain, entitiesHash, ...purpose }: GroupKey & { readonly originDomain: string }) =>
+  allOf(
+    eq(certificateGroups.purposeId, sql`(${query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(purpose))})`),
+    eq(
+      certificateGroups.entityListId,
+      sql`(${query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, entitiesHash))})`,
+    ),
+    eq(certificateGroups.originDomain, originDomain),
+  );
+
+/** Every search reads all of a business's counted groups, so their number is limited. */
+const maxCountedGroups = 500;
+
+/**
+ * Stores the combination of purpose, recipients and origin unless it is already stored. It gets no counters if the business has 500 groups
+ * with counters, or if the client used up its new groups of the day. `usage` must have been recorded before in the batch; null for a
+ * submission with an API key, which only the business can send.
+ */
+const insertCertificateGroup = (
+  db: Database,
+  { originDomain, ...key }: GroupKey & { readonly originDomain: string },
+  usage: (ClientUsageDay & { readonly maxGroups: number }) | null,
+) => {
+  const { countedGroups } = certificateTotals;
+  const groups = query
+    .select({ countedGroups })
+    .from(certificateTotals)
+    .where(allOf(eq(certificateTotals.businessId, key.businessId), eq(certificateTotals.environment, key.environment)));
+  const isBelowTotal = sql`coalesce((${groups}), 0) < ${maxCountedGroups}`;
+  const isBelowDay = usage === null ? sql`true` : hasGroupsLeft(usage, usage.maxGroups);
+  return db
+    .insert(certificateGroups, "purposeId", "entityListId", "originDomain", "businessId", "environment", "counted")
     .select(
       query
-        .select({ purposeId: purposes.id, entityListId: entityLists.id, originDomain: sql`${originDomain}`.as("origin_domain") })
+        .select({
+          purposeId: purposes.id,
+          entityListId: entityLists.id,
+          originDomain: sql`${originDomain}`.as("origin_domain"),
+          businessId: purposes.businessId,
+          environment: purposes.environment,
+          counted: sql`(${isBelowTotal} and ${isBelowDay})`.as("counted"),
+        })
         .from(purposes)
         .innerJoin(entityLists, eq(entityLists.hash, key.entitiesHash))
         .where(isMatchingPurpose(key)),
     )
     .onConflictDoNothing();
+};
 
 interface IssuanceBasis extends GroupKey {
   readonly revision: number;
@@ -139,6 +174,7 @@ type CertificateRow = Omit<
   | "ord"
   | "purposeId"
   | "groupId"
+  | "counted"
   | "acceptedListId"
   | "rejectedListId"
   | "policyCaptureId"
@@ -162,16 +198,17 @@ const prepareCertificateInsert = (isChecked: boolean) =>
         .select({ id: entityLists.id })
         .from(entityLists)
         .where(eq(entityLists.hash, sql`${hash}`))}`;
-    const group = query
-      .select({ id: certificateGroups.id })
-      .from(certificateGroups)
-      .where(
-        allOf(
-          eq(certificateGroups.purposeId, sql`${purpose}`),
-          eq(certificateGroups.entityListId, listWith(values.entitiesHash)),
-          eq(certificateGroups.originDomain, originDomain),
-        ),
-      );
+    const ofGroup = (field: typeof certificateGroups.id | typeof certificateGroups.counted) =>
+      query
+        .select({ field })
+        .from(certificateGroups)
+        .where(
+          allOf(
+            eq(certificateGroups.purposeId, sql`${purpose}`),
+            eq(certificateGroups.entityListId, listWith(values.entitiesHash)),
+            eq(certificateGroups.originDomain, originDomain),
+          ),
+        );
     const shared = query
       .select({ id: policyCaptures.id })
       .from(policyCaptures)
@@ -185,7 +222,8 @@ const prepareCertificateInsert = (isChecked: boolean) =>
         ...given,
         businessId: isChecked ? sql`${unchanged}` : businessId,
         purposeId: sql`${purpose}`,
-        groupId: sql`${group}`,
+        groupId: sql`${ofGroup(certificateGroups.id)}`,
+        counted: sql`${ofGroup(certificateGroups.counted)}`,
         acceptedListId: listWith(values.acceptedHash),
         rejectedListId: listWith(values.rejectedHash),
         policyCaptureId: sql`${shared}`,
@@ -243,6 +281,7 @@ export const insertIssuance = async (
   const entitiesHash = sha256Hex(entitiesText);
   const answers = answered && { accepted: toListRow(answered.accepted), rejected: toListRow(answered.rejected) };
   const answeredText = toCanonicalJson(answered === undefined ? null : { ...answered });
+  const purposeKey = { businessId: business.id, environment: certificate.environment, purpose: certificate.purpose };
   const usage = {
     clientId: certificate.clientId,
     day: Math.floor(certificate.issuedAt / dayMs),
@@ -253,6 +292,7 @@ export const insertIssuance = async (
     entitiesBytes: entitiesText.length,
     maxSubmissions: hasApiKey ? null : storageLimits.client.records,
     maxBytes: hasApiKey ? null : storageLimits.client.bytes,
+    isNewGroup: notExistsIn(certificateGroups, isMatchingGroup({ ...purposeKey, entitiesHash, originDomain: certificate.originDomain })),
   };
   const ownerKind = environment === "sandbox" ? "sandbox" : "business";
   const storedRecord = {
@@ -262,7 +302,6 @@ export const insertIssuance = async (
     disclosure: { hash: disclosureHash, bytes: usage.disclosureBytes },
     entities: { hash: entitiesHash, bytes: usage.entitiesBytes },
   } as const;
-  const purposeKey = { businessId: business.id, environment, purpose: certificate.purpose };
   const row = {
     ...certificate,
     ...stored,
@@ -287,14 +326,18 @@ export const insertIssuance = async (
     ...((hasApiKey || ownerKind === "sandbox") && {
       ownerUsage: countStoredRecord(db, storedRecord, isChecked ? storageLimits[ownerKind] : unlimited(storageLimits[ownerKind])),
     }),
-    purpose: incrementPurposeCount(db, purposeKey),
+    purpose: insertPurpose(db, purposeKey),
     disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText, environment }),
     entityList: insertEntityList(db, { hash: entitiesHash, entities, environment }),
     ...(answers && {
       acceptedList: insertEntityList(db, { ...answers.accepted, environment }),
       rejectedList: insertEntityList(db, { ...answers.rejected, environment }),
     }),
-    group: insertCertificateGroup(db, { ...purposeKey, entitiesHash, originDomain: certificate.originDomain }),
+    group: insertCertificateGroup(
+      db,
+      { ...purposeKey, entitiesHash, originDomain: certificate.originDomain },
+      hasApiKey ? null : { ...usage, maxGroups: storageLimits.newGroups },
+    ),
     certificate: isChecked ? insertCheckedCertificate(db, row) : insertCertificateUnconditionally(db, row),
     addresses: insertCertificateAddresses(db, id, stored.addresses),
     policyRequest: requestPolicyCapture(db, {

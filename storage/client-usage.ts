@@ -1,7 +1,7 @@
 // Daily limits for a client's submissions without an API key. Anyone who can read a page's source can send such submissions, so their
 // number and stored bytes are limited. The batch that issues the certificate counts the usage, and fails as a whole beyond the limit. SPEC
 // Limits.
-import { eq, isNull, sql } from "drizzle-orm";
+import { eq, isNull, lte, sql, type SQL } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
@@ -22,6 +22,8 @@ export interface SubmissionUsage extends ClientUsageDay {
   /** Defaults for clients that have no limits of their own; null if usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
+  /** Whether no earlier certificate has the same purpose, recipients and origin. */
+  readonly isNewGroup: SQL;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface SubmissionUsage extends ClientUsageDay {
  * submissions left that day. Returns no row if usage is not counted. With `isLimited` false, counts beyond the limit.
  */
 export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLimited = true) => {
-  const { submissions, bytes, warnedAt } = clientDailyUsage;
+  const { submissions, bytes, newGroups, warnedAt } = clientDailyUsage;
   const own = (limit: typeof clients.dailySubmissionLimit | typeof clients.dailyByteLimit) =>
     query.select({ limit }).from(clients).where(eq(clients.id, usage.clientId));
   const maxSubmissions = sql`coalesce(${own(clients.dailySubmissionLimit)}, ${usage.maxSubmissions})`;
@@ -40,9 +42,9 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLi
   const added = sql`${usage.ownBytes} + iif(${hasDisclosure}, 0, ${usage.disclosureBytes}) + iif(${hasList}, 0, ${usage.entitiesBytes})`;
   const allBytes = sql`${bytes} + ${excluded(bytes)}`;
   return db
-    .insert(clientDailyUsage, "clientId", "day", "submissions", "bytes")
+    .insert(clientDailyUsage, "clientId", "day", "submissions", "bytes", "newGroups")
     .select(
-      sql`select ${usage.clientId}, ${usage.day}, ${isLimited ? sql`iif(${maxSubmissions} >= 1 and ${added} <= ${maxBytes}, 1, null)` : sql`1`}, ${added} where ${usage.maxSubmissions} is not null`,
+      sql`select ${usage.clientId}, ${usage.day}, ${isLimited ? sql`iif(${maxSubmissions} >= 1 and ${added} <= ${maxBytes}, 1, null)` : sql`1`}, ${added}, ${usage.isNewGroup} where ${usage.maxSubmissions} is not null`,
     )
     .onConflictDoUpdate({
       target: [clientDailyUsage.clientId, clientDailyUsage.day],
@@ -51,6 +53,7 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLi
           ? sql`iif(${submissions} < ${maxSubmissions} and ${allBytes} <= ${maxBytes}, ${submissions} + 1, null)`
           : sql`${submissions} + 1`,
         bytes: allBytes,
+        newGroups: sql`${newGroups} + ${excluded(newGroups)}`,
       },
     })
     .returning({
@@ -60,6 +63,15 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLi
       room: sql<number>`${maxSubmissions} - ${submissions}`.as("room"),
     });
 };
+
+/** Builds the condition, after `recordSubmissionUsage`, that the client may still add a group with counters that day. */
+export const hasGroupsLeft = ({ clientId, day }: ClientUsageDay, maxGroups: number): SQL =>
+  existsIn(
+    clientDailyUsage,
+    eq(clientDailyUsage.clientId, clientId),
+    eq(clientDailyUsage.day, day),
+    lte(clientDailyUsage.newGroups, maxGroups),
+  );
 
 /** Returns true if the batch failed because the client's daily limit is reached. */
 export const isDailyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clientDailyUsage.submissions);

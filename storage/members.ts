@@ -9,6 +9,7 @@ import { batch, type Database, type Found } from "./database.ts";
 import { selectFailureOf } from "./failed-mail.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { createLookup } from "./lookups.ts";
+import { byLastUsed } from "./people.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, passkeys, sessions } from "./schema.ts";
@@ -65,13 +66,15 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
 
 /** Anyone with an account can invite an email address, so the list is limited. */
 const maxListedInvitations = 20;
+/** One address can open any number of accounts, so this list is limited too. */
+const maxListedMemberships = 100;
 
 /**
- * Lists an email address's memberships in this shard, followed by its open invitations, newest first, up to 20. An invitation has the ID
- * that the member will have.
+ * Lists an email address's memberships in this shard, most recently used first, up to 100, followed by its open invitations, newest first, up
+ * to 20. An invitation has the ID that the member will have.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
-  const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil, invitedBy } = invitations;
+  const { id, emailSealed: sealed, role, expiresAt: invitedUntil, invitedBy } = invitations;
   const inviters = alias(members, "inviters");
   const inviter = withTablePrefix({ inviterId: inviters.id, inviterSealed: inviters.emailSealed });
   const business = withTablePrefix({ id: businesses.id, name: businesses.name, status: businesses.status });
@@ -80,14 +83,16 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
       .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, lastUsedAt: members.lastUsedAt, business })
       .from(members)
       .innerJoin(businesses, eq(businesses.id, members.businessId))
-      .where(eq(members.emailIndex, emailIndex)),
+      .where(eq(members.emailIndex, emailIndex))
+      .orderBy(...byLastUsed)
+      .limit(maxListedMemberships),
     db
       .select({ id, emailSealed: sealed, role, invitedUntil, business, ...inviter })
       .from(invitations)
       .innerJoin(businesses, eq(businesses.id, invitations.businessId))
       .leftJoin(inviters, allOf(eq(inviters.id, invitedBy), eq(inviters.businessId, invitations.businessId)))
       .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitedUntil, now)))
-      .orderBy(desc(createdAt), desc(id))
+      .orderBy(desc(invitedUntil), desc(id))
       .limit(maxListedInvitations),
   ]);
   const rows = [

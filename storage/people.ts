@@ -1,5 +1,5 @@
 // Looks up members and consumers by the blind index of their email address, and loads a person's account data.
-import { asc, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
+import { count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId, ShardId } from "../core/ids.ts";
@@ -16,8 +16,8 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** Orders memberships by last use, most recent first. */
-export const byLastUsed = [desc(members.lastUsedAt), asc(members.createdAt), asc(members.id)] as const;
+/** Orders memberships by last use, most recent first; those that were never used by creation, newest first. One index has this order. */
+export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 
 /**
  * The recipient of a sign-in code: the member or consumer with this email address or, in the business realm, an invited person or a
@@ -45,7 +45,7 @@ export const listSignInRecipients = async (
     const rows = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
     return rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), lastUsedAt: null }));
   }
-  const { id, businessId, emailSealed, createdAt, expiresAt } = invitations;
+  const { id, businessId, emailSealed, expiresAt } = invitations;
   const [memberships, invited, signedUp] = await batch(db, [
     db
       .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, lastUsedAt: members.lastUsedAt })
@@ -57,13 +57,13 @@ export const listSignInRecipients = async (
       .select({ id, businessId, emailSealed })
       .from(invitations)
       .where(allOf(eq(invitations.emailIndex, emailIndex), gt(expiresAt, now)))
-      .orderBy(createdAt, id)
+      .orderBy(expiresAt, id)
       .limit(1),
     db
       .select({ id: signups.id, emailSealed: signups.emailSealed })
       .from(signups)
       .where(allOf(eq(signups.emailIndex, emailIndex), gt(signups.expiresAt, now)))
-      .orderBy(desc(signups.createdAt), desc(signups.id))
+      .orderBy(desc(signups.expiresAt), desc(signups.id))
       .limit(1),
   ]);
   return [

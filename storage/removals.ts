@@ -82,11 +82,12 @@ const maxListed = 200;
 
 /** Lists a person's removals, newest first, up to 200. */
 export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
-  const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
+  const newest = desc(removals.ord);
+  const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId)).orderBy(newest).limit(maxListed);
   return createLookup(
     db,
     [
-      db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(desc(removals.ord)).limit(maxListed),
+      db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(newest).limit(maxListed),
       db.select().from(removalTargets).where(inArray(removalTargets.removalId, ids)).orderBy(removalTargets.name),
     ],
     ([rows, targets]) => Promise.all(rows.map((row) => toRemoval(vault, row, targets))),

@@ -102,8 +102,9 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
   const lists = jsonList(
     expired.flatMap(({ listId, acceptedListId, rejectedListId }) => [listId, acceptedListId, rejectedListId].flatMap((id) => id ?? [])),
   );
-  const hasNoCertificates = (counted: typeof certificateGroups | typeof certificateTallies | typeof purposes) =>
-    allOf(eq(counted.active, 0), eq(counted.revoked, 0));
+  const isEmptyTally = allOf(eq(certificateTallies.active, 0), eq(certificateTallies.revoked, 0));
+  const isEmptyGroup = notExistsIn(certificates, eq(certificates.groupId, certificateGroups.id));
+  const isUnusedPurpose = notExistsIn(certificateGroups, eq(certificateGroups.purposeId, purposes.id));
   const children = [
     certificateViews,
     matchMisses,
@@ -124,11 +125,9 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
     ...children.map((table) => db.delete(table).where(inArray(table.certId, ids))),
     deleteAnchored(db, all),
     db.delete(certificates).where(inArray(certificates.id, ids)),
-    db.delete(certificateTallies).where(allOf(inArray(certificateTallies.groupId, groups), hasNoCertificates(certificateTallies))),
-    db.delete(certificateGroups).where(allOf(inArray(certificateGroups.id, groups), hasNoCertificates(certificateGroups))),
-    db
-      .delete(purposes)
-      .where(allOf(inArray(purposes.id, jsonList(expired.map(({ purposeId }) => purposeId))), hasNoCertificates(purposes))),
+    db.delete(certificateTallies).where(allOf(inArray(certificateTallies.groupId, groups), isEmptyTally)),
+    db.delete(certificateGroups).where(allOf(inArray(certificateGroups.id, groups), isEmptyGroup)),
+    db.delete(purposes).where(allOf(inArray(purposes.id, jsonList(expired.map(({ purposeId }) => purposeId))), isUnusedPurpose)),
     db
       .delete(entityLists)
       .where(

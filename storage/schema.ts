@@ -119,6 +119,7 @@ export const clientDailyUsage = table(
     day: integer().notNull(),
     submissions: integer().notNull(),
     bytes: integer().notNull(),
+    newGroups: integer().notNull().default(0),
     warnedAt: instant(),
   },
   (t) => [primaryKey({ columns: [t.clientId, t.day] }), index("client_daily_usage_age").on(t.day)],
@@ -137,7 +138,10 @@ export const apiKeys = table(
     revokedAt: instant(),
     lastUsedAt: instant(),
   },
-  (t) => [index("api_keys_business").on(t.businessId)],
+  (t) => [
+    index("api_keys_active").on(t.businessId).where(isNull(t.revokedAt)),
+    index("api_keys_revoked").on(t.businessId, t.revokedAt, t.id).where(isNotNull(t.revokedAt)),
+  ],
 );
 
 export const purposes = table(
@@ -148,10 +152,20 @@ export const purposes = table(
     environment: environment().notNull(),
     purpose: text().notNull(),
     purposeFolded: text().notNull(),
-    active: integer().notNull().default(0),
-    revoked: integer().notNull().default(0),
   },
   (t) => [unique().on(t.businessId, t.environment, t.purpose)],
+);
+
+export const certificateTotals = table(
+  "certificate_totals",
+  {
+    businessId: businessRef().notNull(),
+    environment: environment().notNull(),
+    active: integer().notNull().default(0),
+    revoked: integer().notNull().default(0),
+    countedGroups: integer().notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.environment] })],
 );
 
 export const disclosures = table("disclosures", {
@@ -187,10 +201,17 @@ export const certificateGroups = table(
       .notNull()
       .references(() => entityLists.id),
     originDomain: text().notNull(),
+    businessId: businessRef().notNull(),
+    environment: environment().notNull(),
+    counted: flag().notNull().default(true),
     active: integer().notNull().default(0),
     revoked: integer().notNull().default(0),
   },
-  (t) => [unique().on(t.purposeId, t.entityListId, t.originDomain), index("certificate_groups_list").on(t.entityListId)],
+  (t) => [
+    unique().on(t.purposeId, t.entityListId, t.originDomain),
+    index("certificate_groups_list").on(t.entityListId),
+    index("certificate_groups_counted").on(t.businessId, t.environment).where(sql`${t.counted} = 1`),
+  ],
 );
 
 export const certificateTallies = table(
@@ -281,6 +302,7 @@ export const certificates = table(
     viewRows: integer().notNull().default(0),
     retentionUntil: instant().notNull(),
     groupId: integer().references(() => certificateGroups.id),
+    counted: flag().notNull().default(true),
     submissionNotes: json<SubmissionNotes>(),
   },
   (t) => [
@@ -291,6 +313,7 @@ export const certificates = table(
     index("certificates_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_accepted").on(t.acceptedListId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_rejected").on(t.rejectedListId).where(sql`${t.environment} = 'sandbox'`),
+    index("certificates_without_counters").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.counted} = 0`),
     index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),
   ],
 );
@@ -306,10 +329,12 @@ export const certificateAddresses = table(
     businessId: businessId().notNull(),
     environment: environment().notNull(),
     issuedAt: instant().notNull(),
+    active: flag().notNull().default(true),
   },
   (t) => [
     primaryKey({ columns: [t.certOrd, t.addressIndex] }),
     index("certificate_addresses_person").on(t.addressIndex, t.businessId, t.environment, t.issuedAt),
+    index("certificate_addresses_active").on(t.addressIndex, t.environment, t.businessId, t.issuedAt).where(sql`${t.active} = 1`),
   ],
 );
 
@@ -405,7 +430,7 @@ export const auditEntries = table(
   },
   (t) => [
     primaryKey({ columns: [t.ord, t.chain] }),
-    index("audit_entries_entity").on(t.entityId),
+    index("audit_entries_entity").on(t.entityId, t.type, t.chain),
     index("audit_entries_chain").on(t.chain).where(sql`${t.entityType} <> 'certificate'`),
   ],
 );
@@ -588,7 +613,7 @@ export const members = table(
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
   },
-  (t) => [unique().on(t.businessId, t.emailIndex), index("members_address").on(t.emailIndex)],
+  (t) => [unique().on(t.businessId, t.emailIndex), index("members_address").on(t.emailIndex, t.lastUsedAt, t.createdAt, t.id)],
 );
 
 export const signups = table(
@@ -601,7 +626,7 @@ export const signups = table(
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
   },
-  (t) => [index("signups_address").on(t.emailIndex, t.createdAt), index("signups_expiry").on(t.expiresAt)],
+  (t) => [index("signups_address").on(t.emailIndex, t.expiresAt), index("signups_expiry").on(t.expiresAt)],
 );
 
 export const invitations = table(
@@ -618,7 +643,7 @@ export const invitations = table(
   },
   (t) => [
     unique().on(t.businessId, t.emailIndex),
-    index("invitations_address").on(t.emailIndex, t.createdAt),
+    index("invitations_address").on(t.emailIndex, t.expiresAt),
     index("invitations_expiry").on(t.expiresAt),
   ],
 );
@@ -696,7 +721,7 @@ export const sessions = table(
     hasOtherShards: flag().notNull().default(false),
     addressSealed: text(),
   },
-  (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
+  (t) => [index("sessions_user").on(t.userId, t.createdAt, t.id), index("sessions_expiry").on(t.expiresAt)],
 );
 
 export const passkeys = table(
@@ -1011,7 +1036,8 @@ export const agentTokens = table(
   },
   (t) => [
     index("agent_tokens_principal").on(t.principalId),
-    index("agent_tokens_business").on(t.businessId).where(isNotNull(t.businessId)),
+    index("agent_tokens_business").on(t.businessId, t.expiresAt).where(sql`${t.revokedAt} is null and ${t.businessId} is not null`),
+    index("agent_tokens_live").on(t.principalId, t.expiresAt).where(isNull(t.revokedAt)),
     index("agent_tokens_expiry").on(t.expiresAt),
     index("agent_tokens_ending")
       .on(t.expiresAt)
@@ -1095,12 +1121,13 @@ export const shares = table(
     index("shares_state").on(t.businessId, t.environment, t.state, t.ord),
     index("shares_consumer").on(t.consumerId, t.state, t.ord).where(isNotNull(t.consumerId)),
     index("shares_due").on(t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
-    index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
     index("shares_test_age").on(t.storedAt).where(sql`${t.environment} = 'sandbox'`),
     index("shares_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
+    index("shares_business_due").on(t.businessId, t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
+    index("shares_person").on(t.consumerId, t.ord).where(isNotNull(t.consumerId)),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
     index("shares_email").on(t.emailIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.emailIndex)),
-    index("shares_counted").on(t.consumerId, t.businessId).where(sql`${t.consumerId} is not null and ${t.state} = 'active'`),
+    index("shares_counted").on(t.consumerId, t.businessId, t.state).where(isNotNull(t.consumerId)),
     index("shares_named")
       .on(t.emailIndex, t.businessId)
       .where(sql`${t.emailIndex} is not null and ${t.state} = 'active' and ${t.environment} = 'live'`),

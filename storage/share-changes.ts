@@ -38,18 +38,17 @@ export const isOutdatedShare = (error: unknown): boolean =>
 
 /** How many active shares one person can have with one business; more would let one person flood it with events and emails. */
 const maxActiveShares = 100;
+/** How many active shares one person can have with all businesses of a shard, because a changed field is written to each of them. */
+const maxSharesOfPerson = 1_000;
 
-/** The client's ID; NULL, which violates NOT NULL, if the person has 100 active shares with the business. */
-const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) =>
-  sql<ClientId>`iif(${countIn(
-    shares,
-    eq(shares.consumerId, person),
-    eq(shares.businessId, business.id),
-    sql`${shares.state} = 'active'`,
-    gt(shares.expiresAt, createdAt),
-  )} < ${maxActiveShares}, ${clientId}, null)`;
+/** The client's ID; NULL, which violates NOT NULL, if the person has 100 active shares with the business, or 1,000 with all. */
+const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) => {
+  const isActive = [eq(shares.consumerId, person), sql`${shares.state} = 'active'`, gt(shares.expiresAt, createdAt)] as const;
+  const withBusiness = countIn(shares, ...isActive, eq(shares.businessId, business.id));
+  return sql<ClientId>`iif(${withBusiness} < ${maxActiveShares} and ${countIn(shares, ...isActive)} < ${maxSharesOfPerson}, ${clientId}, null)`;
+};
 
-/** Returns true if the batch failed because the person has 100 active shares with the business. */
+/** Returns true if the batch failed because the person has 100 active shares with the business, or 1,000 with all. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
 // The shared values belong to the person. The reason for revoking and the acknowledgment belong to the business.

@@ -69,9 +69,12 @@ export interface SharePage {
   readonly hasMore: boolean;
 }
 
+const maxUnswept = 500;
+
 /**
- * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. The few shares that
- * have expired but have not been swept are read from the due-time index, because the planner would otherwise read every active share.
+ * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. Shares that have expired
+ * but have not been swept are read from the due-time index, because the planner would otherwise read every active share. If the sweep is far
+ * behind, only the 500 that have been due longest are found.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -91,18 +94,15 @@ export const listSharesByOwner = async (
       .where(and(isOwnedShare(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  // The unary plus keeps SQLite from using any index except the due-time index.
+  const due = query
+    .select({ ord: shares.ord })
+    .from(shares)
+    .where(allOf(isOwnedShare(owner), lte(shares.nextDueAt, time)))
+    .orderBy(shares.nextDueAt)
+    .limit(maxUnswept);
   const overdue = selectShares(db)
-    .where(
-      and(
-        eq(shares.environment, owner.environment),
-        sql`+${shares.businessId} = ${owner.businessId}`,
-        lte(shares.nextDueAt, time),
-        lte(shares.expiresAt, time),
-        startingAfter === null ? undefined : sql`+${shares.ord} < (${start})`,
-      ),
-    )
-    .orderBy(sql`+${shares.ord} desc`)
+    .where(and(inArray(shares.ord, due), lte(shares.expiresAt, time), behind))
+    .orderBy(desc(shares.ord))
     .limit(limit + 1);
   const state = status === null ? undefined : eq(shares.state, status);
   const first = db
@@ -165,21 +165,44 @@ const firstAnchorField = jsonRow(anchorFields, (row) =>
     .limit(1),
 ).as("anchor");
 
-/** Builds the condition for a share's history. A renewal is recorded in the entry of the new share. */
-const isHistoryOfShare = (id: ShareId): SQL => {
-  const { entityId, type } = auditEntries;
+/** A business can read a share's values any number of times, and each read is an entry. */
+const readType = "consumer.current_read";
+const maxHistoryReads = 200;
+
+/**
+ * Selects the entries of a share's history in one chain: the newest 200 reads, and all other entries. A renewal is recorded in the entry of
+ * the new share.
+ */
+const selectHistory = (id: ShareId, chainTag: SQL) => {
+  const { ord, entityId, type, chain } = auditEntries;
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
-  return sql`(${entityId} = ${id} or (${entityId} = (${successor}) and ${eq(type, "share.renewed")}))`;
+  const select = (entity: ShareId | SQL, ofType: SQL) =>
+    query
+      .select({ ord })
+      .from(auditEntries)
+      .where(allOf(eq(entityId, entity), ofType, eq(chain, sql`(${chainTag})`)));
+  const parts = [
+    select(id, lt(type, readType)),
+    select(id, gt(type, readType)),
+    select(id, eq(type, readType)).orderBy(desc(ord)).limit(maxHistoryReads),
+    select(sql`(${successor})`, eq(type, "share.renewed")),
+  ];
+  return sql`(${sql.join(
+    parts.map((part) => sql`select * from ${part}`),
+    sql` union all `,
+  )})`;
 };
 
 /**
- * Returns everything that a business can read about its share, in one round trip. The history from the business's chain is oldest first;
- * each history entry has its ID and says whether the audit log has recorded it. Returns null if the share does not belong to the business.
+ * Returns everything that a business can read about its share, in one round trip. The history from the business's chain is oldest first and
+ * contains the newest 200 reads; each history entry has its ID and says whether the audit log has recorded it. Returns null if the share does
+ * not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
   const isDrained = isRecorded.mapWith(Boolean).as("is_drained");
   const { reasonSealed } = shares;
+  const chain = sql`${query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, owner.businessId))}`;
   const { rows, history } = await batch(db, {
     rows: db
       .select({ share: shareFields, disclosureText: disclosures.text, anchor: firstAnchorField, chain: businessChainFields, reasonSealed })
@@ -190,8 +213,7 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
     history: db
       .select({ at, type, entryId: auditEntries.id, isDrained })
       .from(auditEntries)
-      .innerJoin(businesses, eq(businesses.auditChain, auditEntries.chain))
-      .where(allOf(isHistoryOfShare(id), eq(businesses.id, owner.businessId)))
+      .where(allOf(inArray(auditEntries.ord, selectHistory(id, chain)), eq(auditEntries.chain, chain)))
       .orderBy(auditEntries.ord),
   });
   const [row] = rows;
@@ -213,36 +235,43 @@ export const listActiveTestShareIds = async (db: Database, businessId: BusinessI
   return rows.map(({ id }) => id);
 };
 
-const selectLastRead = query
-  .select({ at: auditEntries.at })
-  .from(auditEntries)
-  .where(allOf(eq(auditEntries.entityId, shares.id), inArray(auditEntries.type, ["share.redeemed", "consumer.current_read"])))
-  .orderBy(desc(auditEntries.ord)) // the newest entry of an active share is usually a read, so the first row examined is usually the result
-  .limit(1);
+const ownChain = query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, shares.businessId));
+/** The business's newest entry of a type for the share. One index lookup, however many reads there were. */
+const selectLastEntry = (type: "share.redeemed" | "consumer.current_read") =>
+  query
+    .select({ at: auditEntries.at })
+    .from(auditEntries)
+    .where(allOf(eq(auditEntries.entityId, shares.id), eq(auditEntries.type, type), eq(auditEntries.chain, sql`(${ownChain})`)))
+    .orderBy(desc(auditEntries.ord))
+    .limit(1);
 
 /** A share as the person sees it, including when the business last received its values. */
 const personShareFields = {
   ...shareFields,
-  lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${selectLastRead}, 0)), 0)`.as(
-    "last_delivered_at",
-  ),
+  lastDeliveredAt:
+    sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${selectLastEntry("share.redeemed")}, 0), coalesce(${selectLastEntry("consumer.current_read")}, 0)), 0)`.as(
+      "last_delivered_at",
+    ),
 };
 
 const maxPersonShares = 500;
 
 /** Lists a person's shares in this shard: active shares first, then newest first, up to 500. */
 export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
-  const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
-  const page = db
-    .select(personShareFields)
-    .from(shares)
-    .where(eq(shares.consumerId, consumerId))
-    .orderBy(desc(isActive), desc(shares.ord))
-    .limit(maxPersonShares + 1);
-  return createLookup(db, [page], ([rows]) => ({
-    shares: rows.slice(0, maxPersonShares).map((row) => toShare(row, now)),
-    hasMore: rows.length > maxPersonShares,
-  }));
+  const isOwn = eq(shares.consumerId, consumerId);
+  const page = (condition: SQL) =>
+    db
+      .select(personShareFields)
+      .from(shares)
+      .where(condition)
+      .orderBy(desc(shares.ord))
+      .limit(maxPersonShares + 1);
+  const active = page(allOf(isOwn, eq(shares.state, "active"), gt(shares.expiresAt, now)));
+  return createLookup(db, [active, page(isOwn)], ([current, newest]) => {
+    const isCurrent = new Set(current.map(({ ord }) => ord));
+    const rows = [...current, ...newest.filter(({ ord }) => !isCurrent.has(ord))];
+    return { shares: rows.slice(0, maxPersonShares).map((row) => toShare(row, now)), hasMore: rows.length > maxPersonShares };
+  });
 };
 
 /** Lists a person's shares in the state `active`, including those that have expired, oldest first, with their audit chains. */
@@ -268,6 +297,8 @@ export const listUnendedShares = async (
  * Returns null if the share belongs to another person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
+  const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
+  const chain = sql`${query.select({ tag: shares.consumerChain }).from(shares).where(isOwn)}`;
   const { rows, history } = await batch(db, {
     rows: db
       .select({
@@ -283,12 +314,11 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
       .leftJoin(shareAcknowledgements, eq(shareAcknowledgements.shareId, shares.id))
-      .where(allOf(eq(shares.id, id), eq(shares.consumerId, consumerId))),
+      .where(isOwn),
     history: db
       .select({ at: auditEntries.at, type: auditEntries.type })
       .from(auditEntries)
-      .innerJoin(shares, allOf(eq(shares.id, auditEntries.entityId), eq(shares.consumerChain, auditEntries.chain)))
-      .where(allOf(eq(auditEntries.entityId, id), eq(shares.consumerId, consumerId)))
+      .where(allOf(inArray(auditEntries.ord, selectHistory(id, chain)), eq(auditEntries.chain, chain)))
       .orderBy(auditEntries.ord),
   });
   const [row] = rows;

@@ -1,7 +1,7 @@
 // Withdrawals of whole certificates. The certificate is the primary key of a withdrawal. If several batches withdraw the same certificate
 // concurrently, the first commits. The others are rolled back as a whole, with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
-import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
+import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
 import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
@@ -9,7 +9,7 @@ import type { RecordedRequest, RecordedChannel, WithdrawableCertificate, Withdra
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
-import { addressesField, hasAddress } from "./certificate-addresses.ts";
+import { addressesField, isActiveAddress } from "./certificate-addresses.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
 import {
   acceptedEntitiesField,
@@ -21,7 +21,7 @@ import {
   type SignedReceipt,
 } from "./entity-withdrawals.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
-import { businesses, ceaseAcknowledgements, certificates, certificateTwins, entityWithdrawals, withdrawals } from "./schema.ts";
+import { businesses, ceaseAcknowledgements, certificateAddresses, certificates, certificateTwins, withdrawals } from "./schema.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
@@ -143,12 +143,32 @@ export interface AddressWithdrawalScope extends AddressScope {
   readonly issuedUntil: Instant;
 }
 
-const isInAddressScope = (scope: AddressScope) => hasAddress(scope.addressIndexes, scope);
-const isActiveInScope = (scope: AddressScope) => allOf(isInAddressScope(scope), eq(certificates.status, "active"));
+const named = certificateAddresses;
+
+/** Anyone can create certificates about anyone, so counting stops here. */
+const maxCounted = 1_000;
+
+/** Selects the active certificates in the scope by `ord`: of each address, the first `max` in this order. */
+const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
+  sql`(${sql.join(
+    addressIndexes.map((index) => {
+      const first = query
+        .select({ ord: named.certOrd })
+        .from(named)
+        .where(allOf(isActiveAddress(index, of), condition))
+        .orderBy(...order)
+        .limit(max);
+      return sql`select * from ${first}`;
+    }),
+    sql` union `,
+  )})`;
+
+const oldestFirst = [asc(named.issuedAt), asc(named.certOrd)];
+const newestFirst = [desc(named.issuedAt), desc(named.certOrd)];
 
 /**
- * Finds other active certificates in the scope, optionally only those issued after `issuedAfter`. Returns their number and up to `max` of
- * the newest.
+ * Finds other active certificates in the scope, optionally only those issued after `issuedAfter`. Returns their number, which stops at 1,000,
+ * and up to `max` of the newest.
  */
 export const findOtherCertificates = async (
   db: Database,
@@ -156,48 +176,41 @@ export const findOtherCertificates = async (
   other: { readonly certId: CertId; readonly issuedAfter: Instant | null },
   max: number,
 ): Promise<{ readonly count: number; readonly newest: readonly { readonly id: CertId; readonly issuedAt: Instant }[] }> => {
+  if (scope.addressIndexes.length === 0) return { count: 0, newest: [] };
   const { id, issuedAt, ord } = certificates;
-  const isLater = other.issuedAfter === null ? sql`true` : gt(issuedAt, other.issuedAfter);
-  const isOther = allOf(isActiveInScope(scope), ne(id, other.certId), isLater);
+  const self = query.select({ ord }).from(certificates).where(eq(id, other.certId));
+  const isLater = other.issuedAfter === null ? sql`true` : gt(named.issuedAt, other.issuedAfter);
+  const isOther = allOf(ne(named.certOrd, sql`(${self})`), isLater);
   const { counted, newest } = await batch(db, {
-    counted: db.select({ n: count() }).from(certificates).where(isOther),
-    newest: db.select({ id, issuedAt }).from(certificates).where(isOther).orderBy(desc(issuedAt), desc(ord)).limit(max),
+    counted: db
+      .select({ n: sql<number>`min(count(*), ${maxCounted})` })
+      .from(sql`${selectActive(scope, isOther, newestFirst, maxCounted)}`),
+    newest: db
+      .select({ id, issuedAt })
+      .from(certificates)
+      .where(inArray(ord, selectActive(scope, isOther, newestFirst, max)))
+      .orderBy(desc(issuedAt), desc(ord))
+      .limit(max),
   });
   return { count: counted[0]?.n ?? 0, newest };
 };
 
 /** Lists active certificates in the scope, oldest first. */
-export const listActiveWithAddress = (
+export const listActiveWithAddress = async (
   db: Database,
   scope: AddressWithdrawalScope,
   max: number,
 ): Promise<readonly WithdrawableCertificate[]> =>
-  db
-    .select({ ...withdrawableFields, chain: businessChainFields })
-    .from(certificates)
-    .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(allOf(isActiveInScope(scope), lte(certificates.issuedAt, scope.issuedUntil)))
-    .orderBy(certificates.issuedAt, certificates.ord)
-    .limit(max)
-    .all();
-
-/**
- * Builds the condition for the email that confirms a withdrawal without a verified email address: fewer than `max` such withdrawals since
- * `since`, on certificates with that address. Certificates withdrawn at the same instant count once.
- */
-export const hasFewUnverifiedWithdrawals = (scope: AddressScope, since: Instant, max: number): SQL => {
-  const whole = query
-    .select({ n: countDistinct(withdrawnAt) })
-    .from(certificates)
-    .innerJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(allOf(isInAddressScope(scope), ne(method, "email_code"), gt(withdrawnAt, since)));
-  const single = query
-    .select({ n: count() })
-    .from(certificates)
-    .innerJoin(entityWithdrawals, eq(entityWithdrawals.certId, certificates.id))
-    .where(allOf(isInAddressScope(scope), ne(entityWithdrawals.method, "email_code"), gt(entityWithdrawals.withdrawnAt, since)));
-  return sql`${whole} + ${single} < ${max}`;
-};
+  scope.addressIndexes.length === 0
+    ? []
+    : db
+        .select({ ...withdrawableFields, chain: businessChainFields })
+        .from(certificates)
+        .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+        .where(inArray(certificates.ord, selectActive(scope, lte(named.issuedAt, scope.issuedUntil), oldestFirst, max)))
+        .orderBy(certificates.issuedAt, certificates.ord)
+        .limit(max)
+        .all();
 
 /**
  * Returns the statements for a withdrawal. Triggers update the certificate and its counters. The batch fails if the certificate is already

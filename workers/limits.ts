@@ -86,6 +86,8 @@ export const defaultLimits = {
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
+  /** Emails per business and address that confirm a withdrawal which did not verify the address, such as one by the link of a form. */
+  UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
   /** A person reads a request and decides, and then the page redeems the code. This takes one call each, plus a reload or two. */
@@ -170,6 +172,13 @@ export const defaultStorageLimits = {
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
+/**
+ * New combinations of purpose, recipients and origin per client and day that get counters, without an API key. Each makes the business's
+ * searches slower, and a site adds a few when its form changes. Certificates beyond the limit are issued without counters
+ * (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`, multiplied by DEV_RATE_SCALE.
+ */
+export const defaultNewGroups = 100;
+
 const wholeNumberPattern = /^[1-9]\d{0,12}$/;
 const wholeNumberRule = "a whole number from 1 to 9999999999999";
 
@@ -189,5 +198,6 @@ export const parseStorageLimits = (
     const bytes = parseCount(limit.bytesName, limit.bytes, limit.scaled);
     return [owner, { days: limit.days, records, bytes }];
   });
-  return { storageLimits: Object.fromEntries(entries) as StorageLimits, faults };
+  const newGroups = parseCount("CLIENT_DAY_GROUPS", defaultNewGroups, true);
+  return { storageLimits: { ...Object.fromEntries(entries), newGroups } as StorageLimits, faults };
 };

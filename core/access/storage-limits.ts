@@ -13,7 +13,10 @@ export interface StorageLimit {
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox";
 
-export type StorageLimits = Readonly<Record<StorageOwnerKind, StorageLimit>>;
+export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
+  /** How many new combinations of purpose, recipients and origin per client and day get counters. */
+  readonly newGroups: number;
+}
 
 export const storageLimitMessages: Readonly<Record<StorageOwnerKind, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",

@@ -49,6 +49,8 @@ export interface ScriptTag {
 }
 
 export interface FormPage {
+  /** Whether the page was given up, because it takes more work than a page may. */
+  readonly isTooComplex: boolean;
   readonly forms: readonly PageForm[];
   readonly scriptTags: readonly ScriptTag[];
 }

@@ -71,16 +71,16 @@ export default {
          RETURNING warned_at IS NULL AND (submissions * 5 >= ${daySubmissions} * 4 OR bytes * 5 >= ${dayBytes} * 4) AS is_near`,
       ).bind(clientId, Math.floor(now / 86_400_000), sealedEvidence.length, "d".repeat(64), disclosure.length),
       env.DB.prepare(
-        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded, active) VALUES (?, 'live', 'solar', 'solar', 1)
-         ON CONFLICT (business_id, environment, purpose) DO UPDATE SET active = active + 1`,
+        `INSERT INTO purposes (business_id, environment, purpose, purpose_folded) VALUES (?, 'live', 'solar', 'solar')
+         ON CONFLICT DO NOTHING`,
       ).bind(businessId),
       env.DB.prepare("INSERT INTO disclosures (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING").bind("d".repeat(64), disclosure),
       env.DB.prepare("INSERT INTO entity_lists (hash, entities) VALUES ('e', ?) ON CONFLICT (hash) DO NOTHING").bind(
         '["Acme Solar LLC","Bright Homes Inc"]',
       ),
       env.DB.prepare(
-        `INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain)
-         SELECT p.id, l.id, 'www.example.com' FROM purposes p JOIN entity_lists l ON l.hash = 'e'
+        `INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment)
+         SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment FROM purposes p JOIN entity_lists l ON l.hash = 'e'
          WHERE p.business_id = ? AND p.environment = 'live' AND p.purpose = 'solar' ON CONFLICT DO NOTHING`,
       ).bind(businessId),
       env.DB.prepare(

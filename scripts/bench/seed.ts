@@ -26,8 +26,8 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
       .run();
     await db
       .prepare(
-        `INSERT OR IGNORE INTO certificate_groups (purpose_id, entity_list_id, origin_domain)
-         SELECT p.id, (SELECT MIN(id) FROM entity_lists), 'www.example.com' FROM purposes p WHERE p.business_id = ? AND p.purpose = ?`,
+        `INSERT OR IGNORE INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment)
+         SELECT p.id, (SELECT MIN(id) FROM entity_lists), 'www.example.com', p.business_id, p.environment FROM purposes p WHERE p.business_id = ? AND p.purpose = ?`,
       )
       .bind(business.id, purpose)
       .run();
@@ -50,15 +50,6 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
       .bind(at, count, business.id, business.clients.live, "d".repeat(64), start)
       .run();
     process.stderr.write(`\r  seeding ${at + count} of ${to} certificates `);
-  }
-  // Inserts the counters that issuance would have written. They are computed, because counting a million rows would take too long.
-  for (const [at, purpose] of purposes.entries()) {
-    const ofPurpose = Array.from({ length: Math.ceil(Math.max(0, to - at) / purposes.length) }, (_, k) => at + k * purposes.length);
-    const revoked = ofPurpose.filter((i) => i % revokedEvery === 0).length;
-    await db
-      .prepare("UPDATE purposes SET active = ?, revoked = ? WHERE business_id = ? AND environment = 'live' AND purpose = ?")
-      .bind(ofPurpose.length - revoked, revoked, business.id, purpose)
-      .run();
   }
   process.stderr.write("\r");
 };

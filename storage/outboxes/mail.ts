@@ -1,6 +1,6 @@
 // The mail outbox. A row is written in the batch of the change that causes the email, with its address and content sealed. The email is
 // rendered when it is sent. The row is deleted once a transport has accepted the email, and moved to the failed emails if it will not be sent.
-import { eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
+import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
 import { mailLifetimeMs, type TemplatedMail, type MailLanguage } from "../../core/mail/templates.ts";
@@ -72,17 +72,24 @@ export const insertMails = (db: Database, mails: readonly SealedMail[]): Stateme
 
 const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
+/** How many emails a claim looks at: more than wait for their next attempt unless the provider is down for all of them. */
+const maxLookedAt = 1_500;
+
 /**
  * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
- * workers get different rows.
+ * workers get different rows. Looks at the 1,500 emails that expire soonest, due or not, so that thousands of emails that wait for their next
+ * attempt cost no more.
  */
-export const claimMail = (db: Database, now: Instant, max: number) =>
-  db
+export const claimMail = (db: Database, now: Instant, max: number) => {
+  const soonest = query.select({ ord, giveUpAt, nextAt }).from(mailOutbox).orderBy(giveUpAt, ord).limit(maxLookedAt);
+  const due = sql`(select ord from ${soonest} where next_at <= ${now} order by give_up_at, ord limit ${max})`;
+  return db
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
-    .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(lte(nextAt, now)).orderBy(giveUpAt, ord).limit(max)))
+    .where(inArray(ord, due))
     .returning({ id, template, sealed, attempts, giveUpAt })
     .all();
+};
 
 export type DueMail = Found<typeof claimMail>[number];
 

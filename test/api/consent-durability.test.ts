@@ -36,12 +36,12 @@ const restore = async (): Promise<void> => {
 /** Compares the stored counters with the certificates they count. */
 const expectCountersRight = async (): Promise<void> => {
   const { results } = await env.DB.prepare(
-    `SELECT p.id, p.active, p.revoked,
-       (SELECT COUNT(*) FROM certificates c WHERE c.purpose_id = p.id AND c.status = 'active') AS rows_active,
-       (SELECT COUNT(*) FROM certificates c WHERE c.purpose_id = p.id AND c.status = 'revoked') AS rows_revoked
-     FROM purposes p`,
+    `SELECT t.business_id AS id, t.active, t.revoked,
+       (SELECT COUNT(*) FROM certificates c WHERE c.business_id = t.business_id AND c.environment = t.environment AND c.status = 'active') AS rows_active,
+       (SELECT COUNT(*) FROM certificates c WHERE c.business_id = t.business_id AND c.environment = t.environment AND c.status = 'revoked') AS rows_revoked
+     FROM certificate_totals t`,
   ).all<Record<"id" | "active" | "revoked" | "rows_active" | "rows_revoked", number>>();
-  for (const row of results) expect([row.active, row.revoked], `purpose ${row.id}`).toEqual([row.rows_active, row.rows_revoked]);
+  for (const row of results) expect([row.active, row.revoked], `business ${row.id}`).toEqual([row.rows_active, row.rows_revoked]);
 };
 
 /** Wraps the database and makes one change, once, between the reads and the writes of an issuance. */
@@ -161,7 +161,7 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
-       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM purposes) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
+       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM certificate_totals) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
        (SELECT COUNT(*) FROM audit_entries WHERE type = 'certificate.issued') AS audited,
        (SELECT COUNT(*) FROM anchors WHERE event = 'certificate.issued') AS anchored,
        (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,

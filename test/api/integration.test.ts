@@ -289,6 +289,35 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
     }
   });
 
+  test.each([
+    [
+      "texts that are nested in each other in many forms",
+      `${"<form>".padEnd(6)}${"<div>".repeat(300)}${"I agree that you may call me. ".repeat(300)}${"</div>".repeat(300)}</form>`.repeat(50),
+    ],
+    ["labels that are nested in each other around many fields", `<form>${"<label>".repeat(800)}${"<input name=a>".repeat(40_000)}`],
+    [
+      "elements that are nested deeply in many forms",
+      `${"<div>".repeat(900)}${`<form>${"<p>I agree that you may call me.</p>".repeat(800)}</form>`.repeat(50)}`,
+    ],
+  ])("G15: gives up on a page with %s, and says so", async (_name, body) => {
+    web.serve(url, body);
+    const refused = await integrate();
+    expect([outcome(refused), refused.body.error.message]).toEqual([
+      "400 invalid_request",
+      "url: the page is too complex to map. Use a simpler page with the same form.",
+    ]);
+  });
+
+  test("maps a long page with many sections and one form", async () => {
+    const section = `<section><div><h2>Solar</h2><p>${"Panels turn light into power. ".repeat(20)}</p></div></section>`;
+    web.serve(
+      url,
+      `${section.repeat(1_000)}<form id="quote"><label>Email <input type="email" name="email"></label>${section.repeat(20)}</form>${section.repeat(1_000)}`,
+    );
+    const mapped = await integrate();
+    expect([outcome(mapped), Object.values(mapped.body.data.field_map)]).toEqual(["200 ok", ["email"]]);
+  });
+
   test("never maps passwords, card numbers, codes, hidden fields or disabled fields", async () => {
     web.serve(
       url,

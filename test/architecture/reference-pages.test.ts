@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { refusals } from "../../core/refusals.ts";
 import { statusByCode } from "../../workers/http/statuses.ts";
-import { defaultLimits, defaultStorageLimits } from "../../workers/limits.ts";
+import { defaultLimits, defaultNewGroups, defaultStorageLimits } from "../../workers/limits.ts";
 import { writePaths, type WritePath } from "../../workers/write-paths.ts";
 import { readRepositoryFile } from "./repository.ts";
 
@@ -40,7 +40,8 @@ test("limits.md lists every rate limit and storage limit once, with its default 
     { name: recordsName, value: records.toLocaleString("en-US"), scaled },
     { name: bytesName, value: bytes.toLocaleString("en-US"), scaled },
   ]);
-  const defaults = [...rates, ...storage];
+  const groups = { name: "CLIENT_DAY_GROUPS", value: String(defaultNewGroups), scaled: true };
+  const defaults = [...rates, ...storage, groups];
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(defaults.map(({ name, value }) => [name, value])));
   expect(listed.length).toBe(defaults.length);
   const scaled = [...readPage("limits").matchAll(/^\| `([A-Z_]+)` \\\* \|/gm)].map(([, name]) => name);

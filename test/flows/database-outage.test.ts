@@ -169,7 +169,7 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     "SELECT COUNT(*) AS n FROM certificates",
     "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
     "SELECT COUNT(*) AS n FROM withdrawals",
-    "SELECT SUM(revoked) AS n FROM purposes",
+    "SELECT SUM(revoked) AS n FROM certificate_totals",
     "SELECT COUNT(*) AS n FROM idempotent_responses",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'",

@@ -168,11 +168,11 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_entries WHERE type = 'certificate.issued'")).toBe(certificates);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM anchors")).toBe(certificates);
     expect(count("SELECT COUNT(*) AS n FROM idempotent_responses")).toBe(certificates);
-    expect(count("SELECT SUM(active + revoked) AS n FROM purposes")).toBe(certificates);
+    expect(count("SELECT SUM(active + revoked) AS n FROM certificate_totals")).toBe(certificates);
     const withdrawals = count("SELECT COUNT(*) AS n FROM withdrawals");
     expect(withdrawals).toBeGreaterThanOrEqual(withdrawn.length);
     expect(count("SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'")).toBe(withdrawals);
-    expect(count("SELECT SUM(revoked) AS n FROM purposes")).toBe(withdrawals);
+    expect(count("SELECT SUM(revoked) AS n FROM certificate_totals")).toBe(withdrawals);
     expect(count("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'")).toBe(withdrawals);
     expect(count("SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.revoked'")).toBe(withdrawals);
     db.close();

@@ -790,6 +790,21 @@ describe("a program with a document", () => {
     expect(most).toBe(4);
   });
 
+  test("is fetched while another site's documents arrive a byte at a time and hold all of that site's slots", async () => {
+    const slow = Promise.withResolvers<void>();
+    const { get } = await serving(async (url) => {
+      if (new URL(url).hostname.endsWith(".slow-tests.com")) await slow.promise;
+      return { ...document, client_id: url };
+    });
+    const hanging = Array.from({ length: 12 }, (_, at) =>
+      get(buildAuthorizePath(`https://a${at}.slow-tests.com/client.json`, { redirect_uri })),
+    );
+    await Promise.resolve();
+    expect((await get(buildAuthorizePath(id, { redirect_uri }))).text).toContain("Known Helper");
+    slow.resolve();
+    await Promise.all(hanging);
+  });
+
   test("is served from its copy for seven days after a person allowed it while its host is down, until the sweep deletes it", async () => {
     const session = await pat();
     const path = buildAuthorizePath(id, { redirect_uri });

@@ -10,8 +10,8 @@ export const createChallenge = (text: string): string => toBase64Url(sha256(text
 export const postRegistration = (body: object, service: Call = call): Promise<TestResponse> =>
   service("/oauth/register", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
-export const registerClient = async (body: object = {}): Promise<string> =>
-  (await postRegistration({ client_name: "Helper", redirect_uris: [loopback], ...body })).body.client_id;
+export const registerClient = async (body: object = {}, service: Call = call): Promise<string> =>
+  (await postRegistration({ client_name: "Helper", redirect_uris: [loopback], ...body }, service)).body.client_id;
 
 type Changes = Readonly<Record<string, string | null>>;
 
@@ -69,7 +69,8 @@ export const exchangeCode = (
   clientId: string,
   changes: Changes = {},
   headers: Record<string, string> = {},
+  service: Call = call,
 ): Promise<TestResponse> => {
   const fields = { grant_type: "authorization_code", code, client_id: clientId, redirect_uri: loopback, code_verifier: verifier };
-  return call("/oauth/token", buildForm({ ...fields, ...changes }, headers));
+  return service("/oauth/token", buildForm({ ...fields, ...changes }, headers));
 };

@@ -32,6 +32,23 @@ const maxTextLength = 20_000; // the longest allowed disclosure
 const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
+/**
+ * How much work one page may cost, in steps: an element visited, an ancestor looked at, or a character of text read. The limits above
+ * multiply, so each of them alone does not bound it. A page of a real business takes a tenth; this many steps take a fraction of a second.
+ */
+const maxSteps = 3_000_000;
+
+class TooMuchWork extends Error {}
+
+/** Counts steps. Throws TooMuchWork beyond the limit, however long a step takes on this machine. */
+type CountSteps = (steps: number) => void;
+const createStepCounter = (): CountSteps => {
+  let left = maxSteps;
+  return (steps) => {
+    left -= steps;
+    if (left < 0) throw new TooMuchWork();
+  };
+};
 
 /** Elements whose text is hidden from visitors or labels nothing. */
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
@@ -64,14 +81,16 @@ const increment = (counts: Map<string, number>, key: string): number => {
 };
 
 interface FormSource {
+  readonly countSteps: CountSteps;
   readonly elements: readonly Element[];
   readonly owned: readonly OwnedControl[];
   readonly labels: readonly { readonly element: Element; readonly first: Element | null }[];
   readonly text: string;
 }
 
-/** Parses the page. Returns null if the page exceeds the limits. */
-const parseFormSource = (html: string): FormSource | null => {
+/** Parses the page. Throws TooMuchWork if the page exceeds the limits. */
+const parseFormSource = (html: string): FormSource => {
+  const countSteps = createStepCounter();
   const elements: Element[] = [];
   const owned: OwnedControl[] = [];
   const labels: { element: Element; first: Element | null }[] = [];
@@ -102,6 +121,7 @@ const parseFormSource = (html: string): FormSource | null => {
       }
       if (!controlTags.has(tag) || isButton(element)) return;
       owned.push({ element, form: openForms.at(-1) ?? null });
+      countSteps(openLabels.length);
       for (const label of openLabels) if (label.first === null && getControlType(element) !== "hidden") label.first = element;
     },
     ontext: (text) => {
@@ -120,25 +140,23 @@ const parseFormSource = (html: string): FormSource | null => {
   });
   for (let at = 0; at < html.length; at += chunkLength) {
     parser.write(html.slice(at, at + chunkLength));
-    if (open.length > maxDepth || elements.length > maxElements) return null;
+    if (open.length > maxDepth || elements.length > maxElements) throw new TooMuchWork();
   }
   parser.end();
-  return { elements, owned, labels, text: pieces.join("") };
+  return { countSteps, elements, owned, labels, text: pieces.join("") };
 };
 
-const normalizeText = (text: string, { start, end }: Element, max: number): string =>
-  cutText(
-    text
-      .slice(start, Math.min(end, start + max * 4))
-      .replace(/\s+/g, " ")
-      .trim(),
-    max,
-  );
+const normalizeText = ({ countSteps, text }: FormSource, { start, end }: Element, max: number): string => {
+  const last = Math.min(end, start + max * 4);
+  countSteps(last - start);
+  return cutText(text.slice(start, last).replace(/\s+/g, " ").trim(), max);
+};
 
 /** Returns whether the element or a surrounding fieldset is disabled. */
-const isDisabled = (element: Element): boolean => {
+const isDisabled = ({ countSteps }: FormSource, element: Element): boolean => {
   if (element.attributes.disabled !== undefined) return true;
-  for (let at = element.parent; at !== null; at = at.parent) if (at.tag === "fieldset" && at.attributes.disabled !== undefined) return true;
+  for (let at = element.parent; at !== null; at = at.parent, countSteps(1))
+    if (at.tag === "fieldset" && at.attributes.disabled !== undefined) return true;
   return false;
 };
 
@@ -196,9 +214,9 @@ const toPageForm = (
       autocomplete: attribute("autocomplete"),
       placeholder: attribute("placeholder"),
       ariaLabel: attribute("aria-label"),
-      label: label === undefined ? "" : normalizeText(source.text, label, maxTextLength),
+      label: label === undefined ? "" : normalizeText(source, label, maxTextLength),
       value: attribute("value"),
-      isDisabled: isDisabled(element),
+      isDisabled: isDisabled(source, element),
       isChecked: attributes.checked !== undefined,
       svcField: attributes["data-svc-field"] ?? null,
       entity: attributes["data-sp1-entity"] ?? null,
@@ -207,16 +225,17 @@ const toPageForm = (
     };
   };
   const isWithin = (element: Element): boolean => {
-    for (let at: Element | null = element; at !== null; at = at.parent) if (at === form) return true;
+    for (let at: Element | null = element; at !== null; at = at.parent, source.countSteps(1)) if (at === form) return true;
     return false;
   };
   const texts: FormText[] = [];
+  source.countSteps(source.elements.length);
   for (const element of source.elements) {
     if (texts.length === maxTexts) break;
     const length = element.end - element.start;
     if (!textTags.has(element.tag) || length < minTextLength || length > maxTextLength || !isWithin(element)) continue;
     const isInline = inlineTags.has(element.tag);
-    texts.push({ selector: byId(element) ?? byPath(element), text: normalizeText(source.text, element, maxTextLength), isInline });
+    texts.push({ selector: byId(element) ?? byPath(element), text: normalizeText(source, element, maxTextLength), isInline });
   }
   const action = form.attributes.action ?? "";
   return {
@@ -234,13 +253,7 @@ const parseTags = ({ elements }: FormSource): readonly ScriptTag[] =>
       : [],
   );
 
-/**
- * Returns the forms with their controls in page order, and the script tags that have a client ID. The result is empty if the page exceeds
- * the limits.
- */
-export const parseFormPage = (html: string): FormPage => {
-  const source = parseFormSource(html);
-  if (source === null) return { forms: [], scriptTags: [] };
+const mapSource = (source: FormSource): FormPage => {
   const forms = source.elements.filter(({ tag }) => tag === "form").slice(0, maxForms);
   const elementById = new Map<string, Element>();
   for (const element of source.elements) {
@@ -259,6 +272,7 @@ export const parseFormPage = (html: string): FormPage => {
   }
   const selectors = buildSelectors(source);
   return {
+    isTooComplex: false,
     scriptTags: parseTags(source),
     forms: forms.map((form) =>
       toPageForm(
@@ -271,4 +285,17 @@ export const parseFormPage = (html: string): FormPage => {
       ),
     ),
   };
+};
+
+/**
+ * Returns the forms with their controls in page order, and the script tags that have a client ID. A page that takes more work than allowed
+ * has no forms and `isTooComplex`. The same page always takes the same work.
+ */
+export const parseFormPage = (html: string): FormPage => {
+  try {
+    return mapSource(parseFormSource(html));
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    return { isTooComplex: true, forms: [], scriptTags: [] };
+  }
 };

@@ -87,7 +87,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
       env.INTAKE_JOURNAL.getByName(name, config.intakeLocation === null ? {} : { locationHint: config.intakeLocation }),
     cachedClients: new BoundedMap(2_000), // about 1 KiB each
     oauthClients: new BoundedMap(200), // at most 8 KiB each
-    pendingOAuthReads: new Set(),
+    pendingOAuthReads: new Map(),
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
     sealedPlaceholderAddress: () => {

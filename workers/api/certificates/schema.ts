@@ -515,9 +515,13 @@ const listedCertificateSchema = z
 export const certificateListSchema = z
   .object({
     certs: z.array(listedCertificateSchema).openapi({ description: "Newest first." }),
-    total: z.int().openapi({ description: "Number of matching certificates on all pages." }),
+    total: z.int().openapi({ description: "Number of matching certificates on all pages. A lower bound if `truncated` is present." }),
     page: z.int(),
     per_page: z.int(),
+    truncated: z.literal(true).optional().openapi({
+      description:
+        "Present if there can be more matches than `total`, or than pages can reach. Pages reach the newest 10,000 matches. A search by email address or phone number reads its newest 1,000 certificates. A search by purpose, recipient, domain or date also reads the newest 1,000 of the certificates that have no counters, because their combination of purpose, recipients and domain was beyond the limits for new combinations. Use `from` and `to` to reach the others.",
+    }),
   })
   .openapi("CertificateList");
 

@@ -111,6 +111,7 @@ export const certificateListToWire = (list: CertificateList, context: ViewContex
   total: list.total,
   page: list.page,
   per_page: list.perPage,
+  ...(list.isTruncated && { truncated: true as const }),
 });
 
 const businessStatementToWire = (opened: OpenedWithdrawal | null) => ({
@@ -285,7 +286,7 @@ export const erasedSubjectExample = erasedSubjectToWire({ certId: issuedCertific
 export const verifiedCertificateExample = toPublicView(exampleCertificate, exampleViewContext);
 export const certificateDetailExample = certificateDetailToWire({ ...certificateDetailParts, auditEntry: null }, exampleViewContext);
 export const certificateListExample = certificateListToWire(
-  { certificates: [{ ...exampleCertificate, withdrawal: null }], total: 1, page: 1, perPage: 25 },
+  { certificates: [{ ...exampleCertificate, withdrawal: null }], total: 1, isTruncated: false, page: 1, perPage: 25 },
   exampleViewContext,
 );
 export const evidenceBundleExample = buildEvidenceBundle({

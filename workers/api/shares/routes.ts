@@ -123,7 +123,7 @@ const grantShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     share_inactive: "The person already decided on this request, and the share has ended.",
-    share_limit: "The person has 100 active shares with the business.",
+    share_limit: "The person has 100 active shares with the business, or 1,000 with all businesses.",
     forbidden:
       "The session is not a consumer's, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
   },

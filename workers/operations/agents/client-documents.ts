@@ -14,8 +14,13 @@ const minCacheMs = 5 * minuteMs;
 const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
-/** Limited so that slow hosts do not block this isolate's other requests. */
-const maxConcurrentFetches = 4;
+/**
+ * How many documents of one site are fetched at the same time. A host that sends a byte at a time holds its own slots until the timeout,
+ * which covers the whole response, and nobody else's.
+ */
+const maxFetchesOfSite = 4;
+/** All sites together, to bound this isolate's memory. A stranger needs as many registered domains to use them up. */
+const maxFetches = 200;
 
 /** Returns `unreached` if the host did not respond with a document. An invalid document counts as a response but gives no client. */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
@@ -52,8 +57,10 @@ export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.ge
 /** Fetches a document. If its host does not respond, falls back to the saved copy, then to the built-in list of known clients. */
 const loadClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
-  const isAtLimit = pendingOAuthReads.size >= maxConcurrentFetches;
-  if (!isAtLimit) pendingOAuthReads.add(url.href);
+  const site = services.getSite(url.hostname);
+  const ofSite = [...pendingOAuthReads.values()].filter((pending) => pending === site).length;
+  const isAtLimit = ofSite >= maxFetchesOfSite || pendingOAuthReads.size >= maxFetches;
+  if (!isAtLimit) pendingOAuthReads.set(url.href, site);
   try {
     const fetched = isAtLimit ? "unreached" : await fetchClientDocument(services, url);
     if (fetched !== "unreached") return fetched;

@@ -7,8 +7,8 @@ import type { Counters, PageFetcher, ReadDependencies } from "../dependencies.ts
 export interface OAuthClientCache {
   /** Parsed documents by URL. */
   readonly oauthClients: BoundedMap<string, Promise<ResolvedClient>>;
-  /** URLs of documents that are being fetched. */
-  readonly pendingOAuthReads: Set<string>;
+  /** URLs of documents that are being fetched, with the registrable domain of each. */
+  readonly pendingOAuthReads: Map<string, string>;
 }
 
 export interface AgentDependencies extends ReadDependencies, Counters, OAuthClientCache, PageFetcher {}

@@ -22,14 +22,16 @@ export interface CertificateListQuery {
 
 export interface CertificateList {
   readonly certificates: readonly CertificateSummary[];
-  /** Number of matching certificates on all pages. */
+  /** Number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
   readonly total: number;
+  /** Whether there can be more matching certificates than `total`, or more than pages can reach. */
+  readonly isTruncated: boolean;
   readonly page: number;
   readonly perPage: number;
 }
 
 /**
- * Lists the reader's certificates, newest first, with masked subjects and the exact total (SPEC Certificate API). An invalid email address
+ * Lists the reader's certificates, newest first, with masked subjects and the total (SPEC Certificate API). An invalid email address
  * matches nothing and takes as long as a valid one without matches.
  */
 export const listCertificates = async (
@@ -43,12 +45,12 @@ export const listCertificates = async (
   const emailIndex = email === null ? null : await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
   const phoneIndex = phone === null ? null : await vault.blindIndex("phone", toE164(phone, business.country) ?? "");
   const filter = { ...others, emailIndex, phoneIndex, purposePart };
-  const { certificates, total } = await listCertificatePage(services.shards.forId(business.id), {
+  const found = await listCertificatePage(services.shards.forId(business.id), {
     businessId: business.id,
     environment,
     filter,
     page,
     perPage,
   });
-  return { certificates, total, page, perPage };
+  return { ...found, page, perPage };
 };

@@ -71,6 +71,7 @@ const findBlockingPolicies = (
 };
 
 const noFormMessage = "url: the page must contain a form.";
+const tooComplexMessage = "url: the page is too complex to map. Use a simpler page with the same form.";
 
 /** Fetches a plan's page and maps its form. Can return `page_unreachable`, and `invalid_request` for a page without a form. */
 export const mapPage = async (
@@ -90,6 +91,7 @@ export const mapPage = async (
   if (result.outcome === "nothing" && result.reason === "type") return refuse("invalid_request", noFormMessage);
   if (result.outcome !== "page") return refuse("page_unreachable");
   const page = result.page.type === "text/html" ? services.parseFormPage(result.page.body) : null;
+  if (page?.isTooComplex === true) return refuse("invalid_request", tooComplexMessage);
   const found = page === null ? null : mapForm(page, request.entities);
   if (page === null || found === null) return refuse("invalid_request", noFormMessage);
   const proposal = await getProposal(services, found);

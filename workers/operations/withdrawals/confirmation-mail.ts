@@ -1,28 +1,40 @@
 // The email that confirms a withdrawal to the person.
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
-import { dayMs, type Instant } from "../../../core/time.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { openSubjectEmail } from "../../../storage/certificates.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import { hasFewUnverifiedWithdrawals, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { ReadDependencies } from "../dependencies.ts";
+import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
+import type { WithdrawalWriteDependencies } from "./dependencies.ts";
+import { getErrorKind } from "../../log.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * The maximum number of emails per business, address and day that confirm withdrawals made without verifying the address. A stranger can
- * submit forms with someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Withdrawals by
- * code or emailed link are not limited, because they verify the address.
+ * Returns whether the mailbox may get another email about a withdrawal that did not verify its address. A stranger can submit forms with
+ * someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Withdrawals by code or emailed link
+ * are not limited, because they verify the address. A withdrawal never fails because of the counter.
  */
-const maxUnverifiedConfirmations = 3;
+const mayConfirmUnverified = async (
+  services: WithdrawalWriteDependencies,
+  { businessId, environment }: WithdrawableRecord["certificate"],
+  index: string,
+): Promise<boolean> => {
+  try {
+    return (await services.takeExactly("UNVERIFIED_CONFIRMATIONS", `${businessId}:${environment}:${index}`)).isAllowed;
+  } catch (error) {
+    services.log.error({ at: "withdrawal.confirmation", error: getErrorKind(error) });
+    return true;
+  }
+};
 
 /**
  * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate has no
- * email address. The rows must come before the withdrawal's rows in the batch, because the daily limit counts only earlier withdrawals.
+ * email address, or if the address got its daily number of emails about withdrawals that did not verify it.
  */
 export const prepareConfirmationMail = async (
-  { vault, config }: ReadDependencies,
+  services: WithdrawalWriteDependencies,
   db: Database,
   { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Pick<WithdrawalRequest, "change" | "language" | "addressIndex"> & {
@@ -32,16 +44,14 @@ export const prepareConfirmationMail = async (
     readonly now: Instant;
   },
 ): Promise<readonly Statement[]> => {
+  const { vault, config } = services;
   const { change, language, scope, entities, now } = confirmed;
-  const { id: certId, businessId, environment, businessName } = certificate;
+  const { id: certId, businessId, businessName } = certificate;
   const index = confirmed.addressIndex ?? emailIndex;
   const to = index === null ? null : await openSubjectEmail(vault, certId, businessId, subjectSealed, index);
   if (to === null || index === null) return [];
   const withdrawnAt = change.recorded?.receivedAt ?? now;
-  const onlyIf =
-    change.method === "email_code"
-      ? undefined
-      : hasFewUnverifiedWithdrawals({ businessId, environment, addressIndexes: [index] }, now - dayMs, maxUnverifiedConfirmations);
+  if (change.method !== "email_code" && !(await mayConfirmUnverified(services, certificate, index))) return [];
   return insertMail(db, vault, {
     template: "withdrawal_confirmation",
     data: {
@@ -61,6 +71,5 @@ export const prepareConfirmationMail = async (
     language,
     now,
     certId,
-    ...(onlyIf !== undefined && { onlyIf }),
   });
 };

@@ -6,6 +6,7 @@ import type { CertificateSummary } from "../../../core/certificates/published-ce
 import { dayMs, toIso, type Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { listCertificates, type CertificateList, type CertificateListQuery } from "../../operations/certificates/list-certificates.ts";
+import { maxListedCertificates } from "../../../core/certificates/list-depth.ts";
 import { recordExport } from "../../operations/portal/record-export.ts";
 import { openSearchedPerson, sealSearchedPerson } from "../../operations/portal/searched-person.ts";
 import type { SavedView } from "../../../storage/saved-views.ts";
@@ -373,16 +374,20 @@ const renderFilteredList = async (
   const { services, member } = request;
   const list = async () => listCertificates(services, toReader(request), await toListQuery(request, filter, page, certificatesPerPage));
   const [found, { counts, saved }] = await Promise.all([list(), getCertificateListViews(services, member, request.environment)]);
-  const { certificates, total } = found;
+  const { certificates, total, isTruncated } = found;
   const first = (page - 1) * certificatesPerPage + 1;
-  const range = { first: formatCount(first), last: formatCount(first + certificates.length - 1), total: formatCount(total) };
+  const range = {
+    first: formatCount(first),
+    last: formatCount(first + certificates.length - 1),
+    total: `${formatCount(total)}${isTruncated ? "+" : ""}`,
+  };
   const isEmpty = total === 0 && !isFiltered(filter) && saved.length === 0 && error === undefined;
   return renderMemberPage(request, {
     tab: "certificates",
     error,
     intro: certificateMessages.intro,
     actions:
-      total === 0 ? undefined : total <= maxExportedRows ? (
+      total === 0 ? undefined : total <= maxExportedRows && !isTruncated ? (
         <ActionButton
           look="secondary"
           icon="download"
@@ -422,7 +427,7 @@ const renderFilteredList = async (
             <CertificateTable certificates={certificates} />
             <NumberedPagination
               page={page}
-              pages={Math.ceil(total / certificatesPerPage)}
+              pages={Math.ceil(Math.min(total, maxListedCertificates) / certificatesPerPage)}
               note={formatMessage(certificateMessages.range, range)}
               pathOf={(other) => listPath(filter, other)}
             />
@@ -493,8 +498,8 @@ const handleExportCsv = async (request: PortalFormRequest): Promise<Response> =>
     const query = await toListQuery(request, filter, page, exportBatchSize);
     return listCertificates(services, toReader(request), { ...query, to: Math.min(query.to ?? now, now) });
   };
-  const { certificates, total } = await read(1);
-  if (total > maxExportedRows) return redirectTo(request, pathWithQuery(certificatesPath, filter));
+  const { certificates, total, isTruncated } = await read(1);
+  if (total > maxExportedRows || isTruncated) return redirectTo(request, pathWithQuery(certificatesPath, filter));
   await recordExport(services, member, { list: "certificates", environment, rows: total });
   const readRows = async (page: number) => (await read(page)).certificates.map(toCsvRow);
   return csvResponse(c, "certificates", csvHeader, certificates.map(toCsvRow), Math.ceil(total / exportBatchSize), readRows);

@@ -1,0 +1,652 @@
+// Every route, every tool of the agent server and every scheduled job on a database that strangers have filled. Asserts how many rows each
+// SQL statement reads, in the databases and in Durable Objects. A route without a request here fails the test.
+import { env } from "cloudflare:workers";
+import { inspectRoutes } from "hono/dev";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
+import { parseRemovalId } from "../../core/ids.ts";
+import { openVaultFromVars } from "../../scripts/demo-world.ts";
+import { buildApp } from "../../workers/app.ts";
+import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
+import type { Env } from "../../workers/env.ts";
+import { recordRemovalProgress } from "../../workers/operations/consumers/record-removal-progress.ts";
+import { listToolsForRealm } from "../../workers/mcp/tool-registry.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { Authenticator } from "../support/authenticator.ts";
+import { callTool, createTokenWith } from "../support/agents.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { createCustomer, signPayload } from "../support/billing.ts";
+import { createBrowserSession, parseFormFields, parsePage } from "../support/browser-session.ts";
+import { crowdEmail, makeWorkDue, seedHostileDatabase, several, type OriginalRecords } from "../support/hostile-database.ts";
+import { buildAuthorizePath, buildForm, exchangeCode, registerClient } from "../support/oauth-connection.ts";
+import { buildJsonRequest, clearCodes, findEmailCode, listMailTo, signIn } from "../support/people.ts";
+import { createAcmeRecords, mockOutsideWorld, signInCast, type PortalCast, type Records } from "../support/portal-cast.ts";
+import { countRowsRead, type RowCounter } from "../support/rows-read.ts";
+import { buildDecision, createVerifier, grantShare, postWithApiKey, signInPerson, type SignedPerson } from "../support/sharing.ts";
+import { createEmailAddress, buildJsonPost, issueToNewPerson, startWithdrawal } from "../support/withdrawal.ts";
+import {
+  buildConsentRequest,
+  buildSubmission,
+  call,
+  issueCertificate,
+  origin,
+  world,
+  type Call,
+  type TestResponse,
+} from "../support/world.ts";
+
+/** How many rows one statement of any route may read: far fewer than the hostile records, and several pages of any list. */
+const maxRows = 2_000;
+
+/** Routes whose statements may read more, and how many rows. */
+const exceptions: readonly { readonly route: RegExp; readonly rows: number; readonly why: string }[] = [
+  {
+    route: /\/certs$|\/certs\/search$|\/certificates(?:\/export)?$/,
+    rows: 40_000,
+    why: "a page reads the certificates before it, up to the 10,000th, and a search the counters of up to 500 groups",
+  },
+  { route: /\/contact-check$/, rows: 6_000, why: "judges the newest 1,000 records of an address, by a few rows each" },
+  { route: /\/sandbox(?:\/|-consent$)/, rows: 12_000, why: "counts up to 10,000 active test shares; a sweep changes 500 at a time" },
+  { route: /\/recover$/, rows: 10_200, why: "sends up to 10,000 deliveries again" },
+  {
+    route: /\/me(?:\/(?:fields|certificates|shares|export))?$|\/me\/certificates\/|^GET \/app$|\/details|\/app\/export|\/mcp$/,
+    rows: 8_000,
+    why: "a person has up to 1,000 active shares; counts of what names them stop at 1,000",
+  },
+  { route: /\/app\/with\//, rows: 4_000, why: "two counts of a person's records with one business, which stop at 1,000 each" },
+  {
+    route: / \/portal/,
+    rows: 3_200,
+    why: "counts the withdrawals to confirm that the navigation shows, up to 1,000 of each of three kinds",
+  },
+  { route: /^jobs/, rows: 10_000, why: "batches of up to 1,000 rows" },
+  { route: /^preparations/, rows: Number.POSITIVE_INFINITY, why: "the test's own statements" },
+];
+
+/** Routes that no request here calls. */
+const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[] = [
+  { route: / \/dev\//, why: "development only" },
+  { route: /\*$/, why: "unknown paths, which read no database, and logs in Durable Objects, which have their own tests" },
+  { route: / \/v1\/admin\//, why: "operators only" },
+];
+
+/** Routes that refuse here after they have read what they need, because the fake outside world has no page, record or payment for them. */
+const refusingRoutes: readonly RegExp[] = [
+  /\/integrate$|\/snippet$/,
+  /\/domains\/:(?:id|domain_id)\/verify$/,
+  /\/billing\/checkout$/,
+  /security\.txt$/,
+  /\/authorize\/(?:opened|end-one)$|\/sign-in\/elsewhere$/,
+  /^(?:GET|POST) \/portal\/test\//,
+];
+
+/** An idle audit log passes each new change once. The tests have 30 audit logs; a deployment has a few. */
+const auditLogsPass = /^insert into "change_readers"/;
+
+let counter: RowCounter;
+let cast: PortalCast;
+let records: Records;
+let originals: OriginalRecords;
+/** A person who owns thousands of shares and whose address is on thousands of certificates. */
+let pat: SignedPerson;
+let routes: readonly { readonly name: string; readonly method: string; readonly path: RegExp }[] = [];
+
+/** The best status of each route that was called. */
+const answered = new Map<string, number>();
+const findings = new Map<string, { readonly rows: number; readonly during: string }>();
+
+const checkStatements = (during: string): void => {
+  const limit = exceptions.find(({ route }) => route.test(during))?.rows ?? maxRows;
+  for (const { sql, rows } of counter.take())
+    if (rows > limit && !auditLogsPass.test(sql) && rows > (findings.get(sql)?.rows ?? 0)) findings.set(sql, { rows, during });
+};
+
+/** Returns the statements that read too many rows since the last call. */
+const takeFindings = (): readonly string[] => {
+  const found = [...findings].map(([sql, { rows, during }]) => `${during}: ${rows} rows: ${sql}`);
+  findings.clear();
+  return found;
+};
+
+const findRoute = (method: string, path: string): string =>
+  routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
+
+/** Sends a request, waits for the work that follows the response, and checks the statements of both. */
+const ask: Call = async (path, init) => {
+  checkStatements("preparations");
+  const answer = await call(path, init);
+  await waitUntilSettled();
+  const route = findRoute(init?.method ?? "GET", path.replace(/[?#].*$/, ""));
+  checkStatements(route);
+  answered.set(route, Math.min(answer.status, answered.get(route) ?? answer.status));
+  return answer;
+};
+
+const askWithKey = (method: string, path: string, body?: unknown, key = world.acme.keys.live): Promise<TestResponse> =>
+  ask(path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+const askWithSession = (session: { readonly cookie: string }, method: string, path: string, body?: unknown): Promise<TestResponse> =>
+  ask(path, {
+    method,
+    headers: { ...session, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+const askAsOwner = (method: string, path: string, body?: unknown) => askWithSession(cast.owner, method, path, body);
+const askAsPat = (method: string, path: string, body?: unknown) => askWithSession(pat.headers, method, path, body);
+
+const partners = Array.from({ length: 1_000 }, (_, at) => `Partner ${at}`);
+const receivedNow = () => ({ method: "phone", received_at: new Date().toISOString() });
+const patOnCertificate = { fields: { email: world.consumerEmail, phone: "+1 202 555 0123" } };
+
+const createOriginals = async (): Promise<OriginalRecords> => {
+  const { cert_id: certId } = await issueCertificate(patOnCertificate);
+  await call(`/c/${certId}`, { headers: { accept: "text/html" } });
+  const withdrawn = await issueToNewPerson({ fields: { email: createEmailAddress(), phone: "+1 202 555 0177" } });
+  await postWithApiKey(`/v1/certs/${withdrawn.certId}/withdrawals`, receivedNow());
+  const list = await issueToNewPerson({ entities: partners });
+  await call(`/v1/certs/${list.certId}/opt-out/manage`, buildJsonPost({ token: list.manageToken, entities: ["Partner 1"] }));
+  pat = await signInPerson(undefined, call, world.consumerEmail);
+  await env.DB.prepare("UPDATE consumers SET plan = 'white_glove'").run();
+  const activeShareId = (await grantShare(pat)).share.id;
+  const revokedShareId = (await grantShare(pat)).share.id;
+  await pat.post(`/v1/shares/${revokedShareId}/revoke`, {});
+  const decision = buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox });
+  const sandbox = await call("/v1/share/sandbox-consent", buildJsonRequest(decision, { origin }));
+  const removal = await pat.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] });
+  const completed = new Map([["spokeo", "completed"]] as const);
+  await recordRemovalProgress(await getPlatform(env as unknown as Env), parseRemovalId(removal.body.data.id), completed);
+  await waitUntilSettled();
+  return {
+    certId,
+    withdrawnCertId: withdrawn.certId,
+    listCertId: list.certId,
+    activeShareId,
+    revokedShareId,
+    sandboxShareId: sandbox.body.data.share.id,
+    consumerId: (await pat.get("/v1/me")).body.data.id,
+    removalId: removal.body.data.id,
+  };
+};
+
+beforeAll(async () => {
+  mockOutsideWorld();
+  cast = await signInCast();
+  records = await createAcmeRecords(cast);
+  originals = await createOriginals();
+  await seedHostileDatabase(originals);
+  const platform = await getPlatform(env as unknown as Env);
+  const app = buildApp(platform);
+  const names = new Set(inspectRoutes(app).flatMap(({ isMiddleware, method, path }) => (isMiddleware ? [] : [`${method} ${path}`])));
+  routes = [...names]
+    .map((name) => {
+      const [method = "", path = ""] = name.split(" ");
+      return { name, method, path: new RegExp(`^${path.replaceAll(/:[a-z_]+/g, "[^/]+").replaceAll("*", ".*")}$`) };
+    })
+    .toSorted(
+      (a, b) => Number(/[:*]/.test(a.name)) - Number(/[:*]/.test(b.name)) || Number(a.name.includes("*")) - Number(b.name.includes("*")),
+    );
+  const always = async () => ({ isAllowed: true, remaining: 1, resetMs: 1 });
+  Object.assign(platform, { takeApproximately: always, takeExactly: always });
+  counter = await countRowsRead();
+}, 400_000);
+afterAll(() => {
+  counter?.stop();
+  vi.restoreAllMocks();
+});
+
+type Fields = Readonly<Record<string, string>>;
+
+const postForm = (session: { readonly cookie: string }, path: string, fields: Fields): Promise<TestResponse> =>
+  ask(path, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", ...session },
+    body: new URLSearchParams(fields).toString(),
+    redirect: "manual",
+  });
+
+/** Submits a form that no page of the test contains, with the token that the page would contain. */
+const postSignedInForm = async (
+  prefix: "form" | "portal form",
+  session: { readonly cookie: string },
+  path: string,
+  fields: Fields = {},
+) => {
+  const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
+  const secret = session.cookie.slice(session.cookie.indexOf("=") + 1);
+  return postForm(session, path, { form: await vault.linkToken(`${prefix}\n${sha256Hex(secret)}\n${path}`), ...fields });
+};
+
+describe("no statement reads more than its stated number of rows", { timeout: 400_000 }, () => {
+  test("when a business calls the API", async () => {
+    const { certId, listCertId, activeShareId, revokedShareId } = originals;
+    const submission = buildSubmission();
+    await ask("/v1/consent", buildConsentRequest({ ...submission, ...patOnCertificate }));
+    await ask("/v1/consent", buildConsentRequest({ ...submission, entities: partners }));
+    for (const query of [
+      "",
+      "?status=revoked",
+      "?subject_email=pat@example.com",
+      "?q=solar",
+      "?entity=Partner%207",
+      "?origin_domain=www.example.com&status=active",
+      "?from=2026-01-01T00:00:01.000Z&to=2028-01-01T00:00:01.000Z&entity=Acme%20Solar%20LLC&per_page=100&page=3",
+      "?from=2026-01-01T00:00:01.000Z&q=number",
+      "?per_page=100&page=100",
+    ])
+      await askWithKey("GET", `/v1/certs${query}`);
+    await askWithKey("POST", "/v1/certs/search", { subject_email: world.consumerEmail, subject_phone: "+1 202 555 0123" });
+    for (const id of [certId, listCertId]) {
+      await askWithKey("GET", `/v1/certs/${id}`);
+      await askWithKey("GET", `/v1/certs/${id}/evidence-pack`);
+      await ask(`/v1/certs/${id}/verify`);
+      await askWithKey("POST", `/v1/certs/${id}/match`, { email: world.consumerEmail });
+    }
+    await ask(`/v1/certs/${originals.withdrawnCertId}/receipt`);
+    for (const more of [{}, { entity: "Partner 7" }, { entity: "Acme Solar LLC", purpose: submission.purpose }])
+      await askWithKey("POST", "/v1/contact-check", { subjects: [{ email: world.consumerEmail }, { phone: "+1 202 555 0123" }], ...more });
+    await askWithKey("POST", "/v1/share/requests", { ...buildDecision(createVerifier()), consent: undefined, scope: "email" });
+    for (const query of ["", "?status=active&limit=100", "?status=expired", `?starting_after=${activeShareId}`])
+      for (const key of Object.values(world.acme.keys)) await askWithKey("GET", `/v1/shares${query}`, undefined, key);
+    await askWithKey("GET", `/v1/shares/${activeShareId}`);
+    await askWithKey("GET", `/v1/consumers/${activeShareId}/current`);
+    await askWithKey("POST", `/v1/shares/${revokedShareId}/cease-ack`, {});
+    for (const key of Object.values(world.acme.keys)) await askWithKey("GET", "/v1/events?cursor=0&limit=500", undefined, key);
+    const { sandbox } = world.acme.keys;
+    await askWithKey("GET", "/v1/sandbox/clock", undefined, sandbox);
+    await askWithKey("POST", "/v1/sandbox/trigger", { type: "share.created" }, sandbox);
+    await askWithKey("POST", "/v1/sandbox/clock", { advance_seconds: 60 }, sandbox);
+    await askWithKey("POST", "/v1/sandbox/reset", {}, sandbox);
+    await askWithKey("POST", `/v1/certs/${originals.withdrawnCertId}/cease-ack`, {});
+    await askWithKey("POST", `/v1/certs/${certId}/withdrawals`, receivedNow());
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a member calls the portal's API", async () => {
+    const { certId } = originals;
+    const portal = "/v1/business/portal";
+    for (const path of [
+      "",
+      "/domains",
+      "/keys",
+      "/clients",
+      "/members",
+      "/agent-tokens",
+      "/recipients",
+      "/certs",
+      "/certs?q=solar",
+      "/audit",
+    ])
+      await askAsOwner("GET", `${portal}${path}`);
+    await askAsOwner("PATCH", portal, { retention_years: 5 });
+    const made = async (path: string, body: object): Promise<string> => (await askAsOwner("POST", `${portal}${path}`, body)).body.data.id;
+    const domainId = await made("/domains", { domain: "hostile.example" });
+    await askAsOwner("POST", `${portal}/domains/${records.domain_id}/verify`, { method: "dns" });
+    await askAsOwner("DELETE", `${portal}/domains/${domainId}`);
+    await askAsOwner("DELETE", `${portal}/keys/${await made("/keys", { name: "Hostile", environment: "live" })}`);
+    const clientId = (await askAsOwner("POST", `${portal}/clients`, { name: "Website", environment: "live" })).body.data.client_id;
+    await askAsOwner("PATCH", `${portal}/clients/${clientId}`, { return_urls: [] });
+    const memberId = await made("/members", { email: "sam@hostile.example", role: "member" });
+    await askAsOwner("PATCH", `${portal}/members/${memberId}`, { role: "owner" });
+    await askAsOwner("DELETE", `${portal}/members/${memberId}`);
+    await askAsOwner("DELETE", `${portal}/agent-tokens/${await made("/agent-token", { name: "Hostile" })}`);
+    const link = { entity: "Partner 7", business_id: world.other.id };
+    await askAsOwner("DELETE", `${portal}/recipients`, { entity: "Partner 8", business_id: `biz_00b${String(8).padStart(23, "0")}` });
+    await askAsOwner("POST", `${portal}/recipients`, link);
+    await askAsOwner("GET", `${portal}/certs/${certId}`);
+    await askAsOwner("POST", `${portal}/certs/${certId}/reveal`, {});
+    await askAsOwner("GET", `${portal}/certs/${certId}/views`);
+    await askAsOwner("GET", `${portal}/requests/${records.request_id}`);
+    await askAsOwner("POST", `${portal}/integrate`, {
+      url: "https://www.example.com/quote",
+      mode: "consent",
+      purpose: "quotes",
+      entities: ["Acme"],
+    });
+    await askAsOwner("GET", "/v1/billing/checkout?plan=business");
+    const event = JSON.stringify(createCustomer(world.other.id, "enterprise").checkout(0));
+    await ask("/v1/webhooks/stripe", {
+      method: "POST",
+      headers: { "content-type": "application/json", "stripe-signature": await signPayload(event) },
+      body: event,
+    });
+    await askWithSession(await signIn(world.memberEmail), "DELETE", `${portal}/members/me`);
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a member calls the webhook API", async () => {
+    await askAsOwner("GET", "/v1/webhooks");
+    const { id } = (await askAsOwner("POST", "/v1/webhooks", { url: "https://hook2.merchant-tests.com/in" })).body.data;
+    const { webhook_id: webhook, delivery_id: delivery } = records;
+    await askAsOwner("PATCH", `/v1/webhooks/${id}`, { description: "CRM" });
+    await askAsOwner("GET", `/v1/webhooks/${id}/secret`);
+    await askAsOwner("POST", `/v1/webhooks/${id}/rotate-secret`);
+    await askAsOwner("POST", `/v1/webhooks/${id}/test`);
+    await askAsOwner("DELETE", `/v1/webhooks/${id}`);
+    await askAsOwner("GET", `/v1/webhooks/${webhook}/deliveries`);
+    await askAsOwner("POST", `/v1/webhooks/${webhook}/recover`, { since: new Date(0).toISOString() });
+    await askAsOwner("GET", `/v1/webhooks/deliveries/${delivery}/attempts`);
+    await askAsOwner("POST", `/v1/webhooks/deliveries/${delivery}/reveal`);
+    await askAsOwner("POST", `/v1/webhooks/deliveries/${delivery}/replay`);
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a person calls the API", async () => {
+    const { certId, activeShareId, removalId } = originals;
+    for (const path of [
+      "",
+      "/sessions",
+      "/passkeys",
+      "/agent-tokens",
+      "/fields",
+      "/shares",
+      "/certificates",
+      "/removals",
+      "/audit",
+      "/export",
+    ])
+      await askAsPat("GET", `/v1/me${path}`);
+    await askAsPat("GET", `/v1/me/certificates/${world.acme.id}`);
+    await askAsPat("GET", `/v1/me/removals/${removalId}/affidavit`);
+    await askAsPat("GET", "/v1/auth/session");
+    await askAsPat("PUT", "/v1/me/fields", { phone: "+1 202 555 0199" });
+    await askAsPat("POST", "/v1/me/removals", { authorize: true, targets: ["spokeo"] });
+    const { id } = (await askAsPat("POST", "/v1/me/agent-token", { name: "Hostile" })).body.data;
+    await askAsPat("DELETE", `/v1/me/agent-tokens/${id}`);
+    const { options } = (await askAsPat("POST", "/v1/me/passkeys/options")).body.data;
+    const authenticator = new Authenticator();
+    const added = await askAsPat("POST", "/v1/me/passkeys", { credential: await authenticator.make(options) });
+    const signIn = (await ask("/v1/auth/passkey/options", { method: "POST" })).body.data.options;
+    await ask("/v1/auth/passkey/verify", buildJsonRequest({ credential: await authenticator.sign(signIn) }));
+    await askAsPat("DELETE", `/v1/me/passkeys/${added.body.data.id}`);
+    const verifier = createVerifier();
+    const decision = buildDecision(verifier);
+    await ask(
+      `/v1/authorize?${new URLSearchParams({ client_id: decision.client_id, origin, purpose: decision.purpose, code_challenge: decision.code_challenge, code_challenge_method: "S256", scope: "email" })}`,
+    );
+    const granted = (await askAsPat("POST", "/v1/share/consent", decision)).body.data;
+    const redeemed = { code: granted.code, code_verifier: verifier, client_id: world.acme.clients.live };
+    await ask("/v1/share/redeem", buildJsonRequest(redeemed, { origin }));
+    await ask(
+      "/v1/share/sandbox-consent",
+      buildJsonRequest(buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox }), { origin }),
+    );
+    const renewed = (await askAsPat("POST", `/v1/me/shares/${granted.share.id}/renew`, { consent: true })).body.data.share.id;
+    await askAsPat("POST", `/v1/shares/${renewed}/revoke`, {});
+    await askAsPat("POST", `/v1/me/sever/${activeShareId}`, {});
+    await askAsPat("POST", "/v1/me/certificates/withdraw", { scope: "certificate", cert_id: certId });
+    await askAsPat("POST", "/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
+    await askAsPat("POST", "/v1/me/certificates/withdraw", { scope: "everything" });
+    const other = (await askAsPat("GET", "/v1/me/sessions")).body.data.sessions.find(({ current }: { current: boolean }) => !current);
+    await askAsPat("DELETE", `/v1/me/sessions/${other.id}`);
+    await askAsPat("DELETE", "/v1/me/sessions");
+    await askWithSession((await signInPerson()).headers, "DELETE", "/v1/me", { confirm: "DELETE" });
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a stranger signs in, signs up or withdraws", async () => {
+    await clearCodes();
+    for (const [email, realm] of [
+      [world.consumerEmail, "consumer"],
+      [crowdEmail, "business"],
+    ]) {
+      const asked = await ask("/v1/auth/request-code", buildJsonRequest({ email, realm }));
+      const cookie = asked.headers
+        .getSetCookie()
+        .map((one) => one.split(";")[0])
+        .join("; ");
+      const code = await findEmailCode(email as string);
+      const signed = await ask("/v1/auth/verify-code", buildJsonRequest({ email, realm, code }, { cookie }));
+      const session = {
+        cookie: signed.headers
+          .getSetCookie()
+          .map((one) => one.split(";")[0])
+          .join("; "),
+      };
+      await askWithSession(session, "GET", "/v1/auth/session");
+      if (realm === "business") {
+        await ask("/portal/businesses", { headers: session });
+        await postSignedInForm("portal form", session, "/portal/businesses/decline", { id: `mem_00i${"1".padStart(23, "0")}` });
+        await postSignedInForm("portal form", session, "/portal/businesses", { id: `mem_00b${"1".padStart(23, "0")}` });
+      }
+      await askWithSession(session, "POST", "/v1/auth/logout");
+    }
+    await ask("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email: world.consumerEmail }));
+    const mine = await issueToNewPerson({ ...patOnCertificate, entities: partners });
+    const attempt = await ask(`/v1/certs/${mine.certId}/opt-out/request`, buildJsonPost({ email: world.consumerEmail }));
+    expect(attempt.status).toBe(200);
+    const { code, cookie } = await startWithdrawal(mine.certId, world.consumerEmail);
+    await ask(
+      `/v1/certs/${mine.certId}/opt-out/confirm`,
+      buildJsonPost({ email: world.consumerEmail, code, entities: ["Partner 2"] }, cookie),
+    );
+    await ask(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken }));
+    await askAsOwner("POST", `/v1/certs/${mine.certId}/erase-subject`, { confirm: "ERASE", reason: "person_asked" });
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a stranger opens public pages", async () => {
+    const html = { headers: { accept: "text/html" } };
+    for (const { method, name } of routes) {
+      const path = name.slice(name.indexOf(" ") + 1);
+      if (method === "GET" && !/[:*]|^\/(?:portal|app|v1|dev|oauth|authorize)/.test(path)) await ask(path, html);
+    }
+    for (const path of [
+      "/docs/api/certificates",
+      "/docs/agents",
+      "/c/format?number=x",
+      "/app/sign-in",
+      "/app/deleted",
+      "/v1/health",
+      "/v1/openapi.json",
+    ])
+      await ask(path, html);
+    const group = await ask("/docs/api/certificates", html);
+    await ask(/href="(\/docs\/api\/certificates\/[^"#]+)"/.exec(group.text)?.[1] ?? "", html);
+    const mine = await issueToNewPerson({ entities: partners });
+    for (const id of [originals.certId, originals.listCertId, mine.certId]) {
+      await ask(`/c/${id}`, html);
+      await ask(`/c/${id}/`, html);
+      await ask(`/c/${id}/withdraw`, html);
+    }
+    const person = createBrowserSession("", ask);
+    await clearCodes();
+    await person.post(`/c/${mine.certId}/withdraw`, { email: mine.email });
+    const [mail] = await listMailTo(mine.email);
+    await person.post(`/c/${mine.certId}/withdraw/confirm`, { code: /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "" });
+    await person.post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
+    await person.open(`/c/${mine.certId}/withdrawn`);
+    await person.send(await person.open("/withdraw"), "/withdraw", { email: mine.email });
+    const { share } = await grantShare(pat);
+    await waitUntilSettled();
+    const mails = (await listMailTo(pat.email)).map(({ text }) => text).join();
+    const token = new RegExp(`/stop/${share.id}#t=([\\w-]{43})`).exec(mails)?.[1] ?? "";
+    const page = await person.open(`/stop/${share.id}`);
+    await person.send(page, `/stop/${share.id}`, { token });
+    await person.open(`/stop/${share.id}/stopped`);
+    expect(takeFindings()).toEqual([]);
+  });
+
+  /** Fields of forms that need a value, by field name. */
+  const typed: Fields = {
+    email: "typed@hostile.example",
+    name: "Typed",
+    domain: "typed.example",
+    role: "member",
+    url: "https://hook1.merchant-tests.com/typed",
+    since: "2026-01-01T00:00",
+    type: "share.created",
+    advance: "60",
+    days: "1",
+    subject_email: world.consumerEmail,
+    retention_years: "5",
+    confirm: "on",
+    environment: "live",
+    business_name: "Fresh Roofs LLC",
+    country: "US",
+    chart: "certificate_days",
+    query: world.consumerEmail,
+    status: "active",
+    method: "dns",
+    key_name: "Typed",
+    client_name: "Typed",
+    authorize: "on",
+    "target.spokeo": "on",
+    notes: "",
+  };
+  const newestRemovalPath = `removals/rmv_00r${String(several).padStart(23, "0")}`;
+  const recordOf = (path: string): string =>
+    path
+      .replace(/(certificates|deadlines)\/:id/, `$1/${originals.certId}`)
+      .replace("shares/:id", `shares/${originals.revokedShareId}`)
+      .replace("domains/:id", `domains/${records.domain_id}`)
+      .replace("keys/:id", `keys/${records.key_id}`)
+      .replace("team/:id", `team/${records.member_id}`)
+      .replace("webhooks/:id", `webhooks/${records.webhook_id}`)
+      .replace("requests/:id", `requests/${records.request_id}`)
+      .replace("removals/:id/affidavit", `removals/${originals.removalId}/affidavit`)
+      .replace("removals/:id", newestRemovalPath)
+      .replace(":business", world.acme.id)
+      .replace(":delivery", records.delivery_id ?? "")
+      .replace(":seq", records.seq ?? "");
+
+  /** Opens every page below `root`, then submits every form of these pages. Forms that end something come last. */
+  const visitPages = async (root: string, session: { readonly cookie: string }, prefix: "form" | "portal form"): Promise<void> => {
+    const isBelow = (path: string): boolean =>
+      (path === root || path.startsWith(`${root}/`)) && (root !== "/portal" || !path.startsWith("/portal/test"));
+    const below = routes.filter(({ method, name }) => isBelow(name.slice(method.length + 1)) && !name.includes("*"));
+    const forms = new Map<string, Fields>();
+    for (const { method, name } of below.filter((route) => route.method === "GET")) {
+      const page = await ask(recordOf(name.slice(method.length + 1)), { headers: { ...session, accept: "text/html" }, redirect: "manual" });
+      for (const [, action = ""] of page.text.matchAll(/<form[^>]* action="([^"?#]+)"/g)) {
+        const path = action.replaceAll("&amp;", "&");
+        if (!forms.has(path)) forms.set(path, parseFormFields(parsePage(page), action));
+      }
+    }
+    const lastOf = (name: string): number =>
+      /(?:sign-out|leave|delete|end-others)$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
+    for (const { name } of below.filter(({ method }) => method === "POST").toSorted((a, b) => lastOf(a.name) - lastOf(b.name))) {
+      const path = recordOf(name.slice("POST ".length));
+      const given = Object.entries(forms.get(path) ?? {}).filter(([, value]) => value !== "");
+      await postSignedInForm(prefix, session, path, { ...typed, id: records.request_id ?? "", ...Object.fromEntries(given) });
+    }
+  };
+
+  test("when a member uses the portal", async () => {
+    await visitPages("/portal", cast.owner, "portal form");
+    await visitPages("/portal/test", await signIn(world.ownerEmail), "portal form");
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when an assistant calls the agent server", async () => {
+    const sessions = { consumer: await signIn(world.consumerEmail, "consumer"), business: await signIn(world.ownerEmail) };
+    for (const realm of ["consumer", "business"] as const) {
+      const { token } = (await createTokenWith(realm, sessions[realm])).body.data;
+      for (const { name } of listToolsForRealm(realm)) {
+        const args = /share$/.test(name)
+          ? { share_id: originals.activeShareId }
+          : name === "svc_update_field"
+            ? { field: "city", value: "Testville" }
+            : {};
+        const answer = await callTool(token, name, args, ask);
+        expect(answer.status, name).toBe(200);
+      }
+    }
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a person connects an assistant", async () => {
+    const client = await registerClient({}, ask);
+    const path = buildAuthorizePath(client);
+    const search = path.slice("/oauth/authorize".length);
+    await ask(path);
+    await clearCodes();
+    const asked = await ask(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
+    const back = asked.headers.get("location") ?? "";
+    const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    await ask(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
+    const code = await findEmailCode(world.consumerEmail);
+    await ask(back.replace("/authorize?", "/authorize/code?"), buildForm({ code }, { cookie }));
+    await ask(back.replace("/authorize?", "/authorize/other-address?"), buildForm({}, { cookie }));
+    const session = await signIn(world.consumerEmail, "consumer");
+    const page = await ask(path, { headers: session });
+    const sealed = /name="request" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
+    const sent = await ask("/oauth/authorize/decide", buildForm({ request: sealed, decision: "allow" }, session));
+    const granted = new URL(sent.headers.get("location") ?? "http://none.test").searchParams.get("code") ?? "";
+    const { access_token: token } = (await exchangeCode(granted, client, {}, {}, ask)).body;
+    await ask("/oauth/revoke", buildForm({ token, client_id: client }));
+    await waitUntilSettled();
+    const mail = (await listMailTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
+    const link = new URL(/https?:\/\/\S+\/oauth\/end\/\S+/.exec(mail?.text ?? "")?.[0] as string);
+    await ask(`${link.pathname}${link.search}`);
+    await ask(`${link.pathname}${link.search}`, buildForm({}));
+    await ask("/oauth/authorize/end-one", buildForm({ request: sealed }, session));
+    await ask(`/oauth/authorize/sign-out${search}`, buildForm({}, session));
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a person answers a request on the sheet", async () => {
+    const search = `?${new URLSearchParams({
+      client_id: world.acme.clients.live,
+      origin,
+      scope: "email phone?",
+      purpose: "Send you a solar estimate",
+      code_challenge: computeCodeChallenge(createVerifier()),
+      code_challenge_method: "S256",
+      return_url: `${origin}/quote`,
+    })}`;
+    const visitor = createBrowserSession("", ask, { accept: "text/html" });
+    const tokenOf = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+    await clearCodes();
+    await visitor.open(`/authorize${search}`, { referer: `${origin}/` });
+    await visitor.open(`/authorize/not-now${search}`);
+    await visitor.open(`/authorize/email${search}`);
+    await visitor.post(`/authorize/email${search}`, { email: world.consumerEmail });
+    await visitor.post(`/authorize/other-address${search}`, {});
+    await visitor.post(`/authorize/email${search}`, { email: world.consumerEmail });
+    await visitor.post(`/authorize/new-code${search}`, {});
+    await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(world.consumerEmail) });
+    const review = await visitor.open(`/authorize${search}`, { referer: `${origin}/` });
+    await visitor.post(`/authorize/opened${search}`, { token: tokenOf(review), opener_origin: origin });
+    await visitor.post(`/authorize/review${search}`, { token: tokenOf(review) });
+    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(review), days: "30" });
+    await visitor.post(`/authorize/sign-out${search}`, {});
+    await visitor.post(`/authorize/passkey${search}`, {});
+    await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when a person uses the app", async () => {
+    await visitPages("/app", pat.headers, "form");
+    expect(takeFindings()).toEqual([]);
+  });
+
+  test("when the minute's jobs run", async () => {
+    await makeWorkDue();
+    counter.take();
+    const platform = await getPlatform(env as unknown as Env);
+    for (const cron of [everyMinute, "*/15 * * * *"]) {
+      // A job asks before each step whether it may go on. After this many steps in all jobs, the minute is over.
+      let steps = 100;
+      const hasBudget = async (): Promise<boolean> => {
+        steps -= 1;
+        return steps > 0;
+      };
+      await runScheduledJobs(Object.assign(Object.create(platform) as typeof platform, { hasBudget }), cron, Date.now());
+      await waitUntilSettled();
+      checkStatements(`jobs at ${cron}`);
+    }
+    expect(takeFindings()).toEqual([]);
+  });
+});
+
+test("calls every route", () => {
+  const isExcused = (name: string): boolean =>
+    uncalledRoutes.some(({ route }) => route.test(name)) || (answered.has(name) && refusingRoutes.some((route) => route.test(name)));
+  const missing = routes.filter(({ name }) => !isExcused(name) && (answered.get(name) ?? 999) >= 400);
+  expect(missing.map(({ name }) => `${name}: ${answered.get(name) ?? "not called"}`)).toEqual([]);
+});
