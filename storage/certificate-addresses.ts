@@ -1,11 +1,11 @@
 // The email addresses and phone numbers on certificates, as blind indexes. Every search for a person's certificates reads this table, so that
 // each address on a certificate finds it, not only the first.
-import { eq, inArray, sql, type SQL } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, jsonList, query } from "./query.ts";
+import { allOf, query } from "./query.ts";
 import { certificateAddresses, certificates } from "./schema.ts";
 
 const { certOrd, kind, addressIndex, businessId, environment, active } = certificateAddresses;
@@ -39,16 +39,6 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
 /** Condition on a query over `certificateAddresses`: the address is on an active certificate of the business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), eq(businessId, of.businessId), sql`${active} = 1`);
-
-/** Condition on a query over `certificates`: it belongs to the business and carries at least one of the addresses. */
-export const hasAddress = (indexes: readonly string[], of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
-  inArray(
-    certificates.ord,
-    query
-      .select({ certOrd })
-      .from(certificateAddresses)
-      .where(allOf(inArray(addressIndex, jsonList(indexes)), eq(businessId, of.businessId), eq(environment, of.environment))),
-  );
 
 /** Field for a query over `certificates`: the indexes of all addresses. Empty once the person is erased. */
 export const addressesField = jsonRows({ kind, index: addressIndex }, (rows) =>
