@@ -6,6 +6,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, toIso } from "../../core/time.ts";
 import {
   buildConsentRequest,
+  call,
   issueCertificate,
   createServiceCall,
   buildSubmission,
@@ -103,6 +104,29 @@ describe("C20: the day of a client", () => {
 
   test.each(["0", "-1", "1.5", "50000/86400", "many"])("refuses to start with LIMIT_CLIENT_DAY=%s", async (setting) => {
     await expect(createServiceCall({ ...published, LIMIT_CLIENT_DAY: setting })("/health")).rejects.toThrow("LIMIT_CLIENT_DAY");
+  });
+});
+
+describe("C20: new combinations of purpose, recipients and domain", () => {
+  const countedGroups = async (): Promise<number> =>
+    (await env.DB.prepare("SELECT COUNT(*) AS n FROM certificate_groups WHERE counted = 1").first<{ n: number }>())?.n ?? 0;
+  const search = async (q: string) =>
+    (await call(`/v1/certs?q=${encodeURIComponent(q)}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data;
+
+  test("get counters up to the daily limit of the client, and every certificate beyond it is issued and found", async () => {
+    const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY_GROUPS: "2" });
+    const before = await countedGroups();
+    for (let at = 0; at < 5; at += 1) expect((await send(service, { purpose: `invented purpose ${at}` })).status).toBe(201);
+    expect((await countedGroups()) - before).toBe(2);
+    const found = await search("invented purpose");
+    expect([found.total, found.certs.map(({ purpose }: { purpose: string }) => purpose), found.truncated]).toEqual([
+      5,
+      [4, 3, 2, 1, 0].map((at) => `invented purpose ${at}`),
+      undefined,
+    ]);
+    expect((await search("invented purpose 4")).total).toBe(1);
+    expect((await send(service, { purpose: "known later" }, { authorization: `Bearer ${world.acme.keys.live}` })).status).toBe(201);
+    expect((await countedGroups()) - before).toBe(3);
   });
 });
 

@@ -32,7 +32,7 @@ const listColumns = async (table: string): Promise<readonly string[]> => {
 
 /** Copies the row that matches `where`. `cells` are SQL expressions, in which `n.i` is the number of the copy and `s` the copied row. */
 const copyRows = async (table: string, where: string, count: number, cells: Cells): Promise<void> => {
-  const columns = (await listColumns(table)).filter((name) => cells[name] !== "omitted");
+  const columns = [...new Set([...(await listColumns(table)), ...Object.keys(cells)])];
   const values = columns.map((name) => cells[name] ?? `s.${name}`);
   const { meta } = await env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
@@ -420,7 +420,8 @@ const seedQueues = async ({ certId, activeShareId, consumerId, removalId }: Orig
       chain,
     });
   await copyRows("anchors", `entity_id = '${certId}'`, several, {
-    id: copyId("anc", "p"),
+    // Numbers before those of all changes, because the next change takes the next number.
+    ord: "-n.i",
     entry_hash: copyId("eh", "p"),
     status: "'parked'",
     entity_id: copyId("cc_", "a"),
