@@ -103,7 +103,7 @@ describe("DELETE /v1/me", () => {
     const mails = (await listMailTo(world.ownerEmail)).slice(0, -before || undefined);
     expect(mails.filter(({ text }) => text.includes(first))).toHaveLength(1);
     expect(mails.find(({ text }) => text.includes(first))?.text).toContain(shares[1]?.share.id);
-    expect((await listMailTo(by.email))[0]?.subject).toBe("Your account is deleted");
+    expect((await listMailTo(by.email))[0]?.subject).toBe("Your account has been deleted");
   });
 
   test("leaves nothing in any table of any shard that decrypts to the person's data or identifies them", async () => {

@@ -167,7 +167,7 @@ describe("the person on a certificate", () => {
     await clickAndWait(page, "Email me a code");
     await page.getByLabel("Six-digit code").fill(await codeFor(fields.email));
     await clickAndWait(page, "Withdraw my consent");
-    expect(await page.getByRole("status").first().textContent()).toMatch(/^One other active certificate of/);
+    expect(await page.getByRole("status").first().textContent()).toMatch(/^One other active certificate from/);
     expect(await statusOf(mine.certId)).toBe("active");
     expect(await page.getByLabel(/^Everything you agreed to with/).isChecked()).toBe(true);
     expect(await hasNoHorizontalScroll(page)).toBe(true);
@@ -178,7 +178,7 @@ describe("the person on a certificate", () => {
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
     const text = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
-    expect(text).toContain(meant === "one" ? "with your email address stays active." : "No other active certificate of");
+    expect(text).toContain(meant === "one" ? "with your email address is still active." : "No other active certificates from");
     if (meant === "one") {
       await page.getByText("Show when they were issued").click();
       await page.locator(`a[href="/c/${second.certId}"]`).click();

@@ -148,7 +148,7 @@ describe("a person", () => {
     const client = await registerClient();
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
-    expect(page.text).toContain(", owner: the account of");
+    expect(page.text).toMatch(/ account\. Signed in as .+ \(owner\)/);
     expect(page.text).not.toContain(world.ownerEmail); // shows just enough for people to recognize their address, because others may see the window
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);

@@ -261,7 +261,7 @@ describe("account deletion", () => {
     expect((await by.get("/v1/me")).status).toBe(200);
     expect(describeRedirect(await browser.send(page, "/app/delete", { confirm: " Delete " }))).toBe("303 /app/deleted");
     expect(browser.jar.has("svc_session")).toBe(false);
-    expect(getPageText(await browser.open("/app/deleted"))).toContain("Your account is deleted");
+    expect(getPageText(await browser.open("/app/deleted"))).toContain("Your account has been deleted");
     expect(describeOutcome(await by.get("/v1/me"))).toBe("401 unauthorized");
     const key = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     expect((await call(`/v1/shares/${share.id}`, key)).body.data.status).toBe("revoked");

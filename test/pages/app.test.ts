@@ -317,7 +317,7 @@ describe("details", () => {
     await pat.post(`/v1/me/sever/${share.id}`, {});
     const browser = browserOf(pat);
     const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "" });
-    expect(review.text).toContain("These won’t be notified, because sharing has ended:");
+    expect(review.text).toContain("We won’t notify these businesses, because you’re no longer sharing with them:");
     expect(review.text).toContain("No one will be notified.");
   });
 

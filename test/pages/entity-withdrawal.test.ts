@@ -72,7 +72,7 @@ test("withdraws from selected recipients at once, also when other certificates n
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
   expect((await verified(second.certId)).status).toBe("active");
   const page = await call(`/c/${mine.certId}/withdrawn`, { headers: { cookie: cookiesOf(done) } });
-  expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC with your email address stays active.");
+  expect(wordsOf(page)).toContain("One other certificate from Acme Solar LLC with your email address is still active.");
 });
 
 test("withdraws from all recipients by the link without a selection, otherwise from the selected ones", async () => {

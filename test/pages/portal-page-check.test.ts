@@ -14,7 +14,7 @@ const own = script(world.acme.clients.live);
 
 const none = "Tag not installed yet";
 const once = "Tag installed";
-const other = "Tag has another client ID";
+const other = "Tag has a different client ID";
 const several = "Tag is on the page more than once";
 
 let member: Member;

@@ -316,7 +316,7 @@ describe("one certificate", () => {
     const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }).format(keptUntil);
     expect(page).toContain(`Details kept until ${day}`);
     expect(page).toContain("Recorded in the audit log");
-    expect(page).toContain("1 person, 1 program");
+    expect(page).toContain("1 person, 1 bot");
     expect(page).toMatch(/192\.0\.2\.90 None/);
   });
 });

@@ -216,7 +216,7 @@ describe("after the correct code", () => {
       "Nothing is withdrawn yet.",
       "One other active certificate",
       "Everything you agreed to with",
-      "One other certificate of Acme Solar LLC with your email address stays active.",
+      "One other certificate from Acme Solar LLC with your email address is still active.",
     ],
     [
       "es",
@@ -259,7 +259,7 @@ describe("after the correct code", () => {
     expect(wordsOf(shown)).toContain("23 other active certificates");
     const all = await post(`/c/${mine.certId}/withdraw/link`, { token: tokenIn(shown), scope: "business" });
     expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain(
-      "No other active certificate of Acme Solar LLC has your email address.",
+      "No other active certificates from Acme Solar LLC have your email address.",
     );
     const left = async () => {
       await runOutboxRelay();

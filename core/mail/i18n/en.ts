@@ -207,7 +207,7 @@ export const en = {
     wrong: "Sign in and remove the token. The assistant loses access right away.",
   },
   account_deleted: {
-    subject: "Your account is deleted",
+    subject: "Your account has been deleted",
     intro: "You deleted your svc account. Your details, your sessions, and this address are deleted with it.",
     told: "All your sharing has stopped. We’ve told each business that it must stop contacting you by its deadline.",
     keptTitle: "What we keep",
@@ -244,9 +244,9 @@ export const en = {
   },
   webhook_failing: {
     subject: "A webhook endpoint is failing",
-    intro: "One of your webhook endpoints isn’t accepting the events we send. We keep trying.",
+    intro: "One of your webhook endpoints isn’t accepting the events we send. We’ll keep trying.",
     action: "View the endpoint",
-    hint: "It shows the last responses. Once the endpoint works again, you can resend failed events there.",
+    hint: "It shows the most recent responses. Once the endpoint works again, you can resend failed events there.",
     missedTitle: "Missed events?",
     missed: "Every event is also in the event feed, in order: GET /v1/events.",
   },
@@ -286,22 +286,22 @@ export const en = {
     },
     domain_missing: {
       subject: "We couldn’t verify {count} more domains",
-      intro: "We didn’t find the verification records of {count} more of your domains.",
+      intro: "We also couldn’t find the verification records for {count} of your other domains.",
       action: "View your domains",
       hint: "Publish each record again to keep its domain verified.",
     },
     domain_lapsed: {
       subject: "{count} more domains are no longer verified",
       intro:
-        "The verification records of {count} more of your domains were missing for two weeks, so these domains are no longer verified.",
+        "The verification records for {count} of your other domains were also missing for two weeks, so these domains are no longer verified.",
       action: "View your domains",
       hint: "Publish the records, then check them there.",
     },
     webhook_failing: {
       subject: "{count} more alerts about webhook endpoints",
-      intro: "Your webhook endpoints caused {count} more alerts because they aren’t accepting the events we send. We keep trying.",
+      intro: "Your webhook endpoints caused {count} more alerts because they aren’t accepting the events we send. We’ll keep trying.",
       action: "View your endpoints",
-      hint: "Each endpoint’s page shows its last responses.",
+      hint: "Each endpoint’s page shows its most recent responses.",
     },
     client_limit_near: {
       subject: "{count} more clients are close to their daily limit",

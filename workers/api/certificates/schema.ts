@@ -645,7 +645,7 @@ export const certificateListQuerySchema = z.object({
   q: optionalMember(z.string().max(500)).openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
   origin_domain: optionalMember(z.string().max(253).transform(toAsciiHost)).openapi({
     type: "string",
-    description: "Returns only certificates from this website host. International domains are accepted in both spellings.",
+    description: "Returns only certificates from this website host. Internationalized domains are accepted in Unicode or Punycode form.",
   }),
   entity: optionalMember(z.string().max(200)).openapi({ description: "Exact name of a recipient." }),
   from: optionalMember(instantSchema).openapi({

@@ -192,7 +192,7 @@ const updateClientRoute = createRoute({
   operationId: "updateClient",
   summary: "Register return URLs",
   description:
-    "Owners only. Replaces the URLs that the consent sheet may return to. A share request with one of them counts as yours, however the person reached the sheet.",
+    "Owners only. Replaces the URLs that the consent sheet may return to. A share request that uses one of them counts as yours, regardless of how the person reached the sheet.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(returnUrlsSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },

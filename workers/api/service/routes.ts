@@ -31,7 +31,8 @@ const getIssuerKeysRoute = createRoute({
   path: "/.well-known/jwks.json",
   operationId: "issuerKeys",
   summary: "List the issuer's public keys",
-  description: "Returns the JWK set of the Ed25519 keys that sign certificates, including retired keys. No envelope. Cached for 5 minutes.",
+  description:
+    "Returns the JWK set of the Ed25519 keys that sign certificates, including retired keys. The response is not wrapped in an envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: {
@@ -47,7 +48,7 @@ const getTrustDocumentRoute = createRoute({
   operationId: "trust",
   summary: "Get the trust document",
   description:
-    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy, because a verifier that downloads the keys each time has to trust this server. No envelope. Cached for 5 minutes.",
+    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy, because a verifier that downloads the keys each time has to trust this server. The response is not wrapped in an envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: {
@@ -79,7 +80,8 @@ const getOpenApiDocumentRoute = createRoute({
   path: "/v1/openapi.json",
   operationId: "openApiDocument",
   summary: "Get the OpenAPI document",
-  description: "Returns this document (OpenAPI 3.1), for client generators and other tools. No envelope. Cached for 5 minutes.",
+  description:
+    "Returns this document (OpenAPI 3.1), for client generators and other tools. The response is not wrapped in an envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: { description: "The OpenAPI document.", content: jsonContent(z.record(z.string(), z.unknown()), { openapi: "3.1.0" }) },

@@ -90,7 +90,7 @@ const signShareRequestRoute = createRoute({
   },
   refuses: ["subscription_past_due"],
   when: {
-    client_not_found: "The client does not exist, is not yours, or is in another environment than the key.",
+    client_not_found: "The client does not exist, is not yours, or is in a different environment from the key.",
     origin_mismatch: "The origin is not on a verified domain of the business.",
   },
 });

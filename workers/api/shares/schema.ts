@@ -521,7 +521,7 @@ export const acknowledgedShareToWire = ({ share, isRepeated }: CeasedShare, now:
 
 export const renewShareRequestSchema = z
   .object({
-    consent: z.literal(true).openapi({ description: "Must be `true`: you give consent." }),
+    consent: z.literal(true).openapi({ description: "Must be `true`, to confirm that you give consent." }),
     duration_days: durationDaysSchema.nullish(),
     scope: z
       .array(scopeNameSchema)

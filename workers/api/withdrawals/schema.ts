@@ -200,7 +200,9 @@ export const acknowledgmentSchema = z
     status: z
       .enum(["active", "revoked"])
       .openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
-    acknowledged_at: describedTime("When you first acknowledged the withdrawal. With several recipients, the latest time"),
+    acknowledged_at: describedTime(
+      "When you first acknowledged the withdrawal. If there are several recipients, this is the latest of their times",
+    ),
     cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
     on_time: z.boolean().openapi({
       description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time.",

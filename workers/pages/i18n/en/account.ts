@@ -94,7 +94,7 @@ export const messages = {
     proveFirst: "First, confirm it’s you. You must have signed in within the last 5 minutes.",
     goOn: "Confirm it’s you",
     keep: "Keep my account",
-    done: "Your account is deleted",
+    done: "Your account has been deleted",
     doneText: "We erased your details and told the businesses you shared with to stop. You’ll get one last email to confirm.",
     toFront: "Go to the home page",
   },

@@ -150,7 +150,7 @@ export const messages = {
   after: "After",
   notifiesNone: "No one will be notified. You aren’t sharing these details with anyone right now.",
   notifies: "We’ll notify them right away: {businesses}.",
-  notNotified: "These won’t be notified, because sharing has ended: {businesses}.",
+  notNotified: "We won’t notify these businesses, because you’re no longer sharing with them: {businesses}.",
   save: "Save changes",
   saveAndNotify: "Save and notify {count} businesses",
   saveAndNotifyOne: "Save and notify 1 business",

@@ -1,4 +1,4 @@
-// English messages for the public pages (certificate, verification, withdrawal, first page, notices) and the page layout.
+// English messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
 // The notes under `checks` repeat the API's texts for the same checks.
 import type { Translated } from "../translated.ts";
 
@@ -58,8 +58,8 @@ export const messages = {
   allowed: "Allowed",
   declined: "Declined",
   notAsked: "Not asked about",
-  noneAccepted: "No recipient was accepted.",
-  noneDeclined: "No recipient was declined.",
+  noneAccepted: "The person didn’t accept any of the recipients.",
+  noneDeclined: "The person didn’t decline any of the recipients.",
   furtherRecipients: "{count} more recipients",
 
   details: "About this consent",
@@ -80,8 +80,8 @@ export const messages = {
   certificateId: "Certificate ID",
   checks: {
     origin_browser:
-      "The request named this origin, which was on a verified domain of the business. A browser sets that name itself; other programs can choose it.",
-    origin_server: "The request came from a server that named this origin, which was on a verified domain of the business.",
+      "The request named this origin, which was on one of the business’s verified domains. A browser sets that name itself; other programs can choose it.",
+    origin_server: "The request came from a server that named this origin, which was on one of the business’s verified domains.",
     domain: "The business had verified this domain before the certificate was issued.",
     origin_unverified: "The request named this origin and came from a developer’s machine. It was not verified.",
     domain_unverified: "Control of this domain was not verified. A sandbox certificate does not require it.",
@@ -210,14 +210,14 @@ export const messages = {
     scope: "What do you want to withdraw?",
     scopeCertificate: "Only this consent",
     scopeBusiness: "Everything you agreed to with {business}",
-    otherOne: "One other active certificate of {business} has your email address.",
-    others: "{count} other active certificates of {business} have your email address.",
+    otherOne: "One other active certificate from {business} has your email address.",
+    others: "{count} other active certificates from {business} have your email address.",
     codeNext: "If {business} has other certificates with your email address, we’ll ask next whether to withdraw those too.",
     confirmed: "Your email address is confirmed. Nothing is withdrawn yet.",
     othersShow: "Show when they were issued",
-    staysNone: "No other active certificate of {business} has your email address.",
-    staysOne: "One other certificate of {business} with your email address stays active.",
-    stays: "{count} other certificates of {business} with your email address stay active.",
+    staysNone: "No other active certificates from {business} have your email address.",
+    staysOne: "One other certificate from {business} with your email address is still active.",
+    stays: "{count} other certificates from {business} with your email address are still active.",
     contact: "You can reach {business} here:",
     someAcknowledged: "Business confirmed that contact has ended for these recipients",
     someOverdue: "Business hasn’t confirmed that contact has ended for these recipients",
@@ -273,7 +273,7 @@ export const messages = {
     placeholder: "Certificate ID or link",
     numberHint: "It starts with cc_ and is on the printed certificate or in the email you received.",
     checkSubmit: "Check",
-    badNumber: "That isn’t a certificate ID. It starts with cc_, followed by 26 letters and digits.",
+    badNumber: "That isn’t a certificate ID. Certificate IDs start with cc_, followed by 26 letters and digits.",
     navigation: "Main",
     consents: "My consents",
     signIn: "Sign in",

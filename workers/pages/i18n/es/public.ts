@@ -1,4 +1,4 @@
-// Spanish messages for the public pages (certificate, verification, withdrawal, first page, notices) and the page layout.
+// Spanish messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
 import type { PublicMessages } from "../en/public.ts";
 
 export const messages: PublicMessages = {

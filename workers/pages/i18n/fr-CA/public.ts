@@ -1,4 +1,4 @@
-// Canadian French messages for the public pages (certificate, verification, withdrawal, first page, notices) and the page layout.
+// Canadian French messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
 import type { PublicMessages } from "../en/public.ts";
 
 export const messages: PublicMessages = {
