@@ -103,8 +103,8 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
   );
 
 /**
- * Returns the statements that email the notices and count them as reported, in one batch. `left` describes what stays waiting after a first
- * email. If notices were added or reported since they were listed, the statements write nothing.
+ * Returns the statements that email the notices and count them as reported, in one batch. `left` describes the notices that are still
+ * pending after the first email. If notices were added or reported since they were listed, the statements write nothing.
  */
 export const reportNotices = async (
   db: Database,

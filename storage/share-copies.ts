@@ -174,7 +174,7 @@ export const finishFieldFanout = (db: Database, { consumerId, shard, revision }:
     .delete(fieldFanouts)
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
-/** Makes the rest of a change due at `at`. */
+/** Reschedules the rest of a change for `at`. */
 export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, at: Instant) =>
   db
     .update(fieldFanouts)

@@ -16,7 +16,7 @@ export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number],
   readonly entities?: readonly string[];
 };
 
-/** Returns whether recipients are listed if and only if the scope is `recipient`. */
+/** Checks that recipients are listed for the `recipient` scope and for no other scope. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0

@@ -55,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Runs work on which no other work depends. If it throws, logs the error's kind and returns undefined. */
+/** Runs a task that nothing else depends on. If it throws, logs the error's kind and returns undefined. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

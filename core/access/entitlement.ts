@@ -8,14 +8,14 @@ export type Environment = "live" | "sandbox";
 
 export type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
 
-/** Refuses reading with a credential while the account is suspended, pending or closed. */
+/** Denies read access with a credential while the account is suspended, pending or closed. */
 export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusal> => {
   if (status === "suspended") return refuse("business_suspended");
   if (status === "pending" || status === "closed") return refuse("business_inactive");
   return ok(true);
 };
 
-/** Refuses writing whenever reading is refused, and also while a payment is past due. */
+/** Denies write access whenever read access is denied, and also while a payment is past due. */
 export const authorizeWrite = (status: BusinessStatus): Result<true, AccessRefusal> =>
   status === "past_due" ? refuse("subscription_past_due") : authorizeRead(status);
 

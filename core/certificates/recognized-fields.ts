@@ -28,7 +28,7 @@ const toKeyPattern = (name: string): RegExp => new RegExp(`^(?:(?:${qualifier})_
 const emailKeyPattern = toKeyPattern("e_?mail(?:_address)?");
 const phoneKeyPattern = toKeyPattern("(?:phone|telephone|tel|mobile|cell|landline|whatsapp)(?:_(?:phone|number))?");
 
-/** Lists the email addresses in the order of the form, as typed and normalized. */
+/** Returns the email addresses in form order. Each is a pair: as typed, and normalized. */
 export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [typed: string, normalized: string])[] =>
   [...fields].flatMap(([key, value]) => {
     const normalized = emailKeyPattern.test(key) ? normalizeEmailAddress(value) : null;

@@ -32,6 +32,9 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 /** Returns the hex SHA-256 over the canonical JSON of the per-field commitments. */
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
-/** Returns the masked form of every field, published with the certificate. `unrecognized` lists fields that are masked like other text. */
+/**
+ * Returns the masked form of every field, published with the certificate. `unrecognized` lists the fields to mask as plain text, regardless of
+ * their keys.
+ */
 export const maskSubject = (fields: SubjectFields, unrecognized: readonly string[] = []): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(unrecognized.includes(key) ? "" : key, value)]));

@@ -19,7 +19,7 @@ export interface FormControl {
   readonly svcField: string | null;
   /** `data-sp1-entity`; null if absent. */
   readonly entity: string | null;
-  /** Matches only this control in the form; null if no selector certainly does. */
+  /** Matches only this control in the form; null if no selector is certain to. */
   readonly selector: string | null;
   /** Selector of its label. */
   readonly labelSelector: string | null;
@@ -34,7 +34,7 @@ export interface FormText {
 }
 
 export interface PageForm {
-  /** Matches only this form on the page; null if no selector certainly does. */
+  /** Matches only this form on the page; null if no selector is certain to. */
   readonly selector: string | null;
   readonly isSearch: boolean;
   readonly controls: readonly FormControl[];

@@ -33,7 +33,7 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends entries. Returns the numbers of changes with malformed entries, or null if the log is frozen. */
+/** Appends entries. Returns the sequence numbers of the changes whose entries are malformed, or null if the log is frozen. */
 const appendEntries = (entries: readonly PendingAuditEntry[], shard: ShardId, { append }: DrainPorts) => {
   const outcome = append(entries.map(({ ord, ...entry }) => ({ ...entry, changeOrd: ord, shard })));
   if (outcome === null) return null;

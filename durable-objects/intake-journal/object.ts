@@ -30,7 +30,7 @@ const logError = (at: string, error: unknown): void => {
 };
 
 export class IntakeJournal extends DurableObject<object> {
-  /** When the alarm runs next, as far as this process has set it. */
+  /** When the alarm will next run, if this process has set it; otherwise infinity. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
   /** Halved after a conflict, so that a single entry that the database refuses is found; doubled after a success. */
   #batchSize = maxBatch;

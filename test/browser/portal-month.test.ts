@@ -1,4 +1,5 @@
-// The portal in a real browser with a month of demo data: accessibility and width of every page, its drawers, its size, and the keyboard.
+// Tests the portal in a real browser with a month of demo data: the accessibility and width of every page, the drawers, the portal's
+// download size, and keyboard use.
 // With UPDATE_SCREENSHOTS=1 it also takes the portal's screenshots for the README and the guides.
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";

@@ -1,6 +1,6 @@
 // Writes to the change log as a committed change does, for tests that need many changes or malformed ones.
 
-/** Appends one change for each ID, with an entry in this chain of an audit log. */
+/** Appends one change for each ID, each with an entry in the given audit chain. */
 export const appendAuditedChanges = (db: D1Database, ids: readonly string[], auditLog: number, chain: string): Promise<unknown> =>
   db.batch([
     db

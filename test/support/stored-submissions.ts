@@ -8,7 +8,7 @@ const sorted = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** Returns what is wrong with the certificates; empty if each submission was accepted and is stored exactly. */
+/** Returns what is wrong with the certificates; empty if each submission was accepted and stored exactly as sent. */
 export const findStorageFaults = async (submissions: readonly UnusualSubmission[]): Promise<string[]> => {
   const original = buildSubmission();
   const faults: string[] = [];

@@ -1,5 +1,5 @@
-// Real-world forms (test/widget/forms), each submitted three ways: certified, with an API that refuses, and without consent. What the
-// backend receives is compared with the same page without the widget.
+// Real-world forms (test/widget/forms), each submitted three ways: certified, with the API refusing the request, and without consent.
+// What the backend receives is compared with the same page without the widget.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";

@@ -1,4 +1,4 @@
-// Deletes the changes that every reader has passed, every minute.
+// Every minute, deletes the changes that all readers have already processed.
 import { getLedgerReader } from "../../storage/anchors.ts";
 import { getAuditReader } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";

@@ -77,7 +77,7 @@ export interface PhoneNumbers {
 export interface PageFetcher {
   readonly fetchPage: FetchPage;
   readonly parsePage: ParsePage;
-  /** Returns a hostname's registrable domain. Hosts with the same domain belong together. */
+  /** Returns a hostname's registrable domain. Hosts that share a registrable domain are treated as one site. */
   readonly getSite: (hostname: string) => string;
   /** Returns null for names that cannot be registered: IP addresses and public suffixes. */
   readonly getRegistrableDomain: (hostname: string) => string | null;

@@ -1,4 +1,4 @@
-// Tests of DNS responses for a host, and of which addresses are public.
+// Tests how DNS responses for a host are parsed and which addresses count as public.
 import { describe, expect, test } from "vitest";
 import { combineHostVerdicts, parseDnsAnswer, toHostVerdict, type DnsAnswer } from "../../../core/access/dns-answer.ts";
 import { findHostNameFault } from "../../../core/access/outbound-url.ts";

@@ -1,4 +1,4 @@
-// Tests of when owners are alerted that an endpoint is failing.
+// Tests when owners are alerted that an endpoint is failing.
 import { expect, test } from "vitest";
 import { shouldAlert } from "../../../core/webhooks/health.ts";
 

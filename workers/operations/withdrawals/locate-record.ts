@@ -12,7 +12,8 @@ export interface LocatedRecord {
 }
 
 /**
- * Returns the certificate and its database, or null for an unknown ID. A certificate that is still in the journal is placed first.
+ * Returns the certificate and its database, or null for an unknown ID. If the certificate is still in the journal, it is first moved to its
+ * database.
  */
 export const locateRecord = async (services: IntakeDependencies, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.shards.forId(certId);

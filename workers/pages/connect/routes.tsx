@@ -212,7 +212,7 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
-  // A refusal is ignored: a token that was already revoked does not count toward the limit either.
+  // Refusals are ignored, because a token that was already revoked doesn't count toward the limit.
   await revokeAgentToken(c.var.services, session, form.get("token_id") ?? "");
   return redirectToConnect(c);
 };

@@ -69,7 +69,7 @@ interface ActionOptions {
   readonly businessLimit?: LimitName;
 }
 
-/** Handles a form of the portal. Checks the account, the role and the limits before `act`. */
+/** Handles a portal form. Checks the account, the role and the limits before `act`. */
 export const authenticatedAction = (options: ActionOptions, act: PageHandler<PortalFormRequest>) =>
   signedIn.action(async (request) => {
     const { c, member } = request;
