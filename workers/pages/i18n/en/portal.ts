@@ -431,7 +431,7 @@ export const messages = {
     packsFootnote: "Downloads are recorded in the audit log.",
     format: "Format",
     zip: { label: "ZIP archive", hint: "All records and proofs" },
-    html: { label: "Single web page", hint: "Can be verified offline in any browser" },
+    html: { label: "Single web page", hint: "Can be verified offline in a current browser" },
     redact: "Leave out the person’s details",
     download: "Download",
     opens: "Public page views",
