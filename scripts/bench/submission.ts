@@ -15,7 +15,7 @@ export const consentRequest = (business: DemoBusiness, origin: string, n: number
   },
   body: JSON.stringify({
     client_id: business.clients.live,
-    fields: { email: `visitor${n}.${process.pid}@example.com`, first_name: "Pat", phone: "+12025550123" },
+    fields: { email: `visitor${n}.${process.pid}@example.com`, first_name: "Pat", phone: `+1202${2_000_000 + n}` },
     disclosure_text:
       "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition of purchase.",
     entities: ["Acme Solar LLC", "Bright Homes Inc"],

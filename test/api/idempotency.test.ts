@@ -180,7 +180,8 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: false,
     prepare: async () => {
       const body = { method: "phone", received_at: new Date().toISOString() };
-      return { path: `/v1/certs/${(await issueToNewPerson()).certId}/withdrawals`, body, otherBody: { ...body, note: "other" }, ...keys };
+      const { certId } = await issueToNewPerson({ fields: { email: createEmailAddress() } });
+      return { path: `/v1/certs/${certId}/withdrawals`, body, otherBody: { ...body, note: "other" }, ...keys };
     },
   },
   "/v1/certs/{cert_id}/cease-ack": {

@@ -80,7 +80,10 @@ const findTextbox = (page: Page, name: string): ReturnType<Page["locator"]> => p
 
 /** Navigates with the menu. */
 const navigateTo = async (page: Page, name: string): Promise<void> => {
-  await page.getByRole("navigation", { name: "Portal pages" }).getByRole("link", { name, exact: true }).click();
+  await page
+    .getByRole("navigation", { name: "Portal pages" })
+    .getByRole("link", { name: new RegExp(`^${name}(?: \\d|$)`) })
+    .click();
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 };
 

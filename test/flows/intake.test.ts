@@ -107,7 +107,7 @@ const expectComplete = (db: DatabaseSync): void => {
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM idempotent_responses",
-    "SELECT SUM(active + revoked) AS n FROM purposes",
+    "SELECT SUM(active + revoked) AS n FROM certificate_totals",
     "SELECT SUM(submissions) AS n FROM client_daily_usage",
   ])
     expect(count(db, sql), sql).toBe(certificates);
