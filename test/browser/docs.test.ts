@@ -15,7 +15,7 @@ let groups: readonly string[];
 let operations: readonly string[];
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
+  [service, browser] = await Promise.all([startLocalService({ LIMIT_PUBLIC_READ_PER_IP: "10000/60" }), launchBrowser()]);
   const { tags, paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as ApiDocument;
   groups = tags.map(({ name }) => `/api/${name}`);
   operations = Object.values(paths)

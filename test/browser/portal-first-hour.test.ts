@@ -82,7 +82,7 @@ const findTextbox = (page: Page, name: string): ReturnType<Page["locator"]> => p
 const navigateTo = async (page: Page, name: string): Promise<void> => {
   await page
     .getByRole("navigation", { name: "Portal pages" })
-    .getByRole("link", { name: new RegExp(`^${name}(?:, |$)`) })
+    .getByRole("link", { name: new RegExp(`^${name}(?:\\s*,|$)`) })
     .click();
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 };
