@@ -29,7 +29,7 @@ describe("a certificate of a refusal", () => {
   test("says so in its evidence pack", async () => {
     const { text } = await getWithKey(`/v1/certs/${certId}/evidence-pack?format=html`, world.acme.keys.live);
     const page = text.replace(/<script[\s\S]*?<\/script>/g, ""); // the embedded verifier contains the texts of all kinds of page
-    expect(page).toContain("<strong>The person didn’t accept any of the recipients.</strong>");
+    expect(page).toContain("<strong>No recipient was accepted.</strong>");
     expect(page).toContain("Consent refused to");
     expect(page).not.toContain("Who may contact the person");
     expect(page).not.toContain("Consent given to");

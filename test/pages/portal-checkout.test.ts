@@ -9,7 +9,7 @@ import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, mockProvider, sendProviderEvent } from "../support/billing.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { clearCodes, signIn } from "../support/people.ts";
-import { openPage, getPageText, submitForm as sendForm, describeRedirect, type Member } from "../support/portal-pages.ts";
+import { acceptInvitation, openPage, getPageText, submitForm as sendForm, describeRedirect, type Member } from "../support/portal-pages.ts";
 import { readDatabaseContents, createServiceCall, world } from "../support/world.ts";
 import { elementsIn, read, type ReadPage } from "./page.ts";
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   owner = await signIn(getExampleOwnerEmail("free"));
   await sendForm(owner, "/portal/team", "/portal/team", { email: clerkEmail, role: "member" });
   await clearCodes();
-  clerk = await signIn(clerkEmail);
+  clerk = await acceptInvitation(clerkEmail);
   for (const who of [owner, clerk]) await openPage(who, "/portal"); // a session's first use on a day is recorded
 });
 beforeEach(async () => {

@@ -80,8 +80,8 @@ export const messages = {
   certificateId: "Certificate ID",
   checks: {
     origin_browser:
-      "The request named this origin, which was on one of the business’s verified domains. A browser sets that name itself; other programs can choose it.",
-    origin_server: "The request came from a server that named this origin, which was on one of the business’s verified domains.",
+      "The request named this origin, which was on a verified domain of the business. A browser sets that name itself; other programs can choose it.",
+    origin_server: "The request came from a server that named this origin, which was on a verified domain of the business.",
     domain: "The business had verified this domain before the certificate was issued.",
     origin_unverified: "The request named this origin and came from a developer’s machine. It was not verified.",
     domain_unverified: "Control of this domain was not verified. A sandbox certificate does not require it.",
