@@ -12,6 +12,7 @@ export const worldSecret = createRandomKey(3);
 
 export const testVars: Readonly<Record<string, string>> = {
   ENVIRONMENT: "development",
+  INTAKE_WAIT_MS: "1900", // the longest wait, because a busy machine answers late without a fault
   BASE_URL: "http://svc.test/v1",
   VERIFY_URL: "http://svc.test",
   CDN_URL: "http://svc.test",
