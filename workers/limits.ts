@@ -57,8 +57,10 @@ export const defaultLimits = {
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
   /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
-  /** Refused requests stored for a business. A daily limit of 1,428 allows about 10,000 in seven days. */
+  /** Refused requests stored for a business, with and without a credential counted separately: about 10,000 of each in seven days. */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
+  /** Refused requests without a credential. Each is saved for the business of the client ID that it contains, which takes a read. */
+  REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
    * Fetches of a business's policies. Pages of one site share a capture for a day unless they link to other policies. Beyond the limit,
    * certificates are issued without policies.

@@ -1,8 +1,10 @@
 // Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. From the
 // input, only codes, IDs and the hosts of two URLs are stored.
 import type { Context } from "hono";
+import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
+import type { Counters } from "../operations/dependencies.ts";
 import { recordRefusedRequest } from "../operations/portal/record-refused-request.ts";
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
@@ -34,9 +36,13 @@ const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>
   typeof id === "string" ? parseClientId(id) : null;
 
+/** Counts a refusal without a credential, before its client ID is looked up. */
+const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
+  (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
+
 /** Schedules the recording to run after the response. Errors are only logged. `route` is the route template. */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
-  const { refused: code, caller, services, requestId } = c.var;
+  const { refused: code, caller, services, requestId, ip } = c.var;
   const { status } = c.res;
   if (code === undefined || status >= 500 || unrecordedCodes.has(code) || !route.startsWith("/v1/")) return;
   const businessId = (caller?.businessId ?? null) as BusinessId | null;
@@ -47,7 +53,7 @@ export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   services.waitUntil(async () => {
     try {
       const clientId = findRequestClientId(input);
-      if (businessId === null && clientId === null) return;
+      if (businessId === null && (clientId === null || !(await hasRoomForAddress(services, ip)))) return;
       await recordRefusedRequest(services, requestId, businessId, {
         at,
         method,

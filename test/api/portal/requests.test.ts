@@ -133,4 +133,30 @@ describe("GET /v1/business/portal/requests/{id}", () => {
       expect((await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length).toBe(before + 2);
     });
   });
+
+  test("stores the business's own requests after a stranger has used up the limit with its client ID", async () => {
+    const { free } = world.examples;
+    const small = createServiceCall({ LIMIT_REFUSALS_KEPT: "2/86400" });
+    const isStored = async ({ body }: TestResponse): Promise<boolean> =>
+      (await env.KV.get(`refused:${free.id}:${body.request_id}`)) !== null;
+    const bad = buildConsentRequest({ ...buildSubmission(free), purpose: "" });
+    let last = await small("/v1/consent", bad);
+    for (let sent = 0; sent < 2; sent += 1) last = await small("/v1/consent", bad);
+    const own = await small("/v1/certs?status=unknown", { headers: { authorization: `Bearer ${free.keys.live}` } });
+    expect(own.status).toBe(400);
+    await vi.waitFor(async () => expect(await isStored(own)).toBe(true));
+    expect(await isStored(last)).toBe(false);
+  });
+
+  test("stores a limited number from one address, without looking up the client ID of the others", async () => {
+    const { past_due: target } = world.examples;
+    const small = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_REFUSALS_PER_IP: "2/60" });
+    const ask = (ip: string): Promise<TestResponse> =>
+      small(`/v1/certs?client_id=${target.clients.live}`, { headers: { "cf-connecting-ip": ip } });
+    const count = async (): Promise<number> => (await env.KV.list({ prefix: `refused:${target.id}:` })).keys.length;
+    const before = await count();
+    for (let sent = 0; sent < 4; sent += 1) expect((await ask("192.0.2.90")).status).toBe(401);
+    await ask("192.0.2.91");
+    await vi.waitFor(async () => expect(await count()).toBe(before + 3));
+  });
 });

@@ -6,7 +6,8 @@ import type { PortalDependencies } from "./dependencies.ts";
 
 /**
  * Saves the refusal for the caller's business or, if the caller is unknown, for the client ID's business. Saves nothing if both are
- * unknown, or once the business has reached its limit of saved refusals.
+ * unknown, or once the business has reached its limit of saved refusals. Unknown callers have a limit of their own, so that a stranger
+ * with a client ID cannot use up the business's.
  */
 export const recordRefusedRequest = async (
   services: PortalDependencies,
@@ -18,6 +19,6 @@ export const recordRefusedRequest = async (
   const businessId =
     callerBusinessId ?? (clientId === null ? null : await findBusinessIdByClient(services.shards.forId(clientId), clientId));
   if (businessId === null) return;
-  const { isAllowed } = await services.takeExactly("REFUSALS_KEPT", businessId);
+  const { isAllowed } = await services.takeExactly("REFUSALS_KEPT", callerBusinessId === null ? `${businessId} public` : businessId);
   if (isAllowed) await saveRefusedRequest(services.kv, businessId, requestId, request);
 };
