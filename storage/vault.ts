@@ -42,8 +42,8 @@ export interface Vault extends Sealer {
   /** Returns a keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
   /**
-   * Returns 120 bits for the ID of the certificate that is issued under an idempotency key. A repeated request gets the same ID, and
-   * nobody without the key can guess it.
+   * Returns 120 bits for the ID of the certificate that is issued under an idempotency key. A repeated request gets the same ID,
+   * and the ID cannot be guessed without the key.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
   /** Returns the token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */

@@ -9,13 +9,13 @@ const attributeEscapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Escapes everything that could end an attribute value, and control characters, except the quotes in `kept`. */
+/** Escapes control characters and every character that could end an attribute value, except the quote given in `kept`. */
 const escapeAttribute = (text: string, kept = ""): string =>
   text
     .replace(/[&<>"'`]/g, (character) => (character === kept ? character : (attributeEscapes[character] as string)))
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Renders an attribute. A value with double quotes, such as JSON, stands in single quotes, so that people can read it. */
+/** Renders an attribute. A value that contains double quotes, such as JSON, is put in single quotes to keep it readable. */
 const renderAttribute = (name: string, value: string): string =>
   value.includes('"') && !value.includes("'") ? `${name}='${escapeAttribute(value, '"')}'` : `${name}="${escapeAttribute(value)}"`;
 

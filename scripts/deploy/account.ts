@@ -8,7 +8,7 @@ interface Identity {
   readonly accounts?: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** Returns the name of the account. Throws a DeploymentError if nobody is signed in, or if more than one account could be meant. */
+/** Returns the name of the account. Throws a DeploymentError if wrangler is not signed in, or if it can access several accounts. */
 export const getAccount = async (): Promise<string> => {
   const { loggedIn, accounts = [] } = (await readFromWrangler("whoami", "--json").catch((error: unknown) => {
     if (error instanceof WranglerError) return { loggedIn: false };

@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 describe("a sandbox", () => {
-  test("stores a limited number of test certificates and test shares together, whoever sends them", async () => {
+  test("stores a limited number of test certificates and test shares together, regardless of who sends them", async () => {
     const service = createServiceCall({ LIMIT_SANDBOX_RECORDS: "3" });
     expect((await submitTest(service)).status).toBe(201);
     expect((await submitTest(service, {}, withKey(acme.keys.sandbox))).status).toBe(201);

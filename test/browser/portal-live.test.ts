@@ -73,7 +73,7 @@ describe("the setup steps", () => {
     await close();
   });
 
-  test("keep the part with the keyboard focus, so that nobody loses their place", async () => {
+  test("keep the keyboard focus where it is", async () => {
     const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     await page.clock.install();
     await signUp(page, "owner@live-focus.example");

@@ -180,7 +180,7 @@ describe("npm run deploy", () => {
     );
   });
 
-  test("says how to sign in when nobody is signed in", async () => {
+  test("says how to sign in when wrangler is not signed in", async () => {
     const { status, output } = await run(`npm run deploy -- --domain ${domain}`, {
       HOME: clone,
       CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",

@@ -1,4 +1,4 @@
-// Notices to the owners of a business: the first of a kind at once, then digests, so that nobody can fill the owners' inboxes.
+// Notices to the owners of a business: the first of a kind at once, then digests, so that a stranger cannot fill the owners' inboxes.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { OwnerNotice } from "../../core/mail/owner-notices.ts";

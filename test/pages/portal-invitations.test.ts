@@ -122,7 +122,7 @@ describe("an invited person without a business", () => {
     expect(await listAuditEntryTypes(other.id)).toContain("member.declined");
   });
 
-  test("is told when the invitation was canceled or has expired after its page was opened, and stays signed in", async () => {
+  test("sees that the invitation was canceled or has expired after its page was opened, and stays signed in", async () => {
     for (const end of [
       async (id: string) => expect((await callPortal(owner, "DELETE", `/members/${id}`)).status).toBe(200),
       async (id: string) => env.DB.prepare("UPDATE invitations SET expires_at = 1 WHERE id = ?").bind(id).run(),

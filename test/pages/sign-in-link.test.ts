@@ -223,7 +223,7 @@ describe("a link for a newcomer", () => {
 });
 
 describe("a person who is signed in", () => {
-  test("is told so when the link is opened again", async () => {
+  test("sees that the link was already used when it is opened again", async () => {
     const browser = await ask("consumer");
     await press(browser, "consumer", await findToken(emails.consumer));
     expect(getPageText(await browser.open(linkPaths.consumer))).toContain("You’re signed in");

@@ -30,7 +30,7 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
   return c.json({ ok: false, error, request_id: c.var.requestId }, statusByCode[code]) as Response as FailureResponse;
 };
 
-/** A storage limit makes room at the start of the next day, which is when the caller is told to retry. */
+/** Responds with a refusal. Storage limits reset at the start of the next day, so their `Retry-After` is the time until then. */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return failure(c, refused.code, refused.detail);

@@ -15,8 +15,8 @@ const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
 /**
- * How many documents of one site are fetched at the same time. A host that sends a byte at a time holds its own slots until the timeout,
- * which covers the whole response, and nobody else's.
+ * How many documents of one site are fetched at the same time. A host that sends one byte at a time occupies only
+ * its own slots, until the timeout for the whole response.
  */
 const maxFetchesOfSite = 4;
 /** All sites together, to bound this isolate's memory. A stranger needs as many registered domains to use them up. */

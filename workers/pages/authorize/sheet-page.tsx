@@ -112,7 +112,7 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
 /** The two answers of a step, the same size and always in the same place. */
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
-/** Leads to the business's website, which is verified, whoever made the request. */
+/** Links to the business's verified website, regardless of who made the request. */
 export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
   <a class="btn primary" href={request.origin} rel="noreferrer">
     {messages.goBack}
