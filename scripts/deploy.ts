@@ -9,6 +9,7 @@ import { createMissingResources, enableEmail, findResources, getAccount, isEmail
 import { buildAssets } from "./build.ts";
 import { checkDeployment } from "./deploy/check.ts";
 import { DeploymentError, resolveDeployment, type Deployment } from "./deploy/config.ts";
+import { assertHostsFree } from "./deploy/hosts.ts";
 import { describePlan, describeResource, type AccountState } from "./deploy/plan.ts";
 import {
   addProviderSecrets,
@@ -30,6 +31,7 @@ const usage = `Usage: npm run deploy -- --domain <your domain> [options]
   --env NAME         Deployment in svc.config.ts. Default: production.
   --dry-run          Show the plan and bundle the code, offline. Nothing is created or sent.
   --rollback         Return to the previous version of the code. Data and migrations stay.
+  --replace-hosts    Replace DNS records, and other Workers, that exist on the hosts of the deployment.
   --yes              Do not ask before the first change.
   --skip-check       Do not check the deployment from outside afterwards.
   --check-at ORIGIN  Check this origin instead of the public hosts.
@@ -46,6 +48,7 @@ const parseDeployArguments = () => {
         env: { type: "string", default: "production" },
         "dry-run": { type: "boolean", default: false },
         rollback: { type: "boolean", default: false },
+        "replace-hosts": { type: "boolean", default: false },
         yes: { type: "boolean", default: false },
         "skip-check": { type: "boolean", default: false },
         "check-at": { type: "string" },
@@ -159,6 +162,7 @@ const deploy = async (deployment: Deployment): Promise<void> => {
   const needed = listNeededResources(deployment);
   const state = await runStep("Reading the account", () => readAccountState(deployment));
   print(`\n${describePlan(deployment, needed, state, state.deployedSecrets !== null || existsSync(getSecretsPath(folder, deployment)))}`);
+  if (!options["replace-hosts"]) await assertHostsFree(folder, deployment, state.isWorkerDeployed);
   await confirm();
   const secrets = await runStep("Keys", () => prepareSecrets(deployment, state));
   const ids = await runStep("Resources", () =>

@@ -25,8 +25,9 @@ export const getAccount = async (): Promise<string> => {
   return account.name;
 };
 
+/** Whether wrangler failed because the bucket, queue or Worker does not exist, and not for another reason. */
 const isMissing = (error: unknown): boolean =>
-  error instanceof WranglerError && /does not exist|not found|could not be found|10007|10090/i.test(error.output);
+  error instanceof WranglerError && /does not exist|Worker "[^"]+" not found/i.test(error.output);
 
 type ResourceIds = ReadonlyMap<string, string>;
 

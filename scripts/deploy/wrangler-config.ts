@@ -53,6 +53,8 @@ export const listNeededResources = (deployment: Deployment): readonly Resource[]
   ];
 };
 
+export const getConfigPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.wrangler.json`);
+
 /**
  * Writes the configuration into the folder, again with each deployment, and returns its path. `ids` has the ID of each database and
  * namespace by binding; only a dry run has none.
@@ -88,7 +90,7 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
     ...(deployment.mailTransport === "cloudflare" && { send_email: [{ name: "EMAIL" }] }),
   };
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${deployment.environment}.wrangler.json`);
+  const path = getConfigPath(folder, deployment);
   writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`);
   return path;
 };

@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlin
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { assertHostsFree } from "../../scripts/deploy/hosts.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
 import { startCloudflareApi, type CloudflareApi } from "../support/cloudflare-api.ts";
 
@@ -70,7 +71,8 @@ describe("npm run deploy", () => {
   });
   afterAll(() => api.close());
 
-  const deploy = (more = ""): Promise<Ran> => run(`npm run deploy -- --domain ${domain} --yes --skip-check ${more}`, api.environment);
+  const deploy = (more = ""): Promise<Ran> =>
+    run(`npm run deploy -- --domain ${domain} --yes --skip-check --replace-hosts ${more}`, api.environment);
 
   const steps: Readonly<Record<string, RegExp>> = {
     database: /^POST \/d1\/database$/,
@@ -178,6 +180,35 @@ describe("npm run deploy", () => {
         "svc.config.ts, production: settings.AUDIT_VKEY is generated with the keys. Remove it.",
       ].join("\n"),
     );
+  });
+
+  describe("with hosts that are in use", () => {
+    const deployment = resolveDeployment({ production: {} }, "production", { domain });
+    const noRecord = Object.assign(new Error("no record"), { code: "ENOTFOUND" });
+    const resolve = async (host: string): Promise<readonly string[]> => {
+      if (host === `app.${domain}`) return ["192.0.2.1"];
+      throw noRecord;
+    };
+
+    test("stops before it changes anything", async () => {
+      const empty = mkdtempSync(join(tmpdir(), "svc-hosts-"));
+      await expect(assertHostsFree(empty, deployment, false, resolve)).rejects.toThrow(`DNS already has records for app.${domain}.`);
+      await expect(assertHostsFree(empty, deployment, false, () => Promise.reject(noRecord))).resolves.toBeUndefined();
+      rmSync(empty, { recursive: true });
+    });
+
+    test("stops when DNS cannot be queried", async () => {
+      const broken = (): Promise<never> => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+      await expect(assertHostsFree(tmpdir(), deployment, false, broken)).rejects.toThrow(`Could not look up api.${domain} (ECONNREFUSED).`);
+    });
+
+    test("accepts its own hosts, but not new ones that are taken", async () => {
+      const folder = join(clone, ".deploy"); // has the configuration of the deployment above
+      await expect(assertHostsFree(folder, deployment, true, resolve)).resolves.toBeUndefined();
+      const moved = { ...deployment, hosts: { ...deployment.hosts, cdn: `www.${domain}` } };
+      const taken = async (): Promise<readonly string[]> => ["192.0.2.1"];
+      await expect(assertHostsFree(folder, moved, true, taken)).rejects.toThrow(`DNS already has records for www.${domain}.`);
+    });
   });
 
   test("says how to sign in when wrangler is not signed in", async () => {
