@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import {
+  addVirtualAuthenticator,
   accessibilityFindings,
   appearanceFindings,
   findingsInWindows,
@@ -166,18 +167,7 @@ describe("the app", { timeout: 180_000 }, () => {
 
   test("adds a passkey and signs in with it, using only forms of its own pages", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send("WebAuthn.enable");
-    await devtools.send("WebAuthn.addVirtualAuthenticator", {
-      options: {
-        protocol: "ctap2",
-        transport: "internal",
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    const devtools = await addVirtualAuthenticator(page);
     const email = freshAddress();
     await page.goto(`${service.origin}/app/account`);
     await page.fill("#email", email);

@@ -1,7 +1,7 @@
 // A member adds, uses and removes a passkey on the portal's pages, with Chromium's virtual authenticator.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import type { Browser } from "playwright-core";
+import { addVirtualAuthenticator, findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
@@ -15,21 +15,6 @@ afterAll(async () => {
   await browser.close();
   await service.stop();
 });
-
-const addVirtualAuthenticator = async (page: Page): Promise<void> => {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-};
 
 test("a member adds a passkey, signs in with it, and removes it", async () => {
   const { page, problems, close } = await openPage(browser);

@@ -1,7 +1,7 @@
 // Passkeys in a real browser with Chromium's virtual authenticator: the service accepts what browsers actually send.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launchBrowser, openPage } from "../support/browser.ts";
+import { addVirtualAuthenticator, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
@@ -56,18 +56,7 @@ test("a passkey added by a signed-in person signs them in later without an email
   const email = "passkey.person@example.com";
   // Bypassed because the page's Content Security Policy would block the test's requests.
   const { page, close } = await openPage(browser, { bypassCSP: true });
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addVirtualAuthenticator(page);
   await page.goto(`${service.origin}/docs`);
 
   await sendRequest(page, "POST", "/v1/auth/request-code", { email, realm: "consumer" });

@@ -1,6 +1,6 @@
 // Launches a real browser, opens pages, records every console message and error on them, and checks accessibility.
 import { readFileSync } from "node:fs";
-import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page, type CDPSession } from "playwright-core";
 import { findBrowserPath, type BrowserKind } from "../../scripts/browser.ts";
 import { launchFirefox } from "./firefox.ts";
 
@@ -145,4 +145,21 @@ export const findingsInWindows = async (
   const [first] = appearances;
   if (first !== undefined) await show(first);
   return findings;
+};
+
+/** Adds an authenticator that confirms every passkey prompt of the page. Returns the session that removes it with `WebAuthn.disable`. */
+export const addVirtualAuthenticator = async (page: Page): Promise<CDPSession> => {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return devtools;
 };
