@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setPriority } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureBrowsers } from "./browser.ts";
 import { ensureThirdPartyTools } from "./third-party-tools.ts";
@@ -66,12 +66,32 @@ const runAll = (): Promise<void> =>
     failed.push(...(await checks));
   });
 
-/** Adds up vitest's result files. A project that found no tests, or crashed before writing its file, counts as zero. */
-const countResults = (): { readonly passed: number; readonly failed: number } => {
-  const existing = projects.map(getResultsPath).filter((path) => existsSync(path));
-  const results = existing.map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<"numPassedTests" | "numFailedTests", number>);
-  const sum = (name: "numPassedTests" | "numFailedTests"): number => results.reduce((total, result) => total + result[name], 0);
-  return { passed: sum("numPassedTests"), failed: sum("numFailedTests") };
+/** The part of vitest's JSON report that is read here. */
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+/** Reads vitest's reports. A project that found no tests, or crashed before it wrote its report, has none. */
+const readReports = (): readonly Report[] =>
+  projects
+    .map(getResultsPath)
+    .filter((path) => existsSync(path))
+    .map((path) => JSON.parse(readFileSync(path, "utf8")) as Report);
+
+/** Prints each failed test again: where only the end of a long log is kept, it would be lost. */
+const printFailures = (reports: readonly Report[]): void => {
+  for (const { name, assertionResults } of reports.flatMap((report) => report.testResults))
+    for (const { status, fullName, failureMessages } of assertionResults)
+      if (status === "failed") console.error(`✗ ${relative(".", name)} > ${fullName}\n${failureMessages.join("\n")}`);
 };
 
 const startedAt = performance.now();
@@ -80,9 +100,11 @@ console.log("svc: all checks");
 // The type checks and the tests need the generated files.
 if ((await runStep("page script, styles", buildAssets)) && (await runStep("bundle of the Worker", bundleWorker))) await runAll();
 
-const testCounts = countResults();
-console.log(`${testCounts.passed} passed, ${testCounts.failed} failed`);
-if (testCounts.passed + testCounts.failed === 0) failed.push("no tests were found");
+const reports = readReports();
+const sum = (name: "numPassedTests" | "numFailedTests"): number => reports.reduce((total, report) => total + report[name], 0);
+printFailures(reports);
+console.log(`${sum("numPassedTests")} passed, ${sum("numFailedTests")} failed`);
+if (sum("numPassedTests") + sum("numFailedTests") === 0) failed.push("no tests were found");
 if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}.`);
 console.log(
   `${failed.length === 0 ? "All checks passed" : "Some checks failed"} in ${Math.round((performance.now() - startedAt) / 1_000)} s.`,
