@@ -64,6 +64,8 @@ export interface EndpointHealth {
   readonly oldestPendingAt: Instant | null;
   /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
+  /** Whether events wait because the host has not answered the business with 2xx yet and a limit on such attempts was reached. */
+  readonly isHostLimited: boolean;
 }
 
 /** An endpoint's health and its attempts in each of the last 48 hours. */

@@ -419,6 +419,7 @@ export const getHealth = (sql: SqlStorage): EndpointHealth => {
     backlog,
     oldestPendingAt: oldest,
     resending,
+    isHostLimited: backlog > 0 && queue !== null && queue.paused_until !== null && queue.proven_host !== getEndpointHost(queue.url),
   };
 };
 

@@ -289,6 +289,20 @@ describe("an endpoint", () => {
     expect(getPageText(await openPage(clerk, path))).not.toContain("Failing since");
   });
 
+  test("says that events wait for the host's first 2xx response, until that response", async () => {
+    const host = `new-${crypto.randomUUID()}.merchant-tests.com`;
+    const notice = `Waiting for the first 2xx response from ${host}`;
+    const path = await make({ url: `https://${host}/in` });
+    mockReceivers(() => new Response(null, { status: 500 }));
+    await sendEvents(path, 10);
+    expect(getPageText(await openPage(clerk, path))).not.toContain(notice); // the limit allows ten attempts
+    await sendEvents(path, 2);
+    expect(getPageText(await openPage(clerk, path))).toContain(`${notice} 12 events are waiting.`);
+    mockReceivers(() => new Response(null, { status: 200 }));
+    await runAlarmsUntil(queueOf(path));
+    expect(getPageText(await openPage(clerk, path))).not.toContain(notice);
+  });
+
   test("lists only its failed or retrying deliveries when asked", async () => {
     const path = await make();
     await sendEvents(path, 1);

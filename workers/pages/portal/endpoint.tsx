@@ -125,6 +125,11 @@ const HealthNotices: FC<{ endpoint: Endpoint; health: EndpointHealth }> = ({ end
           <p>{webhookMessages.resendingText}</p>
         </Notice>
       )}
+      {endpoint.status === "enabled" && health.isHostLimited && (
+        <Notice tone="caution" icon="clock" title={formatMessage(webhookMessages.hostLimited, { host: new URL(endpoint.url).hostname })}>
+          <p>{formatMessage(webhookMessages.hostLimitedText, { waiting })}</p>
+        </Notice>
+      )}
       {endpoint.status === "disabled" ? (
         <Notice tone="caution" icon="power" title={webhookMessages.disabledTitle}>
           <p>{formatMessage(webhookMessages.disabledText, { waiting })}</p>

@@ -759,6 +759,9 @@ export const messages = {
     oneWaiting: "1 event is waiting.",
     someWaiting: "{count} events are waiting.",
     noneWaiting: "No events are waiting.",
+    hostLimited: "Waiting for the first 2xx response from {host}",
+    hostLimitedText:
+      "{waiting} Until this host returns a 2xx response to your business once, we limit how often we call it. Nothing is lost. When your receiver is ready, send a test event.",
     disabledTitle: "This endpoint is disabled",
     disabledText: "{waiting} We’ll send pending events when you enable the endpoint.",
     resending: "Resending {count} events",
