@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { signIn } from "../support/people.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
+import { stopClock } from "../support/stopped-clock.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
@@ -294,6 +295,7 @@ describe("POST /v1/certs/{id}/match", () => {
   });
 
   test("returns 429 after twenty misses a day for any number of concurrent guesses; matches are not counted", async () => {
+    stopClock();
     const mine = await issueToNewPerson();
     for (let count = 0; count < 25; count += 1) expect((await match(mine.certId, { email: mine.email })).status).toBe(200);
     const guesses = await Promise.all(Array.from({ length: 60 }, () => match(mine.certId, { email: createEmailAddress() })));
@@ -306,6 +308,7 @@ describe("POST /v1/certs/{id}/match", () => {
   });
 
   test("counts misses per caller, so that one caller cannot use up another's", async () => {
+    stopClock();
     await linkOther();
     const mine = await issueToNewPerson();
     for (let count = 0; count < 20; count += 1) await match(mine.certId, { email: createEmailAddress() }, world.other.keys.live);
@@ -314,6 +317,7 @@ describe("POST /v1/certs/{id}/match", () => {
   });
 
   test("returns 429 after sixty requests per minute and key", async () => {
+    stopClock();
     const mine = await issueToNewPerson();
     const strict = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });
     const answers = await Promise.all(

@@ -32,6 +32,7 @@ import {
   type TestResponse,
   type Call,
 } from "../support/world.ts";
+import { stopClock } from "../support/stopped-clock.ts";
 
 const { acme, examples } = world;
 const concurrency = Number(env.AT_ONCE);
@@ -211,6 +212,7 @@ describe("an authorization code", () => {
   });
 
   test("P5: is not used up by wrong redemptions, which are limited for their sender alone", async () => {
+    stopClock();
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const service = createServiceCall({ ...strict, LIMIT_REDEEM_PER_IP: "1000/60" });
@@ -684,6 +686,7 @@ describe("PUT /v1/me/fields", () => {
   });
 
   test("U2: accepts sixty changes an hour, with one event per change and group, and loses none of many concurrent changes", async () => {
+    stopClock();
     const pat = await signInPerson({});
     await pat.put("/v1/me/fields", contactValues);
     const { share } = await grantShare(pat, { scope: ["email", "phone"] });
@@ -729,6 +732,7 @@ describe("what shares store", () => {
       .run();
 
   test("is limited to 1,000 shares and 20 MB a day for a person; a disclosure counts only if it is new", async () => {
+    stopClock();
     const pat = await signInPerson();
     const id = (await pat.get("/v1/me")).body.data.id as string;
     const disclosure_text = `${crypto.randomUUID()} ${"x".repeat(10_000)}`;
@@ -751,6 +755,7 @@ describe("what shares store", () => {
   });
 
   test("is limited to 10,000 test shares and 100 MB in 30 days for a sandbox", async () => {
+    stopClock();
     const grant = () =>
       call("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier(), { client_id: acme.clients.sandbox }), { origin }));
     await env.DB.prepare("DELETE FROM record_usage WHERE owner_id = ?").bind(acme.id).run();
