@@ -499,6 +499,7 @@ CREATE INDEX certificates_test_age ON certificates (issued_at) WHERE environment
 CREATE INDEX certificates_test_disclosure ON certificates (disclosure_hash) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_accepted ON certificates (accepted_list_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_rejected ON certificates (rejected_list_id) WHERE environment = 'sandbox';
+CREATE INDEX certificates_test_policies ON certificates (policy_capture_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_without_counters ON certificates (business_id, environment, issued_at) WHERE counted = 0;
 
 -- The email addresses and phone numbers on a certificate, up to five of each. Every search for a person uses this table.
@@ -692,9 +693,18 @@ CREATE TABLE policy_captures (
   privacy_id TEXT REFERENCES policy_snapshots (id),
   terms_id TEXT REFERENCES policy_snapshots (id),
   origin TEXT NOT NULL DEFAULT '',
-  page TEXT
+  page TEXT,
+  -- Sandbox until the first live certificate is linked to this capture.
+  environment TEXT NOT NULL DEFAULT 'sandbox' CHECK (environment IN ('live', 'sandbox'))
 ) STRICT;
 CREATE INDEX policy_captures_origin ON policy_captures (origin, captured_at);
+CREATE INDEX policy_captures_privacy ON policy_captures (privacy_id) WHERE privacy_id IS NOT NULL;
+CREATE INDEX policy_captures_terms ON policy_captures (terms_id) WHERE terms_id IS NOT NULL;
+
+-- Snapshots that were deleted and whose texts are still in KV.
+CREATE TABLE deleted_policy_texts (
+  snapshot_id TEXT PRIMARY KEY
+) STRICT;
 
 CREATE TABLE policy_turns (
   business_id TEXT PRIMARY KEY,
@@ -703,6 +713,26 @@ CREATE TABLE policy_turns (
 ) STRICT;
 
 CREATE TRIGGER policy_snapshots_immutable BEFORE UPDATE ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'a policy snapshot is immutable'); END;
+
+CREATE TRIGGER policy_snapshots_deleted AFTER DELETE ON policy_snapshots BEGIN
+  INSERT INTO deleted_policy_texts (snapshot_id) VALUES (OLD.id);
+END;
+
+CREATE TRIGGER policy_captures_environment BEFORE UPDATE OF environment ON policy_captures
+WHEN OLD.environment = 'live' OR NEW.environment <> 'live'
+BEGIN SELECT RAISE(ABORT, 'the environment of a live capture is immutable'); END;
+
+CREATE TRIGGER policy_captures_kept BEFORE DELETE ON policy_captures WHEN OLD.environment <> 'sandbox'
+BEGIN SELECT RAISE(ABORT, 'a capture of a live certificate is never deleted'); END;
+
+CREATE TRIGGER certificates_policies_shared AFTER INSERT ON certificates WHEN NEW.environment = 'live' AND NEW.policy_capture_id IS NOT NULL BEGIN
+  UPDATE policy_captures SET environment = 'live' WHERE id = NEW.policy_capture_id AND environment = 'sandbox';
+END;
+
+CREATE TRIGGER certificates_policies_captured AFTER UPDATE OF policy_capture_id ON certificates
+WHEN NEW.environment = 'live' AND NEW.policy_capture_id IS NOT NULL BEGIN
+  UPDATE policy_captures SET environment = 'live' WHERE id = NEW.policy_capture_id AND environment = 'sandbox';
+END;
 
 -- Withdrawals
 
@@ -1005,8 +1035,8 @@ CREATE INDEX shares_person ON shares (consumer_id, ord) WHERE consumer_id IS NOT
 CREATE TABLE record_usage (
   -- A person, or a business.
   owner_id TEXT NOT NULL,
-  -- What is counted: a person's shares, a business's submissions with API keys, or the records of its sandbox.
-  owner_kind TEXT NOT NULL CHECK (owner_kind IN ('person', 'business', 'sandbox')),
+  -- What is counted: a person's shares, a business's submissions with API keys, the records of its sandbox, or captures with new policies.
+  owner_kind TEXT NOT NULL CHECK (owner_kind IN ('person', 'business', 'sandbox', 'policies')),
   -- Whole days since 1970 (UTC).
   day INTEGER NOT NULL,
   -- Computed in the insert. NULL beyond the limit, which rolls back the batch.

@@ -1,22 +1,35 @@
-// Policy snapshots: rows in D1, and texts in KV under their own hash. A text in KV is never stale, and it is written before any row refers
-// to it. SPEC Policy snapshot.
+// Policy snapshots: rows in D1, and each text in KV under the ID of its snapshot. The ID is never used again, so a text in KV is never stale.
+// It is written before any row refers to it, and deleted after the last row that did. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
-import { shardOfId, generateId, type CertId, type RandomBytes } from "../core/ids.ts";
-import { policyKinds, type CapturedPolicies, type PolicyCapture, type PolicyKind, type PolicySnapshot } from "../core/policies/snapshot.ts";
+import type { StorageLimit } from "../core/access/storage-limits.ts";
+import { encodeUtf8 } from "../core/bytes.ts";
+import { shardOfId, generateId, type BusinessId, type CertId, type RandomBytes } from "../core/ids.ts";
+import {
+  policyKinds,
+  type CapturedPolicies,
+  type PolicyCapture,
+  type PolicyKind,
+  type PolicySnapshot,
+  type PolicyText,
+} from "../core/policies/snapshot.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { isForeignKeyViolation, isTriggerError, translateFaults } from "./faults.ts";
-import { auditEntries, certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
+import { countStoredRecord, isStorageLimitReached } from "./record-usage.ts";
+import { auditEntries, certificates, deletedPolicyTexts, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
 import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
-const policyTextKey = (contentHash: string): string => `policy:${contentHash}`;
+const policyTextKey = (snapshotId: string): string => `policy:${snapshotId}`;
 
-/** Returns the text with this SHA-256, or null if it cannot be read or the stored text has another hash. */
-export const findPolicyText = async (kv: KVNamespace, contentHash: string): Promise<string | null> => {
+/** Returns a snapshot's text, or null if it cannot be read or does not match the snapshot's hash. */
+export const findPolicyText = async (
+  kv: KVNamespace,
+  { id, contentHash }: Pick<PolicySnapshot, "id" | "contentHash">,
+): Promise<string | null> => {
   try {
-    const text = await translateFaults(() => kv.get(policyTextKey(contentHash)));
+    const text = await translateFaults(() => kv.get(policyTextKey(id)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
     return null; // the store is down, but the snapshot's hash, URL and date are still valid
@@ -25,6 +38,12 @@ export const findPolicyText = async (kv: KVNamespace, contentHash: string): Prom
 
 type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
 
+/** The snapshots of a capture. The texts of the new ones are stored, but not their rows. */
+interface CapturedSnapshots {
+  readonly policies: PolicyCapture["policies"];
+  readonly newKinds: readonly PolicyKind[];
+}
+
 const snapshotFields = {
   id: snapshots.id,
   sourceUrl: snapshots.sourceUrl,
@@ -32,28 +51,76 @@ const snapshotFields = {
   capturedAt: snapshots.capturedAt,
 };
 
+const listKnownSnapshots = (db: Database, domain: string, hashes: readonly string[]): Promise<KnownSnapshot[]> =>
+  db
+    .select({ ...snapshotFields, kind: snapshots.kind })
+    .from(snapshots)
+    .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
+    .all();
+
+/** Counts the new texts of a capture for a business. Returns false if they are beyond the limit. */
+const hasRoomForTexts = async (
+  db: Database,
+  businessId: BusinessId,
+  texts: readonly PolicyText[],
+  { now, limit }: { readonly now: Instant; readonly limit: StorageLimit },
+): Promise<boolean> => {
+  const ownBytes = texts.reduce((sum, { text }) => sum + encodeUtf8(text).length, 0);
+  try {
+    await countStoredRecord(db, { owner: { kind: "policies", id: businessId }, now, ownBytes }, limit).run();
+    return true;
+  } catch (error) {
+    if (isStorageLimitReached(error)) return false;
+    throw error;
+  }
+};
+
 /**
- * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is written once instead of every 15 minutes. Returns
- * the domain's snapshots of these texts.
+ * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is written once instead of every 15 minutes, and
+ * returns the snapshot of each text. New texts beyond the business's limit are left out.
  */
 export const storePolicyTexts = async (
   db: Database,
   kv: KVNamespace,
-  domain: string,
-  found: CapturedPolicies,
-): Promise<readonly KnownSnapshot[]> => {
-  const texts = policyKinds.flatMap((kind) => found[kind] ?? []);
-  const rows = await db
-    .select({ ...snapshotFields, kind: snapshots.kind })
-    .from(snapshots)
-    .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(texts.map(({ contentHash }) => contentHash)))));
-  const known = new Set(rows.map(({ contentHash }) => contentHash));
-  for (const { contentHash, text } of texts) {
-    if (known.has(contentHash)) continue;
-    known.add(contentHash); // one page can contain both policies, and KV allows one write per second and key
-    await translateFaults(() => kv.put(policyTextKey(contentHash), text));
-  }
-  return rows;
+  captured: {
+    readonly businessId: BusinessId;
+    readonly domain: string;
+    readonly certId: string;
+    readonly found: CapturedPolicies;
+    readonly now: Instant;
+    readonly limit: StorageLimit;
+    readonly random: RandomBytes;
+  },
+): Promise<CapturedSnapshots> => {
+  const { found, now } = captured;
+  const hashes = policyKinds.flatMap((kind) => found[kind]?.contentHash ?? []);
+  const known = await listKnownSnapshots(db, captured.domain, hashes);
+  const earlierOf = (kind: PolicyKind): PolicySnapshot | null =>
+    known.find((snapshot) => snapshot.kind === kind && snapshot.contentHash === found[kind]?.contentHash) ?? null;
+  const missingKinds = policyKinds.filter((kind) => found[kind] !== null && earlierOf(kind) === null);
+  const missingTexts = missingKinds.flatMap((kind) => found[kind] ?? []);
+  const hasRoom = missingTexts.length > 0 && (await hasRoomForTexts(db, captured.businessId, missingTexts, captured));
+  const newKinds = hasRoom ? missingKinds : [];
+  const storeText = async (kind: PolicyKind): Promise<PolicySnapshot | null> => {
+    const text = found[kind];
+    if (text === null || !newKinds.includes(kind)) return earlierOf(kind);
+    const id = generateId("pol_", shardOfId(captured.certId), captured.random);
+    await translateFaults(() => kv.put(policyTextKey(id), text.text));
+    return { id, sourceUrl: text.sourceUrl, contentHash: text.contentHash, capturedAt: now };
+  };
+  return { policies: { privacy: await storeText("privacy"), terms: await storeText("terms") }, newKinds };
+};
+
+/** Lists snapshots that were deleted and whose texts are still in KV. */
+export const listDeletedPolicyTexts = (db: Database, max: number) => db.select().from(deletedPolicyTexts).limit(max).all();
+
+/** Deletes the texts of deleted snapshots from KV, and then the rows that say that they are still there. */
+export const deletePolicyTexts = async (db: Database, kv: KVNamespace, snapshotIds: readonly string[]): Promise<void> => {
+  for (const id of snapshotIds) await translateFaults(() => kv.delete(policyTextKey(id)));
+  await db
+    .delete(deletedPolicyTexts)
+    .where(inArray(deletedPolicyTexts.snapshotId, jsonList(snapshotIds)))
+    .run();
 };
 
 /** Where to look for policies: an origin (scheme, host and port) and the URL, without query, of the page with the form. */
@@ -115,9 +182,9 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 };
 
 /**
- * Returns the statements for a capture: a snapshot of each text that is new to the domain, and the capture itself. IDs contain the shard of
- * `certId`. The texts must already be stored. `known` contains the domain's snapshots of these texts. The audit entries contain the
- * snapshots' IDs, so the batch fails if another worker has inserted one of the snapshots in the meantime; check with `isOutdatedSnapshot`.
+ * Returns the statements for a capture: each snapshot that is new to the domain, and the capture itself. IDs contain the shard of `certId`.
+ * The texts must already be stored. The audit entries contain the snapshots' IDs, so the batch fails if another worker has inserted a
+ * snapshot of the same text in the meantime, or if a snapshot was deleted; check with `isOutdatedSnapshot`.
  */
 export const insertPolicyCapture = (
   db: Database,
@@ -127,23 +194,14 @@ export const insertPolicyCapture = (
     /** Null if the capture is shared by every page of the origin. */
     readonly page: string | null;
     readonly certId: string;
-    readonly found: CapturedPolicies;
-    readonly known: readonly KnownSnapshot[];
+    readonly snapshots: CapturedSnapshots;
     readonly now: Instant;
     readonly random: RandomBytes;
   },
 ): { readonly capture: PolicyCapture; readonly rows: readonly Statement[] } => {
-  const { domain, found, now } = captured;
-  const shard = shardOfId(captured.certId);
-  const snapshotOf = (kind: PolicyKind): PolicySnapshot | null => {
-    const text = found[kind];
-    if (text === null) return null;
-    const { sourceUrl, contentHash } = text;
-    const known = captured.known.find((snapshot) => snapshot.kind === kind && snapshot.contentHash === contentHash);
-    return known ?? { id: generateId("pol_", shard, captured.random), sourceUrl, contentHash, capturedAt: now };
-  };
-  const policies = { privacy: snapshotOf("privacy"), terms: snapshotOf("terms") };
-  const capture: PolicyCapture = { id: generateId("cap_", shard, captured.random), policies };
+  const { domain, now } = captured;
+  const { policies, newKinds } = captured.snapshots;
+  const capture: PolicyCapture = { id: generateId("cap_", shardOfId(captured.certId), captured.random), policies };
   const insertSnapshot = (kind: PolicyKind, snapshot: PolicySnapshot) =>
     db
       .insert(snapshots)
@@ -152,7 +210,7 @@ export const insertPolicyCapture = (
   return {
     capture,
     rows: [
-      ...policyKinds.flatMap((kind) => {
+      ...newKinds.flatMap((kind) => {
         const snapshot = policies[kind];
         return snapshot === null ? [] : [insertSnapshot(kind, snapshot)];
       }),

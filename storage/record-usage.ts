@@ -1,6 +1,7 @@
-// Counts what a person, a business or a sandbox stores, in the batch that stores it. The whole batch fails beyond the limit. Submissions
-// without an API key have their own counter (client-usage.ts). SPEC Limits.
-import { eq, gt, sql } from "drizzle-orm";
+// Counts what a person, a business or a sandbox stores, in the batch that stores it. The whole batch fails beyond the limit. Policy texts
+// are counted before they are stored, because they are in KV. Submissions without an API key have their own counter (client-usage.ts).
+// SPEC Limits.
+import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -19,7 +20,7 @@ export interface StoredRecord {
   /** Bytes stored only for this record. */
   readonly ownBytes: number;
   /** Parts that records share. Each counts only if it is new. */
-  readonly disclosure: SharedText;
+  readonly disclosure?: SharedText;
   readonly entities?: SharedText;
 }
 
@@ -37,9 +38,10 @@ export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosu
       .select({ used: sql`coalesce(sum(${column}), 0)`.as("used") })
       .from(recordUsage)
       .where(allOf(eq(ownerId, owner.id), eq(ownerKind, owner.kind), gt(day, today - limit.days)))}`;
-  const newDisclosure = sql`iif(${existsIn(disclosures, eq(disclosures.hash, disclosure.hash))}, 0, ${disclosure.bytes})`;
-  const newEntities =
-    entities === undefined ? sql`0` : sql`iif(${existsIn(entityLists, eq(entityLists.hash, entities.hash))}, 0, ${entities.bytes})`;
+  const countIfNew = (text: SharedText | undefined, exists: (hash: string) => SQL): SQL =>
+    text === undefined ? sql`0` : sql`iif(${exists(text.hash)}, 0, ${text.bytes})`;
+  const newDisclosure = countIfNew(disclosure, (hash) => existsIn(disclosures, eq(disclosures.hash, hash)));
+  const newEntities = countIfNew(entities, (hash) => existsIn(entityLists, eq(entityLists.hash, hash)));
   const added = sql`(${ownBytes} + ${newDisclosure} + ${newEntities})`;
   const isAllowed = sql`${used(records)} < ${limit.records} and ${used(bytes)} + ${added} <= ${limit.bytes}`;
   return db

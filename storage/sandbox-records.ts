@@ -1,5 +1,5 @@
-// Deletes test certificates and test shares 30 days after they were stored, with the texts that no other record has. Audit entries stay,
-// because a chain without them could not be verified; they contain no texts. SPEC Limits.
+// Deletes test certificates and test shares 30 days after they were stored, with the texts and policy snapshots that no other record has.
+// Audit entries stay, because a chain without them could not be verified; they contain no texts. SPEC Limits.
 import { eq, inArray, lte, or, sql } from "drizzle-orm";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
@@ -24,6 +24,8 @@ import {
   mailOutbox,
   matchMisses,
   outbox,
+  policyCaptures,
+  policySnapshots,
   purposes,
   shareAcknowledgements,
   shareCodes,
@@ -44,7 +46,7 @@ const isTestShare = sql`${shares.environment} = 'sandbox'`;
 
 /** Lists expired test certificates, oldest first. Certificates that still wait for policies or for a withdrawal of others follow later. */
 export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
-  const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId } = certificates;
+  const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId, policyCaptureId } = certificates;
   return db
     .select({
       ord,
@@ -56,9 +58,13 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
       rejectedListId,
       groupId,
       listId: certificateGroups.entityListId,
+      captureId: policyCaptures.id,
+      privacyId: policyCaptures.privacyId,
+      termsId: policyCaptures.termsId,
     })
     .from(certificates)
     .leftJoin(certificateGroups, eq(certificateGroups.id, groupId))
+    .leftJoin(policyCaptures, eq(policyCaptures.id, policyCaptureId))
     .where(
       allOf(
         isTestCertificate,
@@ -87,13 +93,39 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       ),
     );
 
+/** Deletes those of the captures that no certificate has, and then the snapshots that no capture has. Their texts in KV are deleted later. */
+const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
+  const captures = expired.flatMap(({ captureId }) => captureId ?? []);
+  const snapshots = expired.flatMap(({ privacyId, termsId }) => [privacyId, termsId].flatMap((id) => id ?? []));
+  return [
+    db
+      .delete(policyCaptures)
+      .where(
+        allOf(
+          inArray(policyCaptures.id, jsonList(captures)),
+          eq(policyCaptures.environment, "sandbox"),
+          notExistsIn(certificates, isTestCertificate, eq(certificates.policyCaptureId, policyCaptures.id)),
+        ),
+      ),
+    db
+      .delete(policySnapshots)
+      .where(
+        allOf(
+          inArray(policySnapshots.id, jsonList(snapshots)),
+          notExistsIn(policyCaptures, eq(policyCaptures.privacyId, policySnapshots.id)),
+          notExistsIn(policyCaptures, eq(policyCaptures.termsId, policySnapshots.id)),
+        ),
+      ),
+  ];
+};
+
 /** Deletes anchored statements. One that still waits is sent to the ledger first, and stays. */
 const deleteAnchored = (db: Database, ids: readonly string[]) =>
   db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
 
 /**
- * Returns the statements that delete test certificates with everything that refers to them, and then the groups, purposes, recipients and
- * disclosures that have no certificates left.
+ * Returns the statements that delete test certificates with everything that refers to them, and then the groups, purposes, recipients,
+ * disclosures and policies that have no certificates left.
  */
 export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const all = expired.map(({ id }) => id);
@@ -145,6 +177,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
       db,
       expired.map(({ disclosureHash }) => disclosureHash),
     ),
+    ...deleteUnusedPolicies(db, expired),
   ];
 };
 

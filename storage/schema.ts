@@ -313,6 +313,7 @@ export const certificates = table(
     index("certificates_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_accepted").on(t.acceptedListId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_rejected").on(t.rejectedListId).where(sql`${t.environment} = 'sandbox'`),
+    index("certificates_test_policies").on(t.policyCaptureId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_without_counters").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.counted} = 0`),
     index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),
   ],
@@ -522,9 +523,16 @@ export const policyCaptures = table(
     termsId: text().references(() => policySnapshots.id),
     origin: text().notNull().default(""),
     page: text(),
+    environment: oneOf("live", "sandbox").notNull().default("sandbox"),
   },
-  (t) => [index("policy_captures_origin").on(t.origin, t.capturedAt)],
+  (t) => [
+    index("policy_captures_origin").on(t.origin, t.capturedAt),
+    index("policy_captures_privacy").on(t.privacyId).where(sql`${t.privacyId} is not null`),
+    index("policy_captures_terms").on(t.termsId).where(sql`${t.termsId} is not null`),
+  ],
 );
+
+export const deletedPolicyTexts = table("deleted_policy_texts", { snapshotId: text().primaryKey() });
 
 export const ledgerState = table("ledger_state", {
   ledgerId: text().primaryKey(),
@@ -1139,7 +1147,7 @@ export const recordUsage = table(
   "record_usage",
   {
     ownerId: text().$type<ConsumerId | BusinessId>().notNull(),
-    ownerKind: oneOf("person", "business", "sandbox").notNull(),
+    ownerKind: oneOf("person", "business", "sandbox", "policies").notNull(),
     day: integer().notNull(),
     records: integer().notNull(),
     bytes: integer().notNull(),

@@ -172,6 +172,11 @@ export const defaultStorageLimits = {
   person: { days: 1, recordsName: "PERSON_DAY", records: 1_000, bytesName: "PERSON_DAY_BYTES", bytes: 20_000_000, scaled: false },
   /** A sandbox's certificates and shares, which live for 30 days. Anyone who reads a test client ID in a page's source can create them. */
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
+  /**
+   * Captures that found a new policy text, as many as `POLICY_CAPTURES_PER_BUSINESS`. The bytes are 40 of the largest pages, or a policy of
+   * 50 KB that changes with every capture of four sites all day. Beyond the limit, only texts that are already stored are linked.
+   */
+  policies: { days: 1, recordsName: "POLICY_DAY", records: 300, bytesName: "POLICY_DAY_BYTES", bytes: 40_000_000, scaled: true },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 /**

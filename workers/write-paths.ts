@@ -1,5 +1,6 @@
-// Every route and tool that a caller outside can use to store rows or bytes, or to send email, with the limits that bound it. A test compares
-// the list with the routes of the app, so a new route needs an entry. docs/reference/limits.md shows the same table.
+// Everything that stores rows or bytes, or sends email, with what bounds it: the routes and tools that a caller outside can use, and the
+// scheduled jobs. Tests compare the lists with the routes, tools and jobs that exist, and with what each GET route stores, so a new one needs
+// an entry. docs/reference/limits.md shows the same tables.
 import type { defaultStorageLimits, LimitName } from "./limits.ts";
 
 type StorageLimitName = (typeof defaultStorageLimits)[keyof typeof defaultStorageLimits]["recordsName" | "bytesName"];
@@ -9,7 +10,10 @@ export interface WritePath {
   readonly stores: string;
   /** The first limit is checked for each call, before anything is stored. */
   readonly limits: readonly [LimitName, ...(LimitName | StorageLimitName)[]];
-  /** The method and path of each route. The portal's routes under /portal/test are the same in test mode, unless they exist only there. */
+  /**
+   * The method and path of each route: every route with a method that can write, and those GET routes that store something. The portal's
+   * routes under /portal/test are the same in test mode, unless they exist only there.
+   */
   readonly routes: readonly string[];
 }
 
@@ -299,4 +303,98 @@ export const writePaths: readonly WritePath[] = [
     routes: ["ALL /mcp"],
   },
   { stores: "An event of the payment provider", limits: ["PROVIDER_SYNC_PER_IP"], routes: ["POST /v1/webhooks/stripe"] },
+  {
+    stores: "An audit entry of a read",
+    limits: ["API_KEY"],
+    routes: ["GET /v1/certs/:cert_id", "GET /v1/certs/:cert_id/evidence-pack", "GET /v1/consumers/:share_id/current"],
+  },
+  {
+    stores: "An audit entry of a read",
+    limits: ["SESSION"],
+    routes: ["GET /v1/business/portal/certs/:cert_id/views", "GET /v1/webhooks/:webhook_id/secret", "GET /portal/certificates/:id"],
+  },
+  { stores: "An audit entry of an export", limits: ["SESSION", "EXPORTS"], routes: ["GET /v1/me/export"] },
+  {
+    stores: "A view of a certificate, of which 10,000 are stored for each. Further ones are counted",
+    limits: ["VERIFY_PER_IP"],
+    routes: ["GET /c/:id"],
+  },
+];
+
+/** What any route can store, besides what `writePaths` says. */
+export const commonWrites = [
+  { stores: "The day on which a key, token or session was last used", bounds: "Once a day for each" },
+  { stores: "A refused request, for seven days", bounds: "`REFUSALS_KEPT`, `REFUSALS_PER_IP`" },
+] as const;
+
+interface ToolWrite {
+  readonly stores: string;
+  /** The first limit is checked for each call, before anything is stored. */
+  readonly limits: readonly ["AGENT_TOKEN", ...LimitName[]];
+  readonly tools: readonly string[];
+}
+
+export const toolWrites: readonly ToolWrite[] = [
+  {
+    stores: "An audit entry of the call",
+    limits: ["AGENT_TOKEN"],
+    tools: ["svc_list_shares", "svc_get_share", "svc_get_audit", "svc_list_events"],
+  },
+  { stores: "An audit entry, and the end of a share, once per share", limits: ["AGENT_TOKEN"], tools: ["svc_revoke_share"] },
+  {
+    stores: "An audit entry, and a change of contact fields with its events and email",
+    limits: ["AGENT_TOKEN", "FIELD_CHANGES", "SHARE_UPDATES"],
+    tools: ["svc_update_field"],
+  },
+];
+
+interface JobWrite {
+  readonly stores: string;
+  /** What bounds it, in Markdown. No caller starts a job, so it stores only what follows from what is already stored. */
+  readonly bounds: string;
+  /** The names in schedule.ts. */
+  readonly jobs: readonly string[];
+}
+
+export const jobWrites: readonly JobWrite[] = [
+  {
+    stores: "Nothing. Deletes what has passed or expired",
+    bounds: "The rows that exist",
+    jobs: ["change-log-cleanup", "expiry-sweep", "sandbox-sweep"],
+  },
+  { stores: "An audit log entry or an event", bounds: "Once for each stored change", jobs: ["audit-drain-requests", "event-sweep"] },
+  { stores: "A ledger entry", bounds: "Once for each stored statement", jobs: ["anchoring", "parked-anchors"] },
+  { stores: "The result of sending an email", bounds: "Once for each stored email", jobs: ["mail-relay"] },
+  {
+    stores: "Withdrawals of a person's other certificates, and policies with their texts",
+    bounds: "Once for each certificate. `POLICY_CAPTURES_PER_BUSINESS`, `POLICY_DAY`, `POLICY_DAY_BYTES`, 20 waiting pages per business",
+    jobs: ["outbox-relay"],
+  },
+  { stores: "The erasure of a certificate's personal data", bounds: "Once for each certificate", jobs: ["retention-sweep"] },
+  {
+    stores: "The end of a share or a warning before it, with their events and emails",
+    bounds: "Three times for each share",
+    jobs: ["share-sweep"],
+  },
+  {
+    stores: "The rest of a grant, field change, deletion or withdrawal that a request began",
+    bounds: "Once for each. `SHARE_UPDATES`",
+    jobs: ["share-settling"],
+  },
+  {
+    stores: "The end of an account's plan or subscription",
+    bounds: "Once for each account and subscription",
+    jobs: ["unpaid-sweep", "subscription-ends"],
+  },
+  {
+    stores: "The result of a domain check, with its notice",
+    bounds: "Once a week for each verified domain. `OWNER_NOTICES`",
+    jobs: ["domain-checks"],
+  },
+  { stores: "A notice before an assistant's connection expires", bounds: "Once for each connection", jobs: ["connection-expiry-notices"] },
+  {
+    stores: "Checkpoints, their attestations and the size of each shard",
+    bounds: "Once every 15 minutes for each log and shard",
+    jobs: ["audit-checkpoints", "ledger-checkpoint", "attestations", "shard-sizes"],
+  },
 ];

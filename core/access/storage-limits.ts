@@ -8,17 +8,18 @@ export interface StorageLimit {
 }
 
 /**
- * Whose records are counted together: a client's without an API key, a business's with one, a person's shares, or everything in a
- * business's sandbox.
+ * Whose records are counted together: a client's without an API key, a business's with one, a person's shares, everything in a business's
+ * sandbox, or the policy texts captured for a business.
  */
-export type StorageOwnerKind = "client" | "business" | "person" | "sandbox";
+export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
   /** How many new combinations of purpose, recipients and origin per client and day get counters. */
   readonly newGroups: number;
 }
 
-export const storageLimitMessages: Readonly<Record<StorageOwnerKind, string>> = {
+/** No request is refused because of policy texts. */
+export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
   business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",
   person: "Daily limit of shares reached for this person. Retry tomorrow (UTC).",

@@ -2,7 +2,7 @@
 // endpoints receive them.
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
-import type { ClientId } from "../../core/ids.ts";
+import type { BusinessId, ClientId } from "../../core/ids.ts";
 import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 import type { Env } from "../../workers/env.ts";
 import { authenticateApiKey } from "../../workers/operations/access/authenticate-api-key.ts";
@@ -47,7 +47,7 @@ const openMonth = async (
     dice,
     now,
     signIn,
-    site: await openSite(services, businessId),
+    site: await openSite(services, businessId as BusinessId),
     clientId: clients.live as ClientId,
     business: (await authenticateApiKey(services, keys.live)) as Principal,
     tester: (await authenticateApiKey(services, keys.sandbox)) as Principal,

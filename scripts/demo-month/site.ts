@@ -4,12 +4,12 @@ import {
   captureReuseMs,
   createPolicyText,
   normalizePolicyText,
-  policyKinds,
   type CapturedPolicies,
   type PolicyKind,
   type PolicySnapshot,
 } from "../../core/policies/snapshot.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
+import type { BusinessId } from "../../core/ids.ts";
 import type { Database, Statement } from "../../storage/database.ts";
 import { insertPolicyCapture, storePolicyTexts } from "../../storage/policies.ts";
 import type { Services } from "../../workers/platform/platform.ts";
@@ -56,22 +56,34 @@ export interface Site {
   readonly withCapturedPolicies: (services: Services, at: Instant) => Services;
 }
 
-export const openSite = async ({ shards, kv, random }: Services, businessId: string): Promise<Site> => {
+export const openSite = async (services: Services, businessId: BusinessId): Promise<Site> => {
+  const { shards, kv, random, config } = services;
   const db = shards.forId(businessId);
-  await storePolicyTexts(db, kv, domain, found);
-  let known: readonly (PolicySnapshot & { readonly kind: PolicyKind })[] = [];
+  const limit = config.storageLimits.policies;
+  const now = services.clock();
+  let snapshots = await storePolicyTexts(db, kv, { businessId, domain, certId: businessId, found, now, limit, random });
   let capturedAt: Instant = 0;
   return {
-    withCapturedPolicies: (services, at) => {
-      if (capturedAt > at - captureReuseMs) return services;
+    withCapturedPolicies: (given, at) => {
+      if (capturedAt > at - captureReuseMs) return given;
       capturedAt = at - minuteMs;
-      const captured = { domain, origin: siteOrigin, page: null, certId: businessId, found, known, now: capturedAt, random };
-      const { capture, rows } = insertPolicyCapture(db, captured);
-      known = policyKinds.flatMap((kind) => {
-        const snapshot = capture.policies[kind];
-        return snapshot === null ? [] : [{ ...snapshot, kind }];
+      const { newKinds } = snapshots;
+      const dateNew = (kind: PolicyKind): PolicySnapshot | null => {
+        const snapshot = snapshots.policies[kind];
+        return snapshot !== null && newKinds.includes(kind) ? { ...snapshot, capturedAt } : snapshot;
+      };
+      snapshots = { policies: { privacy: dateNew("privacy"), terms: dateNew("terms") }, newKinds };
+      const { rows } = insertPolicyCapture(db, {
+        domain,
+        origin: siteOrigin,
+        page: null,
+        certId: businessId,
+        snapshots,
+        now: capturedAt,
+        random,
       });
-      return withExtraRows(services, rows);
+      snapshots = { ...snapshots, newKinds: [] };
+      return withExtraRows(given, rows);
     },
   };
 };

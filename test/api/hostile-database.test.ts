@@ -1,6 +1,8 @@
 // Every route, every tool of the agent server and every scheduled job on a database that strangers have filled. Asserts how many rows each
-// SQL statement reads, in the databases and in Durable Objects. A route without a request here fails the test.
+// SQL statement reads, in the databases and in Durable Objects. A route without a request here fails the test. Because every route is called,
+// the test also checks which GET routes store something.
 import { env } from "cloudflare:workers";
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -12,7 +14,9 @@ import { everyMinute, runScheduledJobs } from "../../workers/background/schedule
 import type { Env } from "../../workers/env.ts";
 import { recordRemovalProgress } from "../../workers/operations/consumers/record-removal-progress.ts";
 import { listToolsForRealm } from "../../workers/mcp/tool-registry.ts";
+import { openShards } from "../../storage/shards.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { writePaths } from "../../workers/write-paths.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { callTool, createTokenWith } from "../support/agents.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -22,6 +26,8 @@ import { crowdEmail, makeWorkDue, seedHostileDatabase, several, type OriginalRec
 import { buildAuthorizePath, buildForm, exchangeCode, registerClient } from "../support/oauth-connection.ts";
 import { buildJsonRequest, clearCodes, findEmailCode, listMailTo, signIn } from "../support/people.ts";
 import { createAcmeRecords, mockOutsideWorld, signInCast, type PortalCast, type Records } from "../support/portal-cast.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { observeKv, observeWrites } from "../support/observed-writes.ts";
 import { countRowsRead, type RowCounter } from "../support/rows-read.ts";
 import { buildDecision, createVerifier, grantShare, postWithApiKey, signInPerson, type SignedPerson } from "../support/sharing.ts";
 import { createEmailAddress, buildJsonPost, issueToNewPerson, startWithdrawal } from "../support/withdrawal.ts";
@@ -112,12 +118,37 @@ const takeFindings = (): readonly string[] => {
 const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
+/** Stored by any route: the day on which a credential was last used, and refused requests (`commonWrites`). */
+const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
+
+/** What GET requests stored, by route: the tables, and the prefixes of keys in KV. */
+const storedByReads = new Map<string, ReadonlySet<string>>();
+
+/** Sends a GET request to the app in this isolate, without the background work that other requests left, and records what it stores. */
+const callAndRecordWrites = async (route: string, path: string, init?: RequestInit): Promise<TestResponse> => {
+  const stored = new Set<string>(storedByReads.get(route));
+  const base = await getPlatform(env as unknown as Env);
+  const observed = openShards({
+    ...observeWrites({ DB: env.DB, DB_01: env.DB_01 }, (table) => void stored.add(table)),
+    ENVIRONMENT: "test",
+  });
+  const execution = createExecutionContext();
+  const later = { scheduleFollowUp: () => {}, scheduleMail: () => {}, scheduleRelay: () => {}, scheduleEvents: () => {} };
+  const kv = observeKv(base.kv, (prefix) => void stored.add(prefix));
+  const services = Object.assign(createServicesWith(base, { shards: observed, kv }), later);
+  const response = await buildApp(services).fetch(new Request(`http://svc.test${path}`, init), env, execution);
+  const text = await response.text();
+  await waitOnExecutionContext(execution);
+  if (stored.size > 0) storedByReads.set(route, stored);
+  return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null };
+};
+
 /** Sends a request, waits for the work that follows the response, and checks the statements of both. */
 const ask: Call = async (path, init) => {
   checkStatements("preparations");
-  const answer = await call(path, init);
-  await waitUntilSettled();
   const route = findRoute(init?.method ?? "GET", path.replace(/[?#].*$/, ""));
+  const answer = await (route.startsWith("GET ") ? callAndRecordWrites(route, path, init) : call(path, init));
+  await waitUntilSettled();
   checkStatements(route);
   answered.set(route, Math.min(answer.status, answered.get(route) ?? answer.status));
   return answer;
@@ -654,4 +685,12 @@ test("calls every route", () => {
     uncalledRoutes.some(({ route }) => route.test(name)) || (answered.has(name) && refusingRoutes.some((route) => route.test(name)));
   const missing = routes.filter(({ name }) => !isExcused(name) && (answered.get(name) ?? 999) >= 400);
   expect(missing.map(({ name }) => `${name}: ${answered.get(name) ?? "not called"}`)).toEqual([]);
+});
+
+test("every GET route that stores something is in the table of write paths, and the table has no others", () => {
+  const routesThatStore = [...storedByReads]
+    .filter(([, stored]) => [...stored].some((name) => !isCommonWrite.test(name)))
+    .map(([route]) => route.replace(/^GET \/portal\/test\//, "GET /portal/"));
+  const listed = writePaths.flatMap((path) => path.routes).filter((route) => route.startsWith("GET "));
+  expect([...new Set(routesThatStore)].toSorted()).toEqual(listed.toSorted());
 });

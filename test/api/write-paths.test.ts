@@ -1,10 +1,13 @@
-// Every route that stores something has a limit, and the limit refuses calls with 429 before anything is stored.
+// Every route, tool and job that stores something is in a table with what bounds it, and the limit of a route refuses calls with 429 before
+// anything is stored. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
+import { jobNames } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
+import { tools } from "../../workers/mcp/tool-registry.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
-import { writePaths, type WritePath } from "../../workers/write-paths.ts";
+import { jobWrites, toolWrites, writePaths, type WritePath } from "../../workers/write-paths.ts";
 import { callWith } from "../support/scenarios.ts";
 import { signIn } from "../support/people.ts";
 import { world } from "../support/world.ts";
@@ -13,7 +16,7 @@ import { world } from "../support/world.ts";
 const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
 /** The agent server has its own tests. The pages of invitations are for people who belong to no business, with the same handlers. */
 const isCheckedElsewhere = /^(?:ALL \/mcp|POST \/portal\/invitations\/.*)$/;
-const listed = writePaths.flatMap(({ routes }) => routes);
+const listed = writePaths.flatMap(({ routes }) => routes).filter((route) => !route.startsWith("GET "));
 
 const refuseOnly = (refusedName: string) => {
   const allowed = { isAllowed: true, remaining: 1, resetMs: 1_000 };
@@ -32,6 +35,11 @@ test("every route that can write is in the table of write paths, and the table h
   expect(expected.filter((route) => !listed.includes(route))).toEqual([]);
   expect(listed.filter((route) => !expected.includes(route))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
+});
+
+test("every tool of the agent server and every scheduled job is in its table once, and the tables have no others", () => {
+  expect(toolWrites.flatMap((write) => write.tools).toSorted()).toEqual(tools.map(({ name }) => name).toSorted());
+  expect(jobWrites.flatMap(({ jobs }) => jobs).toSorted()).toEqual(jobNames.toSorted());
 });
 
 describe("the first limit of a write path", () => {
@@ -64,7 +72,7 @@ describe("the first limit of a write path", () => {
           "sec-fetch-site": "same-origin",
           ...credentialsFor(path, limits),
         },
-        body: isPage ? "a=b" : "{}",
+        ...(method !== "GET" && { body: isPage ? "a=b" : "{}" }),
       });
       expect([limit, answer.status]).toEqual([limit, 429]);
       expect(answer.headers.get("retry-after")).toBe("7");

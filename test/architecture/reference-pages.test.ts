@@ -4,7 +4,7 @@ import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts"
 import { refusals } from "../../core/refusals.ts";
 import { statusByCode } from "../../workers/http/statuses.ts";
 import { defaultLimits, defaultNewGroups, defaultStorageLimits } from "../../workers/limits.ts";
-import { writePaths, type WritePath } from "../../workers/write-paths.ts";
+import { commonWrites, jobWrites, toolWrites, writePaths } from "../../workers/write-paths.ts";
 import { readRepositoryFile } from "./repository.ts";
 
 const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
@@ -48,19 +48,29 @@ test("limits.md lists every rate limit and storage limit once, with its default 
   expect(scaled.sort()).toEqual(defaults.flatMap(({ name, scaled: isScaled }) => (isScaled ? [name] : [])).sort());
 });
 
-const formatWritePath = ({ stores, limits, routes }: WritePath): string => {
-  const toCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
-  return `| ${stores} | ${toCode(routes)} | ${toCode(limits)} |`;
+const toCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+
+/** Returns the rows of the table in this section of limits.md, without the heading and the line below it. */
+const rowsBelow = (heading: string): string => {
+  const [, section = ""] = readPage("limits").split(`\n## ${heading}\n`);
+  const lines = section.split("\n## ")[0]?.split("\n") ?? [];
+  return lines
+    .filter((line) => line.startsWith("| "))
+    .slice(1)
+    .join("\n");
 };
 
-test("limits.md lists every write path with its limits", () => {
-  const [, section = ""] = readPage("limits").split("\n## Write paths\n");
-  const listed =
-    section
-      .split("\n## ")[0]
-      ?.split("\n")
-      .filter((line) => line.startsWith("| ")) ?? [];
-  expect(listed.slice(1).join("\n")).toBe(writePaths.map(formatWritePath).join("\n"));
+test("limits.md lists every write path, tool and job with what bounds it", () => {
+  expect(rowsBelow("Write paths")).toBe(
+    writePaths.map(({ stores, limits, routes }) => `| ${stores} | ${toCode(routes)} | ${toCode(limits)} |`).join("\n"),
+  );
+  expect(rowsBelow("What every route can store")).toBe(commonWrites.map(({ stores, bounds }) => `| ${stores} | ${bounds} |`).join("\n"));
+  expect(rowsBelow("What tools store")).toBe(
+    toolWrites.map((write) => `| ${write.stores} | ${toCode(write.tools)} | ${toCode(write.limits)} |`).join("\n"),
+  );
+  expect(rowsBelow("What scheduled jobs store")).toBe(
+    jobWrites.map(({ stores, bounds, jobs }) => `| ${stores} | ${toCode(jobs)} | ${bounds} |`).join("\n"),
+  );
 });
 
 test("settings.md lists every setting that the Worker reads", () => {

@@ -3,17 +3,19 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
-import { minuteMs, secondMs } from "../../core/time.ts";
+import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { claimPolicyLease, endPolicyTurn } from "../../storage/outboxes/policies.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { deleteExpiredTestRecords } from "../../workers/background/sandbox-sweep.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import type { Log } from "../../workers/log.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import {
   createPlatformAt,
   queryRows,
@@ -484,11 +486,11 @@ describe("crashes and concurrent runs", () => {
   test("a text that does not match its hash is not shown", async () => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
-    await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep nothing.");
+    const [{ id } = { id: "" }] = (await getPublicPolicies(certId)).policies;
+    await env.KV.put(`policy:${id}`, "Privacy\nWe keep nothing.");
     const [privacy, terms] = await getPoliciesWithText(certId);
     expect(privacy?.text).toBeNull();
     expect(terms?.text).toBe("Terms\nBe kind.");
-    await env.KV.put(`policy:${privacyHash}`, "Privacy\nWe keep little.");
   });
 });
 
@@ -559,6 +561,37 @@ describe("submissions by strangers", () => {
     expect(web.urls().some((url) => url.startsWith(`https://many-21-${host}`))).toBe(false);
   });
 
+  test("G18: store a limited number of bytes of policy texts a day, and texts that are already stored are still linked", async () => {
+    const { config } = await createPlatformAt();
+    const capture = (ms: number, used: number, added: number) => {
+      const storageLimits = { ...config.storageLimits, policies: { days: 30, records: 1_000, bytes: used + added } };
+      return runCapture(ms, { config: { ...config, storageLimits } });
+    };
+    const sumOfBytes = "SELECT coalesce(sum(bytes), 0) AS bytes FROM record_usage WHERE owner_kind = 'policies' AND owner_id = ?";
+    const usedBytes = async (): Promise<number> => (await queryRows<{ bytes: number }>(sumOfBytes, world.acme.id))[0]?.bytes ?? 0;
+    const countTexts = async (): Promise<number> => (await env.KV.list({ prefix: "policy:pol_" })).keys.length;
+    const before = await usedBytes();
+    const textBytes = "Privacy\nWe keep little.Terms\nBe kind.".length;
+
+    const refused = await issueWaitingCertificate(host);
+    const textsBefore = await countTexts();
+    await capture(0, before, textBytes - 1);
+    expect((await getPublicPolicies(refused)).status).toBe("unavailable");
+    expect([await usedBytes(), await countTexts()]).toEqual([before, textsBefore]);
+
+    const stored = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
+    await capture(16 * minuteMs, before, textBytes);
+    expect((await getPublicPolicies(stored)).policies.map(({ content_hash }) => content_hash)).toEqual([privacyHash, termsHash]);
+    expect(await usedBytes()).toBe(before + textBytes);
+
+    web.serve(`https://${host}/terms`, "Terms changed");
+    const later = await issueWaitingCertificate(host, "/quote", 32 * minuteMs);
+    await capture(32 * minuteMs, before, textBytes);
+    expect((await getPublicPolicies(later)).policies.map(({ kind, content_hash }) => [kind, content_hash])).toEqual([
+      ["privacy", privacyHash],
+    ]);
+  });
+
   test("G17: get no policies and cause no fetch past the daily number of captures of a business", async () => {
     const certId = await issueWaitingCertificate(`limited-${host}`);
     await runCapture(0, {
@@ -566,6 +599,71 @@ describe("submissions by strangers", () => {
     });
     expect((await getPublicPolicies(certId)).status).toBe("unavailable");
     expect(web.urls().some((url) => url.startsWith(`https://limited-${host}`))).toBe(false);
+  });
+});
+
+describe("the policies of test certificates", () => {
+  const sandboxMs = 30 * dayMs;
+  const issueTestCertificate = (ms = 0): Promise<string> => issueWaitingCertificate(host, "/quote", ms, world.acme.clients.sandbox);
+  const sweep = async (ms: number, changes: Partial<Platform> = {}): Promise<void> =>
+    deleteExpiredTestRecords(await createPlatformAt(ms, changes));
+  /** Returns how many captures, snapshots and texts of the site are stored. */
+  const countStored = async (snapshotIds: readonly string[]): Promise<readonly number[]> => [
+    (await queryRows("SELECT id FROM policy_captures WHERE domain = ?", host)).length,
+    (await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).length,
+    (await Promise.all(snapshotIds.map((id) => env.KV.get(`policy:${id}`)))).filter((text) => text !== null).length,
+  ];
+  const snapshotIdsOf = async (certId: string): Promise<readonly string[]> =>
+    (await getPublicPolicies(certId)).policies.map(({ id }) => id);
+
+  test("are deleted with the last certificate that has them, rows and texts", async () => {
+    const first = await issueTestCertificate();
+    await runCapture();
+    const later = await issueTestCertificate(10 * minuteMs);
+    const ids = await snapshotIdsOf(later);
+    expect([ids, await countStored(ids)]).toEqual([await snapshotIdsOf(first), [1, 2, 2]]);
+    await sweep(sandboxMs + 5 * minuteMs);
+    expect((await getPublicPolicies(later)).policies.map(({ id }) => id)).toEqual(ids);
+    await sweep(sandboxMs + 15 * minuteMs);
+    expect(await countStored(ids)).toEqual([0, 0, 0]);
+    expect(await queryRows("SELECT * FROM deleted_policy_texts")).toEqual([]);
+  });
+
+  test.each(["before", "after"] as const)("stay if a live certificate shares them that was issued %s the capture", async (order) => {
+    const live = order === "before" ? [await issueWaitingCertificate(host)] : [];
+    const tested = await issueTestCertificate();
+    await runCapture();
+    if (order === "after") live.push(await issueWaitingCertificate(host, "/quote", 10 * minuteMs));
+    const ids = await snapshotIdsOf(tested);
+    await sweep(2 * sandboxMs);
+    expect((await getWithKey(`/v1/certs/${tested}/verify`)).status).toBe(404);
+    expect(await countStored(ids)).toEqual([1, 2, 2]);
+    expect((await getPoliciesWithText(live[0] as string)).map(({ text }) => text)).toEqual(["Privacy\nWe keep little.", "Terms\nBe kind."]);
+    await expect(env.DB.prepare("DELETE FROM policy_captures WHERE domain = ?").bind(host).run()).rejects.toThrow("never deleted");
+  });
+
+  test("stay if a live certificate has the same texts from another capture", async () => {
+    const tested = await issueTestCertificate();
+    await runCapture();
+    const live = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
+    await runCapture(16 * minuteMs);
+    const ids = await snapshotIdsOf(tested);
+    expect(await snapshotIdsOf(live)).toEqual(ids);
+    await sweep(2 * sandboxMs);
+    expect(await countStored(ids)).toEqual([1, 2, 2]);
+  });
+
+  test("leave no text behind when the store of texts was down during the deletion", async () => {
+    const ids = await (async () => {
+      const tested = await issueTestCertificate();
+      await runCapture();
+      return snapshotIdsOf(tested);
+    })();
+    const kv = { ...env.KV, delete: () => Promise.reject(new Error("KV DELETE failed: 500")) } as unknown as KVNamespace;
+    await sweep(2 * sandboxMs, { kv, log: silentLog });
+    expect(await countStored(ids)).toEqual([0, 0, 2]);
+    await sweep(2 * sandboxMs);
+    expect(await countStored(ids)).toEqual([0, 0, 0]);
   });
 });
 

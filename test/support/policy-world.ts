@@ -19,11 +19,16 @@ export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}):
 const executionContext = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
 
 /** Issues a demo business certificate for a page on this host, without capturing its policies. Returns its ID. */
-export const issueWaitingCertificate = async (host: string, page = "/quote?name=pat", ms = 0): Promise<string> => {
+export const issueWaitingCertificate = async (
+  host: string,
+  page = "/quote?name=pat",
+  ms = 0,
+  clientId = world.acme.clients.live,
+): Promise<string> => {
   const request = new Request("http://svc.test/v1/consent", {
     method: "POST",
     headers: { "content-type": "text/plain", origin: `https://${host}` },
-    body: JSON.stringify({ ...buildSubmission(world.acme), page_url: new URL(page, `https://${host}`).href }),
+    body: JSON.stringify({ ...buildSubmission(world.acme), client_id: clientId, page_url: new URL(page, `https://${host}`).href }),
   });
   const platform = await createPlatformAt(ms);
   // Prevents background work after the response: no shards for the relay, no audit log to notify, no queue message.

@@ -4,7 +4,7 @@
 // A crash at any step only makes the lease due again a minute later:
 //   1 claim    one row, one statement: only one of two workers gets the lease.
 //   2 fetch    reads only; a crash costs one attempt.
-//   3 texts    go into KV under their hash: writing a text twice changes nothing, and an unused text is harmless.
+//   3 texts    are counted and go into KV under new IDs. After a crash, a text can stay unused; it was counted, so their number is bounded.
 //   4 commit   snapshots, capture, links, finished outbox rows and audit entries for the first 100 certificates, in one batch. Texts are
 //              stored before any row refers to them.
 //   5 commits  for each further hundred, one batch each. A worker that takes over the lease finds the capture still fresh and continues.
@@ -89,8 +89,7 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
       origin: "",
       page: null,
       certId,
-      found: emptyPolicies.found,
-      known: [],
+      snapshots: { policies: { privacy: null, terms: null }, newKinds: [] },
       now: platform.clock(),
       random: platform.random,
     };
@@ -110,8 +109,11 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
   }
   const { hostname: domain } = new URL(origin);
   const { found, isOfOrigin } = fetched;
-  const known = await storePolicyTexts(db, platform.kv, domain, found);
-  const captured = { domain, origin, page: isOfOrigin ? null : page, certId, found, known, now, random: platform.random };
+  const { businessId } = lease;
+  const { random } = platform;
+  const limit = platform.config.storageLimits.policies;
+  const snapshots = await storePolicyTexts(db, platform.kv, { businessId, domain, certId, found, now, limit, random });
+  const captured = { domain, origin, page: isOfOrigin ? null : page, certId, snapshots, now, random };
   await linkWaitingCertificates(platform, db, lease, insertPolicyCapture(db, captured));
 };
 

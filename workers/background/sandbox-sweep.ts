@@ -1,4 +1,4 @@
-// Deletes test certificates and test shares that are older than 30 days, in every shard.
+// Deletes test certificates and test shares that are older than 30 days, in every shard, and the policy texts that only they had.
 import { batch, type Database } from "../../storage/database.ts";
 import {
   deleteTestCertificates,
@@ -7,10 +7,12 @@ import {
   listExpiredTestShares,
   type ExpiredTestCertificate,
 } from "../../storage/sandbox-records.ts";
+import { deletePolicyTexts, listDeletedPolicyTexts } from "../../storage/policies.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerBatch = 200;
+const maxTextsPerRun = 200; // each is one call to KV, and an invocation can make 1,000
 const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
 
 /** Takes as many certificates from the front as fit in one batch; at least one. */
@@ -33,6 +35,15 @@ const deleteInShard = async (platform: Platform, db: Database): Promise<void> =>
     const expired = await listExpiredTestShares(db, platform.clock(), maxPerBatch);
     if (expired.length === 0) break;
     await batch(db, deleteTestShares(db, expired));
+  }
+  if (!(await platform.hasBudget())) return;
+  const texts = await listDeletedPolicyTexts(db, maxTextsPerRun);
+  if (texts.length > 0) {
+    await deletePolicyTexts(
+      db,
+      platform.kv,
+      texts.map(({ snapshotId }) => snapshotId),
+    );
   }
 };
 

@@ -64,6 +64,9 @@ const quarterJobs: Jobs = {
   "shard-sizes": measureShards,
 };
 
+/** The names of all jobs. */
+export const jobNames: readonly string[] = [...new Set([...Object.keys(minuteJobs), ...Object.keys(quarterJobs)])];
+
 // An invocation may make 1,000 queries. The jobs share 800, because steps that are still running when the budget is used up need some of
 // the rest. One job may use at most half, so that its backlog does not delay the others. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };

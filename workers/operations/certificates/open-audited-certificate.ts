@@ -48,9 +48,7 @@ export const openAuditedCertificate = async (
     withCertificateAttestations(services, opened.certificate),
     listViewTrail(db, services.vault, certId, maxShownViews),
     Promise.all(
-      opened.certificate.policies.map(
-        async (policy) => [policy.contentHash, await findPolicyText(services.kv, policy.contentHash)] as const,
-      ),
+      opened.certificate.policies.map(async (policy) => [policy.contentHash, await findPolicyText(services.kv, policy)] as const),
     ),
     commit(db, services, [], [readEvent]),
   ]);

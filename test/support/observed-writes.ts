@@ -1,0 +1,35 @@
+// Bindings that report what is stored through them: the table of each statement that writes, and the prefix of each key in KV.
+
+const writtenTable = /\b(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i;
+
+const observeDatabase = <Binding extends D1Database | D1DatabaseSession>(binding: Binding, report: (table: string) => void): Binding =>
+  new Proxy(binding, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name) as unknown;
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        const table = name === "prepare" ? writtenTable.exec(String(given[0]))?.[1] : undefined;
+        if (table !== undefined) report(table);
+        const result = value.apply(target, given) as unknown;
+        return name === "withSession" ? observeDatabase(result as D1DatabaseSession, report) : result;
+      };
+    },
+  });
+
+/** A statement counts when it is prepared, because the service prepares only what it runs. */
+export const observeWrites = <Bindings extends Readonly<Record<string, D1Database>>>(
+  bindings: Bindings,
+  report: (table: string) => void,
+): Bindings => Object.fromEntries(Object.entries(bindings).map(([name, binding]) => [name, observeDatabase(binding, report)])) as Bindings;
+
+export const observeKv = (kv: KVNamespace, report: (prefix: string) => void): KVNamespace =>
+  new Proxy(kv, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name) as unknown;
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        if (name === "put" || name === "delete") report(`KV ${String(given[0]).split(":")[0]}`);
+        return value.apply(target, given);
+      };
+    },
+  });
