@@ -2,11 +2,10 @@
 import { onTestFinished, vi } from "vitest";
 
 /**
- * Stops the clock until the test ends, so that no window passes and no day begins while its requests run, however long they take. The test
- * can move the clock with `vi.setSystemTime`.
+ * Stops the clock at `now` until the test ends, so that no window passes and no day begins while its requests run, however long they take.
+ * The test can move the clock with `vi.setSystemTime`. Returns the time.
  */
-export const stopClock = (): number => {
-  const now = Date.now();
+export const stopClock = (now = Date.now()): number => {
   vi.useFakeTimers({ toFake: ["Date"], now });
   onTestFinished(() => {
     vi.useRealTimers();
