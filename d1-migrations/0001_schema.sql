@@ -599,11 +599,18 @@ CREATE TRIGGER certificates_withdrawn BEFORE UPDATE OF status ON certificates
 WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.cert_id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
 
+-- A sealed value may also be rewrapped with another master key. That changes its prefix and the first 54 characters after the dot, which
+-- contain the wrapped key, and never the ciphertext.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
   subject_masked, subject_sealed, subject_erased_at, email_index, phone_index, evidence_sealed, manage_token_hash
 ON certificates
-WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
-  OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> ''
+WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
+  OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> '')
+  AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
+    AND NEW.email_index IS OLD.email_index AND NEW.phone_index IS OLD.phone_index AND NEW.manage_token_hash = OLD.manage_token_hash
+    AND (NEW.subject_sealed <> OLD.subject_sealed OR NEW.evidence_sealed <> OLD.evidence_sealed)
+    AND substr(NEW.subject_sealed, instr(NEW.subject_sealed, '.') + 55) IS substr(OLD.subject_sealed, instr(OLD.subject_sealed, '.') + 55)
+    AND substr(NEW.evidence_sealed, instr(NEW.evidence_sealed, '.') + 55) IS substr(OLD.evidence_sealed, instr(OLD.evidence_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
@@ -860,8 +867,10 @@ CREATE TRIGGER withdrawals_immutable BEFORE UPDATE OF
 ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER withdrawals_note BEFORE UPDATE OF note_sealed ON withdrawals
-WHEN NEW.note_sealed IS NOT NULL
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+WHEN (NEW.note_sealed IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL))
+  AND NOT (NEW.note_sealed <> OLD.note_sealed
+    AND substr(NEW.note_sealed, instr(NEW.note_sealed, '.') + 55) IS substr(OLD.note_sealed, instr(OLD.note_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER withdrawals_counted AFTER INSERT ON withdrawals BEGIN
@@ -875,8 +884,10 @@ WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.env
 BEGIN SELECT RAISE(ABORT, 'a live acknowledgment is never deleted'); END;
 
 CREATE TRIGGER cease_acknowledgements_immutable BEFORE UPDATE ON cease_acknowledgements
-WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+WHEN (NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL))
+  AND NOT (NEW.cert_id = OLD.cert_id AND NEW.acknowledged_at = OLD.acknowledged_at AND NEW.details_sealed <> OLD.details_sealed
+    AND substr(NEW.details_sealed, instr(NEW.details_sealed, '.') + 55) IS substr(OLD.details_sealed, instr(OLD.details_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 
 CREATE TRIGGER entity_cease_deadlines_ended AFTER INSERT ON cease_acknowledgements BEGIN
@@ -903,8 +914,10 @@ CREATE TRIGGER entity_withdrawals_immutable BEFORE UPDATE OF
 ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER entity_withdrawals_note BEFORE UPDATE OF note_sealed ON entity_withdrawals
-WHEN NEW.note_sealed IS NOT NULL
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+WHEN (NEW.note_sealed IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL))
+  AND NOT (NEW.note_sealed <> OLD.note_sealed
+    AND substr(NEW.note_sealed, instr(NEW.note_sealed, '.') + 55) IS substr(OLD.note_sealed, instr(OLD.note_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER entity_withdrawals_kept BEFORE DELETE ON entity_withdrawals
@@ -923,8 +936,10 @@ WHEN NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = OLD.cert_id AND c.env
 BEGIN SELECT RAISE(ABORT, 'a live withdrawal is never deleted'); END;
 
 CREATE TRIGGER entity_acknowledgements_immutable BEFORE UPDATE ON entity_acknowledgements
-WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
-  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
+WHEN (NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
+  OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL))
+  AND NOT (NEW.cert_id = OLD.cert_id AND NEW.number = OLD.number AND NEW.acknowledged_at = OLD.acknowledged_at AND NEW.details_sealed <> OLD.details_sealed
+    AND substr(NEW.details_sealed, instr(NEW.details_sealed, '.') + 55) IS substr(OLD.details_sealed, instr(OLD.details_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 
 CREATE TRIGGER entity_acknowledgements_kept BEFORE DELETE ON entity_acknowledgements
@@ -1123,7 +1138,10 @@ WHEN NOT (OLD.state = NEW.state
 BEGIN SELECT RAISE(ABORT, 'a share cannot return to an earlier state'); END;
 
 CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, consumer_audit_log, subject_sealed ON shares
-WHEN NEW.consumer_id IS NOT NULL OR NEW.subject_sealed IS NOT NULL
+WHEN (NEW.consumer_id IS NOT NULL OR NEW.subject_sealed IS NOT NULL)
+  AND NOT (NEW.consumer_id IS OLD.consumer_id AND NEW.consumer_chain IS OLD.consumer_chain
+    AND NEW.consumer_audit_log IS OLD.consumer_audit_log AND NEW.subject_sealed <> OLD.subject_sealed
+    AND substr(NEW.subject_sealed, instr(NEW.subject_sealed, '.') + 55) IS substr(OLD.subject_sealed, instr(OLD.subject_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'the person of a share can only be erased'); END;
 
 CREATE TRIGGER shares_end AFTER UPDATE OF state ON shares WHEN NEW.state <> 'active'

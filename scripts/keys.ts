@@ -1,11 +1,15 @@
 // `npm run keys`: generates the secrets for a production deployment and prints where to set them. Secrets go only to the terminal or, with
-// --out, to a new file readable by its owner. docs/operate/keys.md explains each secret.
+// --out, to a new file readable by its owner. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md explains both.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
+import { runRotateCommand } from "./keys/rotate-command.ts";
 import { generateSecrets, ledgerSecrets, secretNames, serviceSecrets, type SecretName } from "./generate-secrets.ts";
 
+if (process.argv[2] === "rotate") process.exit(await runRotateCommand(process.argv.slice(3)));
+
 const usage = `Usage: npm run --silent keys -- --ledger-origin <host/path> --audit-origin <host/audit/0> [options]
+       npm run keys -- rotate <kind>       Replace a key of a deployment; rotate --help explains it.
 
   --ledger-origin    Name of the ledger (LEDGER_ORIGIN): host and path without a scheme, such as api.example.com/ledger/2026h2.
   --audit-origin     Name of an audit log, such as api.example.com/audit/0. Repeat it for further audit logs.

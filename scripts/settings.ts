@@ -7,7 +7,7 @@ import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
 import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
-const devVarsPath = ".dev.vars";
+export const devVarsPath = ".dev.vars";
 
 const localLedger = "localhost/ledger/2026h2";
 
@@ -55,7 +55,7 @@ export const ensureDevVars = (): void => {
   writeFileSync(devVarsPath, `${text.endsWith("\n") ? text : `${text}\n`}${added}`, { mode: 0o600 });
 };
 
-const parseDevVars = (text: string): Record<string, string> =>
+export const parseDevVars = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split("\n").flatMap((line) => {
       const match = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim());

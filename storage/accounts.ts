@@ -166,3 +166,14 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .from(businesses)
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
+
+/** Lists business IDs in order, starting after `after`. */
+export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
+  const rows = await db
+    .select({ id: businesses.id })
+    .from(businesses)
+    .where(sql`${businesses.id} > ${after}`)
+    .orderBy(businesses.id)
+    .limit(max);
+  return rows.map(({ id }) => id);
+};

@@ -1,7 +1,8 @@
 // Sealing: AES-256-GCM with a new data key for each value. The current master key wraps the data key (AES-KW). A sealed value is one
 // string, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only
-// copy of its data key, which is how erasure works. The additional authenticated data contains the table, record, field and owner, so a
-// sealed value that was moved to another row or tenant cannot be opened.
+// copy of its data key, which is how erasure works. The additional authenticated data contains the table, record, field, owner and key
+// version, so a sealed value that was moved to another row or tenant cannot be opened. When a value is rewrapped, only its wrapped key
+// changes. The prefix then also names the version that it was sealed with: `<key version>-<version when sealed>.`
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
@@ -29,7 +30,19 @@ export interface Sealer {
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
-export interface Vault extends Sealer {
+/** Moves sealed values from earlier master keys to the current one. */
+export interface Rewrapper {
+  /** Version of the key that seals. */
+  readonly currentVersion: string;
+  /**
+   * Wraps the key of a value, or of a record, with the current master key. The value's context is not needed, and its ciphertext stays
+   * the same. Returns null if the text is already wrapped with the current key, or was not sealed by a master key. Throws if the key
+   * version is not available.
+   */
+  readonly rewrap: (sealed: string) => Promise<string | null>;
+}
+
+export interface Vault extends Sealer, Rewrapper {
   /**
    * Creates a new key for one record, wrapped by the master key. Deleting this key makes all values sealed with it unreadable, including
    * copies.
@@ -86,18 +99,54 @@ interface WrappingKeys {
   readonly current: string;
 }
 
+const formatPrefix = (version: string, sealedVersion: string): string =>
+  version === sealedVersion ? version : `${version}-${sealedVersion}`;
+
+interface SealedParts {
+  /** The key that wraps the value's data key. */
+  readonly key: CryptoKey;
+  /** The version in the additional authenticated data. */
+  readonly sealedVersion: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** Splits a sealed value at the dot. Throws if it is malformed or its key version is not available. */
-const parseSealed = (
-  { byVersion }: WrappingKeys,
-  sealed: string,
-): { readonly key: CryptoKey; readonly version: string; readonly bytes: Uint8Array<ArrayBuffer> } => {
+const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts => {
   const dot = sealed.indexOf(".");
-  const version = sealed.slice(0, dot);
+  const prefix = sealed.slice(0, dot);
+  const [version = "", sealedVersion = version] = prefix.split("-");
   const key = byVersion.get(version);
   const bytes = fromBase64Url(sealed.slice(dot + 1));
-  if (key === undefined || bytes === null) throw new Error("vault: malformed sealed value or unknown key version");
-  return { key, version, bytes };
+  if (key === undefined || bytes === null || prefix !== formatPrefix(version, sealedVersion))
+    throw new Error("vault: malformed sealed value or unknown key version");
+  return { key, sealedVersion, bytes };
 };
+
+/** A value or record key that a master key wraps. Values sealed with a record key, and texts that are not sealed, do not match. */
+const masterSealedPattern = /^([1-9][0-9]{0,3})(?:-[1-9][0-9]{0,3})?\.[A-Za-z0-9_-]{54,}$/;
+
+/** Returns the version of the master key that wraps the text; null if none does. */
+export const findMasterKeyVersion = (sealed: string): string | null => masterSealedPattern.exec(sealed)?.[1] ?? null;
+
+/** The first characters after the dot that contain only bytes of the wrapped key or share a character with them. */
+const wrappedCharacters = Math.ceil((wrappedBytes * 4) / 3);
+
+const getCiphertext = (sealed: string): string => sealed.slice(sealed.indexOf(".") + 1 + wrappedCharacters);
+
+/** Returns whether both are the same sealed value, although it may have been rewrapped in between. */
+export const isSameSealedValue = (one: string, other: string): boolean => one === other || getCiphertext(one) === getCiphertext(other);
+
+const createRewrapper = (keys: WrappingKeys): Rewrapper => ({
+  currentVersion: keys.current,
+  rewrap: async (sealed) => {
+    const version = findMasterKeyVersion(sealed);
+    if (version === null || version === keys.current) return null;
+    const { key, sealedVersion, bytes } = parseSealed(keys, sealed);
+    const dataKey = await crypto.subtle.unwrapKey("raw", bytes.subarray(0, wrappedBytes), key, "AES-KW", "AES-GCM", true, ["decrypt"]);
+    const wrappedKey = await wrapWithKey(dataKey, keys.byVersion.get(keys.current) as CryptoKey);
+    return `${formatPrefix(keys.current, sealedVersion)}.${toBase64Url(concatBytes(wrappedKey, bytes.subarray(wrappedBytes)))}`;
+  },
+});
 
 const createSealer = (keys: WrappingKeys): Sealer => {
   const { current } = keys;
@@ -113,11 +162,11 @@ const createSealer = (keys: WrappingKeys): Sealer => {
       return `${current}.${toBase64Url(concatBytes(wrappedKey, iv, new Uint8Array(ciphertext)))}`;
     },
     open: async (context, sealed) => {
-      const { key, version, bytes } = parseSealed(keys, sealed);
+      const { key, sealedVersion, bytes } = parseSealed(keys, sealed);
       const dataKey = await crypto.subtle.unwrapKey("raw", bytes.subarray(0, wrappedBytes), key, "AES-KW", "AES-GCM", false, ["decrypt"]);
       const iv = bytes.subarray(wrappedBytes, wrappedBytes + nonceBytes);
       const plain = await crypto.subtle.decrypt(
-        { name: "AES-GCM", iv, additionalData: associatedData(context, version) },
+        { name: "AES-GCM", iv, additionalData: associatedData(context, sealedVersion) },
         dataKey,
         bytes.subarray(wrappedBytes + nonceBytes),
       );
@@ -144,6 +193,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
 
   return {
     ...createSealer(master),
+    ...createRewrapper(master),
     newRecordKey: async () => {
       const key = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-KW", true, wrappingUses);
       return `${current}.${toBase64Url(await wrapWithKey(key, byVersion.get(current) as CryptoKey))}`;

@@ -14,6 +14,7 @@ import type {
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
+import { isSameSealedValue } from "../../storage/vault.ts";
 import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
 import { logError } from "./faults.ts";
 import type { HandOver, HandOverPorts } from "./hand-over.ts";
@@ -31,6 +32,12 @@ export interface EndpointWithHealth {
 export interface EndpointWithOverview {
   readonly endpoint: Endpoint;
   readonly overview: EndpointOverview | null;
+}
+
+/** A sealed value, and the same value wrapped with another master key. */
+export interface SealedReplacement {
+  readonly from: string;
+  readonly to: string;
 }
 
 type EndpointPorts = Omit<HandOverPorts, "archive"> & { readonly handOver: HandOver };
@@ -119,9 +126,21 @@ export class Endpoints {
   async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     const row = tables.findEndpointRow(this.#sql, id);
     if (row === null) return null;
-    if (row.secret_sealed !== secret.sealed) tables.rotateSecret(this.#sql, id, secret, now);
+    if (!isSameSealedValue(row.secret_sealed, secret.sealed)) tables.rotateSecret(this.#sql, id, secret, now);
     await this.#pushChange(id);
     return tables.findEndpointRow(this.#sql, id)?.earlier_until ?? null;
+  }
+
+  listSealedSecrets(): readonly string[] {
+    return tables.listSealedSecrets(this.#sql);
+  }
+
+  async replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
+    this.#storage.transactionSync(() => {
+      for (const { from, to } of replacements) tables.replaceSealedSecret(this.#sql, from, to);
+    });
+    await this.#ports.scheduleNextAlarm();
+    this.#ports.handOver.pushToAll();
   }
 
   findSettings(id: string): EndpointSettings | null {

@@ -26,7 +26,7 @@ import { openShards } from "../../storage/shards.ts";
 import type { DeliveryList, DeliveryQueue } from "../delivery-queue/object.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
-import { Endpoints, type EndpointWithHealth, type EndpointWithOverview } from "./endpoints.ts";
+import { Endpoints, type EndpointWithHealth, type EndpointWithOverview, type SealedReplacement } from "./endpoints.ts";
 import { logError } from "./faults.ts";
 import { HandOver, safetyAlarmMs } from "./hand-over.ts";
 import { eventSequenceSteps } from "./migrations.ts";
@@ -193,6 +193,15 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
+  }
+
+  listSealedSecrets(): readonly string[] {
+    return this.#endpoints.listSealedSecrets();
+  }
+
+  /** Replaces sealed secrets with rewrapped ones. A secret that was rotated in the meantime keeps its new value. */
+  replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
+    return this.#endpoints.replaceSealedSecrets(replacements);
   }
 
   /** Returns what is needed to send to an endpoint, including its sealed secrets, or null if there is no such endpoint. */

@@ -196,6 +196,26 @@ export const rotateSecret = (
   );
 };
 
+/** Lists every sealed secret, current and earlier, of all endpoints. */
+export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
+  sql
+    .exec<{ sealed: string }>(
+      "SELECT secret_sealed AS sealed FROM endpoint UNION SELECT earlier_sealed FROM endpoint WHERE earlier_sealed IS NOT NULL",
+    )
+    .toArray()
+    .map(({ sealed }) => sealed);
+
+/** Replaces a sealed secret wherever it still has the value `from`. The new revision makes delivery queues take it over. */
+export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): void => {
+  sql.exec(
+    `UPDATE endpoint SET secret_sealed = CASE secret_sealed WHEN ?1 THEN ?2 ELSE secret_sealed END,
+       earlier_sealed = CASE earlier_sealed WHEN ?1 THEN ?2 ELSE earlier_sealed END, revision = revision + 1
+     WHERE secret_sealed = ?1 OR earlier_sealed = ?1`,
+    from,
+    to,
+  );
+};
+
 /** Saves what the delivery queue acknowledged: the settings revision and the last sequence number. */
 export const updateProgress = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
   sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);

@@ -1,7 +1,7 @@
 // The wrangler configuration of a deployment: wrangler.toml with the deployment's own names, IDs, hosts and settings.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Deployment } from "./config.ts";
+import { keySettings, rotationSettings, type Deployment } from "./config.ts";
 
 const { experimental_readRawConfig } = await import("wrangler");
 
@@ -62,7 +62,8 @@ export const getConfigPath = (folder: string, { environment }: Deployment): stri
 export const writeWranglerConfig = (folder: string, deployment: Deployment, ids: ReadonlyMap<string, string>): string => {
   const base = readBaseConfig();
   const fromFolder = (path: string): string => join(relative(folder, "."), path);
-  const { LEDGER_ORIGIN: _, AUDIT_VKEY: __, ...defaults } = base.vars;
+  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings]; // a name cannot be a secret and a setting
+  const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
   const nameOf = (binding: string): string => toResourceName(deployment, binding);
   const queueNames = new Map(base.queues.producers.map(({ binding, queue }) => [queue, nameOf(binding)]));
   const config = {

@@ -140,6 +140,38 @@ describe("npm run deploy", () => {
     expect(startWith(vars)).toContain("not configured to run");
   });
 
+  test("rotates a key with npm run keys, which uploads only what changed and never prints it", async () => {
+    const before = readSecrets();
+    const rotate = (kind: string, more = "--yes"): Promise<Ran> =>
+      run(`npm run keys -- rotate ${kind} --domain ${domain} ${more}`, api.environment);
+    const planned = await rotate("issuer", "--dry-run");
+    expect(planned.status, planned.output).toBe(0);
+    expect(planned.output).toContain("next  1. Replace the key.");
+    expect(readSecrets()).toEqual(before);
+
+    const { status, output } = await rotate("issuer");
+    expect(status, output).toBe(0);
+    const after = readSecrets();
+    expect(after.ISSUER_KEY).not.toBe(before.ISSUER_KEY);
+    expect(output).not.toContain(after.ISSUER_KEY as string);
+    expect(api.unknown).toEqual([]);
+    expect([...(api.workers.get("svc")?.secrets ?? [])]).toContain("RETIRED_ISSUER_KEYS");
+    const { vars } = JSON.parse(readFileSync(join(clone, ".deploy/production.wrangler.json"), "utf8")) as { vars: Record<string, string> };
+    expect(startWith({ ...vars, ...after })).toBe("production");
+
+    const audit = await rotate("audit");
+    expect(audit.output).toContain("The next step is due on");
+    expect(startWith({ ...vars, ...readSecrets() })).toBe("production");
+    for (const [kind, reason] of [
+      ["index", "The index key cannot be rotated"],
+      ["webhook", "The operator cannot rotate a webhook signing secret"],
+    ] as const) {
+      const refused = await rotate(kind);
+      expect(refused.status).toBe(1);
+      expect(refused.output).toContain(reason);
+    }
+  }, 180_000);
+
   test("returns to the previous version with --rollback, and creates nothing", async () => {
     const worker = api.workers.get("svc");
     const [previous] = (worker?.versions ?? []).slice(-2);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { toBase64Url, fromBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import { openVault, type EncryptionContext, type Vault } from "../../storage/vault.ts";
+import { isSameSealedValue, openVault, type EncryptionContext, type Vault } from "../../storage/vault.ts";
 
 const key = (label: string): Uint8Array<ArrayBuffer> => sha256(`key ${label}`) as Uint8Array<ArrayBuffer>;
 const vaultOf = (...versions: readonly string[]): Promise<Vault> =>
@@ -121,6 +121,58 @@ describe("master keys", () => {
 
   test("are required to open a vault", async () => {
     await expect(vaultOf()).rejects.toThrow("no master key");
+  });
+});
+
+describe("rewrapping", () => {
+  const rewrapped = async (from: Vault, to: Vault, sealed: string): Promise<string> => {
+    expect(await from.rewrap(sealed)).toBeNull();
+    return (await to.rewrap(sealed)) as string;
+  };
+
+  test("moves a value to the newest master key without its context, and leaves the ciphertext as it is", async () => {
+    const [first, both, second] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2")]);
+    const sealed = await first.seal(context, "a secret");
+    const moved = await rewrapped(first, both, sealed);
+    expect(moved).toMatch(/^2-1\./);
+    expect(await second.open(context, moved)).toBe("a secret");
+    expect(await both.open(context, moved)).toBe("a secret");
+    await expect(first.open(context, moved)).rejects.toThrow();
+    await expect(second.open({ ...context, record: "cc_2" }, moved)).rejects.toThrow();
+    expect(isSameSealedValue(sealed, moved)).toBe(true);
+    expect(isSameSealedValue(sealed, await first.seal(context, "a secret"))).toBe(false);
+    expect(await both.rewrap(sealed)).toBe(moved);
+    expect(await both.rewrap(moved)).toBeNull();
+  });
+
+  test("can be repeated with later keys, and back", async () => {
+    const [first, second, third] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2", "3")]);
+    const sealed = await first.seal(context, "text");
+    const moved = (await third.rewrap((await second.rewrap(sealed)) as string)) as string;
+    expect(moved).toMatch(/^3-1\./);
+    expect(await (await vaultOf("3")).open(context, moved)).toBe("text");
+    expect(await (await vaultOf("2", "1")).rewrap((await second.rewrap(sealed)) as string)).toBe(sealed);
+  });
+
+  test("moves record keys, and not the values that are sealed with them", async () => {
+    const [first, both, second] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2")]);
+    const recordKey = await first.newRecordKey();
+    const value = await (await first.withRecordKey(recordKey)).seal(context, "text");
+    const moved = await rewrapped(first, both, recordKey);
+    expect(await both.rewrap(value)).toBeNull();
+    expect(await (await second.withRecordKey(moved)).open(context, value)).toBe("text");
+  });
+
+  test.each(["", "0.[]", "1700000000000", "1.AAAA", "9.".concat("A".repeat(90))])("refuses or ignores other text: %j", async (text) => {
+    const both = await vaultOf("1", "2");
+    expect(await both.rewrap(text).catch(() => null)).toBeNull();
+  });
+
+  test("does not give a value two spellings", async () => {
+    const vault = await vaultOf("1");
+    const sealed = await vault.seal(context, "text");
+    await expect(vault.open(context, sealed.replace("1.", "1-1."))).rejects.toThrow();
+    await expect(vault.open(context, sealed.replace("1.", "1-1-1."))).rejects.toThrow();
   });
 });
 

@@ -157,6 +157,10 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
       }
       if (rest === "/assets-upload-session") return { result: { jwt: "jwt", buckets: [] } };
       if (existing === undefined) return missing;
+      if (rest === "/secrets-bulk") {
+        for (const name of Object.keys((json().secrets ?? {}) as object)) existing.secrets.add(name);
+        return { result: {} };
+      }
       if (rest === "/secrets") return { result: [...existing.secrets].map((name) => ({ name, type: "secret_text" })) };
       if (rest === "/deployments") {
         if (method === "POST") existing.versions.push(String((json().versions as { version_id: string }[])[0]?.version_id));

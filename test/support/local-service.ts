@@ -34,6 +34,9 @@ export interface LocalService {
   readonly database: D1Like;
   /** Restarts the runtime on the same storage with its clock set `ms` ahead. Connections to the previous runtime close. */
   readonly later: (ms: number) => Promise<void>;
+  /** Restarts the runtime on the same storage with these settings changed. Connections to the previous runtime close. */
+  readonly restartWith: (vars: Readonly<Record<string, string>>) => Promise<void>;
+  readonly vars: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
 
@@ -161,7 +164,7 @@ export const startLocalService = async (
   cpSync(join(bundleDir, "state"), stateDir, { recursive: true }); // saves running the migrations
   const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
-  const runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
+  let runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   await prepareDemoData({ ...runtimeOptions, demoOrigin: settings.demoOrigin }, world, { isEmpty: data !== "month" });
   let runtime = await startPreparedRuntime(runtimeOptions);
@@ -181,6 +184,14 @@ export const startLocalService = async (
     later: async (ms) => {
       await runtime.dispose();
       runtime = await startPreparedRuntime({ ...runtimeOptions, vars: { ...runtimeOptions.vars, DEV_CLOCK_OFFSET_MS: String(ms) } });
+    },
+    get vars() {
+      return runtimeOptions.vars;
+    },
+    restartWith: async (changed) => {
+      await runtime.dispose();
+      runtimeOptions = { ...runtimeOptions, vars: { ...runtimeOptions.vars, ...changed } };
+      runtime = await startPreparedRuntime(runtimeOptions);
     },
     stop: async () => {
       site.closeAllConnections();

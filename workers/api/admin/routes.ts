@@ -20,6 +20,7 @@ import { listShardSizes } from "../../operations/admin/list-shard-sizes.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
+import { rewrapStoredKeys } from "../../operations/admin/rewrap-stored-keys.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
@@ -82,6 +83,23 @@ const resendMailRoute = createRoute({
   request: { params: z.object({ mail_id: z.uuid() }) },
 });
 const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/stuck", middleware: requireOperator });
+const rewrapKeysRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/keys/master",
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
+  request: {
+    body: requestBody(
+      z.strictObject({
+        check: optionalMember(z.boolean()),
+        cursor: optionalMember(
+          z.strictObject({ shard: z.string(), step: z.string(), position: z.array(z.union([z.string(), z.number()])).max(2) }),
+        ),
+      }),
+      {},
+    ),
+  },
+});
 const prepareDeploymentCheckRoute = createRoute({
   ...undocumentedRoute,
   method: "post",
@@ -150,6 +168,11 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
       failed_at: toIso(failedAt),
     })),
   });
+});
+
+adminRoutes.openapi(rewrapKeysRoute, async (c) => {
+  const { check = false, cursor = null } = c.req.valid("json");
+  return respond(c, 200, await rewrapStoredKeys(c.var.services, { cursor, isCheck: check }), (step) => step);
 });
 
 adminRoutes.openapi(prepareDeploymentCheckRoute, async (c) => {

@@ -1,0 +1,127 @@
+// `npm run keys -- rotate <kind>`: replaces a key of a deployment or of the local service, step by step. docs/operate/keys.md explains it.
+import { createInterface } from "node:readline/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import deployments from "../../svc.config.ts";
+import { resolveDeployment } from "../deploy/config.ts";
+import { loadLocalSettings } from "../settings.ts";
+import { checkPublishedKeys } from "./check.ts";
+import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "./rotate.ts";
+import { refusals, rotationKinds, type RotationKind } from "./rotations.ts";
+import { createRewrapCall } from "./rewrap-call.ts";
+import { createDeploymentStore, createLocalStore } from "./stores.ts";
+
+const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [options]
+
+  --domain NAME    Domain of the deployment, if svc.config.ts does not have it.
+  --env NAME       Deployment in svc.config.ts. Default: production.
+  --local          Rotate a key of the local service, in .dev.vars.
+  --dry-run        Show the steps and how far they are. Nothing is changed.
+  --check          Ask the running service whether it uses the new key. Nothing is changed.
+  --yes            Do not ask before the first change.
+  --at ORIGIN      Ask the service at this origin instead of the public host.
+  --folder PATH    Folder with the secrets. Default: .deploy.
+
+Run the same command again after a failure, or when the next step is due: it continues there.`;
+
+const print = (text: string): void => console.log(text);
+
+const parseRotateArguments = (args: readonly string[]) =>
+  parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      domain: { type: "string" },
+      env: { type: "string", default: "production" },
+      local: { type: "boolean", default: false },
+      "dry-run": { type: "boolean", default: false },
+      check: { type: "boolean", default: false },
+      yes: { type: "boolean", default: false },
+      at: { type: "string" },
+      folder: { type: "string", default: ".deploy" },
+      help: { type: "boolean", default: false },
+    },
+  });
+
+type Options = ReturnType<typeof parseRotateArguments>["values"];
+
+interface Target {
+  readonly name: string;
+  /** Root of the API. */
+  readonly api: string;
+  readonly rotation: RotationOptions;
+}
+
+const resolveTarget = ({ local, env, domain, at, folder }: Options): Target => {
+  const common = { now: Date.now, report: print };
+  if (local) {
+    const { origin, vars } = loadLocalSettings();
+    const api = `${at ?? origin}/v1`;
+    const store = createLocalStore(print);
+    const rewrap = createRewrapCall(api, () => vars.ADMIN_TOKEN ?? "");
+    return { name: "the local service", api, rotation: { ...common, store, rewrap, statePath: join(folder, "local.rotation.json") } };
+  }
+  const deployment = resolveDeployment(deployments, env, { domain });
+  const api = `${at ?? `https://${deployment.hosts.api}`}/v1`;
+  const store = createDeploymentStore(folder, deployment);
+  const rewrap = createRewrapCall(api, () => store.read().ADMIN_TOKEN ?? "");
+  return { name: deployment.domain, api, rotation: { ...common, store, rewrap, statePath: join(folder, `${env}.rotation.json`) } };
+};
+
+const confirm = async (isSkipped: boolean): Promise<boolean> => {
+  if (isSkipped || !process.stdin.isTTY) return true;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question("\nContinue? [y/N] ");
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+};
+
+const check = async (kind: Exclude<RotationKind, "index" | "webhook">, { api, rotation }: Target): Promise<number> => {
+  if (kind !== "master") {
+    const faults = await checkPublishedKeys(kind, rotation.store.read(), api);
+    print(faults.length === 0 ? "The service publishes the keys in the secrets file." : faults.join("\n"));
+    return faults.length === 0 ? 0 : 1;
+  }
+  const outdated = await countOutdatedValues(rotation);
+  print(
+    outdated === 0
+      ? "The service seals with the newest key, and nothing stored needs an earlier one."
+      : `${outdated} values need an earlier key.`,
+  );
+  return outdated === 0 ? 0 : 1;
+};
+
+/** Returns the exit status. */
+export const runRotateCommand = async (args: readonly string[]): Promise<number> => {
+  try {
+    const { values: options, positionals } = parseRotateArguments(args);
+    const [given = ""] = positionals;
+    const kind = rotationKinds.find((known) => known === given);
+    if (options.help || kind === undefined || positionals.length !== 1) {
+      (options.help ? process.stdout : process.stderr).write(`${usage}\n`);
+      return options.help ? 0 : 2;
+    }
+    if (kind === "index" || kind === "webhook") {
+      process.stderr.write(`${refusals[kind]}\n`);
+      return 1;
+    }
+    if (options.local && kind === "issuer")
+      throw new Error("The demo accounts of the local service are derived from its issuer key, so it is not rotated.");
+    const target = resolveTarget(options);
+    if (options.check) return await check(kind, target);
+    print(`Rotate the ${kind} key of ${target.name}:\n\n${describeRotation(kind, target.rotation.statePath, Date.now())}`);
+    if (options["dry-run"]) {
+      print("\nDry run: nothing was changed.");
+      return 0;
+    }
+    if (!(await confirm(options.yes))) {
+      print("Canceled. Nothing was changed.");
+      return 1;
+    }
+    await runRotation(kind, target.rotation);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+};

@@ -1,0 +1,148 @@
+// Runs a rotation step by step. Before a step changes anything, it is written to the state file with the secrets that it will set, so that
+// the same command continues after any interruption and never generates a second key.
+import { existsSync, readFileSync } from "node:fs";
+import { toIso } from "../../core/time.ts";
+import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
+import { listMasterKeyVersions } from "./changes.ts";
+import { rotations, type RotationKind, type RotationStep } from "./rotations.ts";
+
+type SteppedKind = keyof typeof rotations;
+
+/** Where the secrets are, and how the service gets them. */
+export interface KeyStore {
+  readonly read: () => Secrets;
+  readonly write: (secrets: Secrets) => void;
+  /** Gives the changed secrets to the running service. */
+  readonly publish: (changed: Secrets) => Promise<void>;
+}
+
+interface RotationState {
+  /** Number of completed steps. */
+  readonly completed: number;
+  readonly startedAt: number;
+  /** Secrets that the current step sets; null if it has not been prepared. */
+  readonly pending: Secrets | null;
+  /** Where the service continues with stored values; null at the beginning. */
+  readonly cursor: object | null;
+}
+
+type States = Partial<Record<RotationKind, RotationState>>;
+
+export interface RewrapStepResult {
+  readonly version: string;
+  readonly outdated: number;
+  readonly next: object | null;
+}
+
+export interface RotationOptions {
+  readonly store: KeyStore;
+  /** Path of the state file, readable by its owner only. */
+  readonly statePath: string;
+  /** Asks the service for one step through its stored values. */
+  readonly rewrap: (cursor: object | null, isCheck: boolean) => Promise<RewrapStepResult>;
+  readonly now: () => number;
+  readonly report: (text: string) => void;
+}
+
+const notStarted: RotationState = { completed: 0, startedAt: 0, pending: null, cursor: null };
+
+const readStates = (path: string): States => (existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as States) : {});
+
+const getState = (statePath: string, kind: SteppedKind): RotationState => readStates(statePath)[kind] ?? notStarted;
+
+const saveState = (statePath: string, kind: SteppedKind, state: RotationState | null): void => {
+  const { [kind]: _, ...others } = readStates(statePath);
+  writeSecrets(statePath, { ...others, ...(state !== null && { [kind]: state }) } as unknown as Secrets);
+};
+
+/** Throws if the running service does not seal with the newest key yet. */
+const assertNewestKeyIsUsed = (store: KeyStore, version: string): void => {
+  const newest = listMasterKeyVersions(store.read()).at(-1);
+  if (version !== newest)
+    throw new Error(
+      `The service still seals with master key ${version}, not ${newest}. Deploy or restart it, then run this command again.`,
+    );
+};
+
+/** Returns the number of stored values that an earlier master key wraps. */
+export const countOutdatedValues = async ({ store, rewrap }: Pick<RotationOptions, "store" | "rewrap">): Promise<number> => {
+  let count = 0;
+  for (let cursor: object | null = null; ; ) {
+    const step: RewrapStepResult = await rewrap(cursor, true);
+    assertNewestKeyIsUsed(store, step.version);
+    count += step.outdated;
+    if (step.next === null) return count;
+    cursor = step.next;
+  }
+};
+
+const rewrapAll = async ({ store, statePath, rewrap, report }: RotationOptions): Promise<void> => {
+  let count = 0;
+  for (;;) {
+    const state = getState(statePath, "master");
+    const step = await rewrap(state.cursor, false);
+    assertNewestKeyIsUsed(store, step.version);
+    count += step.outdated;
+    if (step.next === null) break;
+    saveState(statePath, "master", { ...state, cursor: step.next });
+  }
+  report(`  ${count} values were wrapped with the new key.`);
+};
+
+const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationOptions): Promise<void> => {
+  const { store, statePath, now } = options;
+  if (step.change === null) await rewrapAll(options);
+  else {
+    const state = getState(statePath, kind);
+    const pending = state.pending ?? (await step.change(store.read(), now()));
+    saveState(statePath, kind, { ...state, startedAt: state.startedAt || now(), pending });
+    store.write({ ...store.read(), ...pending });
+    await store.publish(pending);
+  }
+  const { completed, startedAt } = getState(statePath, kind);
+  saveState(statePath, kind, { completed: completed + 1, startedAt, pending: null, cursor: null });
+};
+
+const describeDue = (step: RotationStep, { completed, startedAt }: RotationState, now: number): string => {
+  const dueAt = startedAt + step.afterMs;
+  return completed > 0 && dueAt > now ? `, from ${toIso(dueAt)}` : "";
+};
+
+/** Describes the steps of a rotation and how far it is. */
+export const describeRotation = (kind: SteppedKind, statePath: string, now: number): string => {
+  const state = getState(statePath, kind);
+  return rotations[kind]
+    .map((step, index) => {
+      const mark = index < state.completed ? "done" : index === state.completed ? "next" : "then";
+      return `  ${mark}  ${index + 1}. ${step.title}${index < state.completed ? "" : describeDue(step, state, now)}`;
+    })
+    .join("\n");
+};
+
+/** Runs every step that is due. Returns whether the rotation is complete. */
+export const runRotation = async (kind: SteppedKind, options: RotationOptions): Promise<boolean> => {
+  const { statePath, now, report } = options;
+  const steps = rotations[kind];
+  for (;;) {
+    const state = getState(statePath, kind);
+    const step = steps[state.completed];
+    if (step === undefined) break;
+    if (state.completed > 0 && state.startedAt + step.afterMs > now()) {
+      report(`\nThe next step is due on ${toIso(state.startedAt + step.afterMs)}. Run the same command again then.`);
+      return false;
+    }
+    report(`\n${state.completed + 1}. ${step.title}`);
+    if (step.requiresCheck === true && state.pending === null) {
+      const outdated = await countOutdatedValues(options);
+      if (outdated > 0) {
+        saveState(statePath, kind, { ...state, completed: steps.findIndex(({ change }) => change === null), cursor: null });
+        report(`  ${outdated} values still need the earlier key. The previous step is repeated.`);
+        continue;
+      }
+    }
+    await runStep(kind, step, options);
+  }
+  saveState(statePath, kind, null);
+  report("\nThe rotation is complete.");
+  return true;
+};

@@ -1,0 +1,65 @@
+// The rotations that `npm run keys -- rotate` can do, as steps. A step either changes secrets or lets the service work through its data.
+import { dayMs } from "../../core/time.ts";
+import type { Secrets } from "../deploy/secrets.ts";
+import { addLogKeys, addMasterKey, removeOldLogKeys, removeOldMasterKeys, replaceIssuerKey } from "./changes.ts";
+
+export const rotationKinds = ["master", "index", "issuer", "ledger", "audit", "webhook"] as const;
+export type RotationKind = (typeof rotationKinds)[number];
+
+export interface RotationStep {
+  readonly title: string;
+  /** The step waits for this long after the first one. */
+  readonly afterMs: number;
+  /** Returns the secrets that change; null if the service rewraps what it has stored. */
+  readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;
+  /** Whether the service must have nothing left under an earlier master key. */
+  readonly requiresCheck?: boolean;
+}
+
+/**
+ * Longer than everything that cannot be rewrapped: recorded webhook attempts are kept for seven days, and submissions in the journal and
+ * idempotent responses for one.
+ */
+const masterKeyWaitMs = 8 * dayMs;
+
+/** Readers who rely on certificates have this long to save the new key before the earlier one stops signing. */
+const logKeyWaitMs = 30 * dayMs;
+
+const logSteps = (of: "AUDIT" | "LEDGER"): readonly RotationStep[] => [
+  { title: "Add a second key. Both keys sign.", afterMs: 0, change: (secrets) => addLogKeys(secrets, of) },
+  {
+    title: "Stop signing with the earlier key, at least 30 days after the first step. It stays published.",
+    afterMs: logKeyWaitMs,
+    change: (secrets, now) => removeOldLogKeys(secrets, of, now),
+  },
+];
+
+export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook">, readonly RotationStep[]>> = {
+  master: [
+    { title: "Add a new master key. It seals from now on, and the earlier key can still open.", afterMs: 0, change: addMasterKey },
+    { title: "Wrap everything that is stored with the new key.", afterMs: 0, change: null },
+    {
+      title: "Remove the earlier key, at least 8 days after the first step, once nothing needs it.",
+      afterMs: masterKeyWaitMs,
+      change: removeOldMasterKeys,
+      requiresCheck: true,
+    },
+  ],
+  issuer: [
+    {
+      title: "Replace the key. The earlier public key stays published with the end of its validity.",
+      afterMs: 0,
+      change: replaceIssuerKey,
+    },
+  ],
+  ledger: logSteps("LEDGER"),
+  audit: logSteps("AUDIT"),
+};
+
+/** Why a kind of key has no rotation, and what to do instead. */
+export const refusals: Readonly<Record<"index" | "webhook", string>> = {
+  index:
+    "The index key cannot be rotated: certificates, withdrawals and shares are found only by values that it keys, and the database does not let anyone change those rows. If it leaks, follow docs/operate/keys.md#after-a-leak.",
+  webhook:
+    "The operator cannot rotate a webhook signing secret: only its receiver can take over the new one. The owner of the endpoint rotates it in the portal or with POST /v1/webhooks/{id}/rotate-secret, and the earlier secret also signs for a day. To rotate the key that seals the secrets, rotate master.",
+};

@@ -1,0 +1,47 @@
+// Where a rotation finds the secrets: the secrets file of a deployment, or .dev.vars for the local service.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { DeploymentError, type Deployment } from "../deploy/config.ts";
+import { getSecretsPath, readSecrets, toUploadedSecrets, writeSecrets, type Secrets } from "../deploy/secrets.ts";
+import { runWrangler } from "../deploy/wrangler.ts";
+import { devVarsPath, parseDevVars } from "../settings.ts";
+import type { KeyStore } from "./rotate.ts";
+
+/** Uploads changed secrets at once, without a deployment of the code. */
+export const createDeploymentStore = (folder: string, deployment: Deployment): KeyStore => {
+  const path = getSecretsPath(folder, deployment);
+  return {
+    read: () => {
+      const secrets = readSecrets(path);
+      if (secrets === null) throw new DeploymentError([`${path} is not on this machine. Restore it from your backup.`]);
+      return secrets;
+    },
+    write: (secrets) => writeSecrets(path, secrets),
+    publish: async (changed) => {
+      const uploadPath = `${path}.upload`;
+      try {
+        writeFileSync(uploadPath, JSON.stringify(toUploadedSecrets(changed)), { mode: 0o600 });
+        await runWrangler("secret", "bulk", uploadPath, "--name", deployment.worker);
+      } finally {
+        rmSync(uploadPath, { force: true });
+      }
+    },
+  };
+};
+
+const toLine = (name: string, value: string): string => `${name}=${value}`;
+
+/** The local service reads .dev.vars when it starts, so it must be restarted after a change. */
+export const createLocalStore = (report: (text: string) => void): KeyStore => ({
+  read: () => parseDevVars(readFileSync(devVarsPath, "utf8")),
+  write: (secrets: Secrets) => {
+    const lines = readFileSync(devVarsPath, "utf8").trimEnd().split("\n");
+    const isSetting = (line: string, name: string): boolean => line.startsWith(`${name}=`);
+    const kept = lines.map((line) => {
+      const [name, value] = Object.entries(secrets).find(([setting]) => isSetting(line, setting)) ?? [];
+      return name === undefined || value === undefined ? line : toLine(name, value);
+    });
+    const added = Object.entries(secrets).filter(([name]) => !lines.some((line) => isSetting(line, name)));
+    writeFileSync(devVarsPath, `${[...kept, ...added.map(([name, value]) => toLine(name, value))].join("\n")}\n`, { mode: 0o600 });
+  },
+  publish: async () => report("  .dev.vars has the new keys. Restart npm start."),
+});

@@ -1,0 +1,98 @@
+// Moves the sealed values of a shard from earlier master keys to the current one. Finds them in every column whose name ends with
+// `_sealed`, so that a new column cannot be forgotten.
+import { and, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
+import { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { batch, type Database } from "./database.ts";
+import * as schema from "./schema.ts";
+import { findMasterKeyVersion, type Rewrapper } from "./vault.ts";
+
+export interface SealedTable {
+  readonly name: string;
+  readonly table: SQLiteTable;
+  /** Column names in the schema, with their columns. */
+  readonly columns: readonly (readonly [string, Column])[];
+}
+
+/**
+ * Drafts are left out. They live for at most a day, and a takeover compares a draft with the value that the first attempt stored elsewhere.
+ */
+const excludedTables: readonly SQLiteTable[] = [schema.idempotencyClaims];
+
+export const sealedTables: readonly SealedTable[] = Object.values(schema)
+  .filter((table): table is Extract<typeof table, SQLiteTable> => is(table, SQLiteTable))
+  .filter((table) => !excludedTables.includes(table))
+  .map((table) => ({
+    name: getTableName(table),
+    table,
+    columns: Object.entries<Column>(getColumns(table)).filter(([, { name }]) => name.endsWith("_sealed")),
+  }))
+  .filter(({ columns }) => columns.length > 0)
+  .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+/** Position in a table: its row ID, or the primary key of the only sealed table without row IDs. */
+export type RowPosition = readonly (string | number)[];
+
+const { ord, chain } = schema.auditEntries;
+const rowId = sql<number>`rowid`;
+
+const isAfter = (table: SQLiteTable, position: RowPosition): SQL =>
+  table === schema.auditEntries
+    ? sql`(${ord}, ${chain}) > (${position[0] ?? 0}, ${position[1] ?? ""})`
+    : sql`rowid > ${position[0] ?? Number.MIN_SAFE_INTEGER}`;
+
+const isAt = (table: SQLiteTable, [first, second]: RowPosition): SQL =>
+  table === schema.auditEntries ? sql`${ord} = ${first} and ${chain} = ${second}` : sql`rowid = ${first}`;
+
+export interface RewrapProgress {
+  /** Values that were wrapped with an earlier key. */
+  readonly outdated: number;
+  /** Position of the last row that was read; null after the last row of the table. */
+  readonly position: RowPosition | null;
+}
+
+/**
+ * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. A value that changed since it was read is left as
+ * it is: it was sealed with the current key, or erased. With `isCheck`, it only counts.
+ */
+export const rewrapRows = async (
+  db: Database,
+  rewrapper: Rewrapper,
+  { table, columns }: SealedTable,
+  { position, max, isCheck }: { readonly position: RowPosition; readonly max: number; readonly isCheck: boolean },
+): Promise<RewrapProgress> => {
+  const isAuditEntries = table === schema.auditEntries;
+  const order = isAuditEntries ? [ord, chain] : [rowId];
+  const rows = (await db
+    .select({
+      ...Object.fromEntries(columns),
+      first: isAuditEntries ? sql<number>`${ord}`.as("first") : rowId.as("first"),
+      second: isAuditEntries ? sql<string>`${chain}`.as("second") : sql<string>`''`.as("second"),
+    })
+    .from(table)
+    .where(isAfter(table, position))
+    .orderBy(...order)
+    .limit(max)) as unknown as readonly (Record<string, string | null> & { readonly first: never; readonly second: never })[];
+  const values = rows.flatMap((row) =>
+    columns.flatMap(([key, column]) => {
+      const sealed = row[key];
+      const version = typeof sealed === "string" ? findMasterKeyVersion(sealed) : null;
+      return version === null || version === rewrapper.currentVersion
+        ? []
+        : [{ key, column, sealed: sealed as string, at: [row.first, row.second] as RowPosition }];
+    }),
+  );
+  if (!isCheck) {
+    const rewrapped = await Promise.all(values.map(({ sealed }) => rewrapper.rewrap(sealed)));
+    await batch(
+      db,
+      values.map(({ key, column, sealed, at }, index) =>
+        db
+          .update(table)
+          .set({ [key]: rewrapped[index] })
+          .where(and(isAt(table, at), sql`${column} = ${sealed}`)),
+      ),
+    );
+  }
+  const last = rows.at(-1);
+  return { outdated: values.length, position: last === undefined || rows.length < max ? null : [last.first, last.second] };
+};

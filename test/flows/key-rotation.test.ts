@@ -1,0 +1,219 @@
+// Rotates every key of a running service while visitors submit forms, with interruptions, and then reads and verifies everything.
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dayMs } from "../../core/time.ts";
+import { consentRequest } from "../../scripts/bench/submission.ts";
+import type { Secrets } from "../../scripts/deploy/secrets.ts";
+import { checkPublishedKeys } from "../../scripts/keys/check.ts";
+import { listMasterKeyVersions } from "../../scripts/keys/changes.ts";
+import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
+import type { rotations } from "../../scripts/keys/rotations.ts";
+import { createRewrapCall } from "../../scripts/keys/rewrap-call.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { signInToOrigin } from "../support/local-session.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-rotation-"));
+const statePath = join(folder, "test.rotation.json");
+
+let service: LocalService;
+let secrets: Secrets;
+let owner: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  service = await startLocalService({ DEV_RATE_SCALE: "100000" }, "month");
+  secrets = service.vars;
+  owner = { cookie: await signInToOrigin(service.origin, service.world.ownerEmail), origin: service.origin };
+}, 240_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const api = (): string => `${service.origin}/v1`;
+const bearer = (): Record<string, string> => ({ authorization: `Bearer ${service.world.acme.keys.live}` });
+
+interface Acknowledged {
+  readonly certId: string;
+  readonly email: string;
+}
+
+const minSubmissions = 12; // on a slow machine, too
+
+/** Visitors who submit forms one after another, and repeat a submission with the same ID until it is acknowledged. */
+const startTraffic = () => {
+  const acknowledged: Acknowledged[] = [];
+  let isOpen = true;
+  const submit = async (n: number): Promise<void> => {
+    const { headers, body } = consentRequest(service.world.acme, "https://www.example.com", n);
+    for (;;) {
+      const response = await fetch(`${api()}/consent`, { method: "POST", headers: { ...headers }, body: body as string }).catch(() => null);
+      const answer = response === null ? null : ((await response.json().catch(() => null)) as { data?: { cert_id: string } } | null);
+      if (answer?.data !== undefined) {
+        acknowledged.push({
+          certId: answer.data.cert_id,
+          email: (JSON.parse(body as string) as { fields: { email: string } }).fields.email,
+        });
+        return;
+      }
+      if (response !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
+      await delay(50);
+    }
+  };
+  const visitors = (async () => {
+    for (let n = 0; isOpen || acknowledged.length < minSubmissions; n += 1) await submit(n);
+  })();
+  return {
+    acknowledged,
+    stop: async () => {
+      isOpen = false;
+      await visitors;
+    },
+  };
+};
+
+const rotationOptions = (aheadMs = 0): RotationOptions => ({
+  statePath,
+  store: {
+    read: () => secrets,
+    write: (changed) => {
+      secrets = changed;
+    },
+    publish: (changed) => service.restartWith(changed),
+  },
+  rewrap: (cursor, isCheck) => createRewrapCall(api(), () => service.vars.ADMIN_TOKEN ?? "")(cursor, isCheck),
+  now: () => Date.now() + aheadMs,
+  report: () => {},
+});
+
+/** Runs a rotation to its end, as if the operator repeated the command whenever the next step is due. */
+const rotate = async (kind: keyof typeof rotations): Promise<void> => {
+  for (let aheadMs = 0; !(await runRotation(kind, rotationOptions(aheadMs))); ) aheadMs += 31 * dayMs;
+};
+
+const getData = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
+  const response = await fetch(`${api()}${path}`, {
+    ...init,
+    headers: { "content-type": "application/json", ...(init.headers ?? bearer()) },
+  });
+  const answer = (await response.json()) as { data?: T; error?: object };
+  if (answer.data === undefined) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer.error)}`);
+  return answer.data;
+};
+
+const listSealedColumns = async (): Promise<readonly (readonly [table: string, column: string])[]> => {
+  const database = await service.runtime.database();
+  const { results: tables } = await database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf*'")
+    .bind()
+    .all<{ name: string }>();
+  const columns = await Promise.all(
+    tables.map(async ({ name }) => {
+      const { results } = await database.prepare("SELECT name FROM pragma_table_info(?)").bind(name).all<{ name: string }>();
+      return results.filter((column) => column.name.endsWith("_sealed")).map((column) => [name, column.name] as const);
+    }),
+  );
+  return columns.flat();
+};
+
+/** Lists the columns with values that the first master key still wraps. */
+const listColumnsUnderFirstKey = async (columns: readonly (readonly [string, string])[]): Promise<readonly string[]> => {
+  const database = await service.runtime.database();
+  const counts = await Promise.all(
+    columns.map(async ([table, column]) => {
+      const { results } = await database
+        .prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} GLOB '1.*' OR ${column} GLOB '1-*'`)
+        .bind()
+        .all<{ n: number }>();
+      return results[0]?.n === 0 ? [] : [`${table}.${column}`];
+    }),
+  );
+  return counts.flat();
+};
+
+describe("the rotation of every key under traffic", () => {
+  test("loses nothing, continues after interruptions, and leaves everything readable, searchable and verifiable", {
+    timeout: 600_000,
+  }, async () => {
+    const { results: certificates } = await service.database
+      .prepare("SELECT id FROM certificates WHERE environment = 'live' AND business_id = ? ORDER BY ord LIMIT 3")
+      .bind(service.world.acme.id)
+      .all<{ id: string }>();
+    const { webhooks } = await getData<{ webhooks: { id: string }[] }>("/webhooks", { headers: owner });
+    const revealedBefore = await Promise.all(webhooks.map(({ id }) => getData(`/webhooks/${id}/secret`, { headers: owner })));
+    expect(revealedBefore.length).toBeGreaterThan(0);
+    const traffic = startTraffic();
+
+    // The publication of the new master key fails once. The repeated command publishes the same key.
+    const failing = { ...rotationOptions().store, publish: () => Promise.reject(new Error("no network")) };
+    await expect(runRotation("master", { ...rotationOptions(), store: failing })).rejects.toThrow("no network");
+    const prepared = secrets.MASTER_KEYS;
+    expect(statSync(statePath).mode & 0o777).toBe(0o600);
+    // The work through the stored values stops after three steps. The repeated command continues behind them.
+    let calls = 0;
+    const interrupted: RotationOptions["rewrap"] = (cursor, isCheck) => {
+      calls += 1;
+      return calls > 3 ? Promise.reject(new Error("interrupted")) : rotationOptions().rewrap(cursor, isCheck);
+    };
+    await expect(runRotation("master", { ...rotationOptions(), rewrap: interrupted })).rejects.toThrow("interrupted");
+    expect(secrets.MASTER_KEYS).toBe(prepared);
+    expect(describeRotation("master", statePath, Date.now())).toContain("next  2.");
+    expect(await runRotation("master", rotationOptions())).toBe(false);
+    expect(await countOutdatedValues(rotationOptions())).toBe(0);
+    expect(listMasterKeyVersions(secrets)).toEqual(["1", "2"]);
+    await rotate("master");
+    expect(listMasterKeyVersions(secrets)).toEqual(["2"]);
+    const sealedColumns = await listSealedColumns();
+    expect(sealedColumns.length).toBeGreaterThan(25);
+    expect(await listColumnsUnderFirstKey(sealedColumns)).toEqual([]);
+
+    for (const kind of ["issuer", "ledger", "audit"] as const) {
+      await rotate(kind);
+      expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
+    }
+
+    // The owner rotates the signing secret of an endpoint.
+    const [endpoint] = webhooks;
+    const rotated = await getData<{ secret: string }>(`/webhooks/${endpoint?.id}/rotate-secret`, {
+      method: "POST",
+      headers: owner,
+    });
+    await traffic.stop();
+    await service.runtime.scheduled("* * * * *");
+    expect(traffic.acknowledged.length).toBeGreaterThanOrEqual(minSubmissions);
+
+    const stored = await (await service.runtime.database())
+      .prepare("SELECT count(*) AS n FROM certificates WHERE id IN (SELECT value FROM json_each(?))")
+      .bind(JSON.stringify(traffic.acknowledged.map(({ certId }) => certId)))
+      .all<{ n: number }>();
+    expect(stored.results).toEqual([{ n: traffic.acknowledged.length }]);
+    const sample = [...traffic.acknowledged.slice(0, 5), ...traffic.acknowledged.slice(-5)];
+    for (const { certId, email } of sample) {
+      expect((await getData<{ status: string }>(`/certs/${certId}/verify`)).status).toBe("active");
+      expect(JSON.stringify(await getData(`/certs/${certId}`))).toContain(email);
+    }
+    for (const { certId, email } of sample) {
+      const found = await getData<{ certs: { cert_id: string }[] }>("/certs/search", {
+        method: "POST",
+        body: JSON.stringify({ subject_email: email }),
+      });
+      expect(found.certs.map(({ cert_id: id }) => id)).toEqual([certId]);
+    }
+    const trust = trustOf(await (await fetch(`${service.origin}/.well-known/svc-trust.json`)).json());
+    const packs = [...certificates.map(({ id }) => id), ...traffic.acknowledged.slice(-2).map(({ certId }) => certId)];
+    for (const id of packs) {
+      const pack = await fetch(`${api()}/certs/${id}/evidence-pack?format=zip`, { headers: bearer() });
+      const { failed } = await verifyPack(new Uint8Array(await pack.arrayBuffer()), { ...defaultVerificationOptions, trust });
+      expect(failed, id).toBeNull();
+    }
+    const revealedAfter = await Promise.all(
+      webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })),
+    );
+    expect(revealedAfter[0]?.secret).toBe(rotated.secret);
+    expect(revealedAfter.slice(1)).toEqual(revealedBefore.slice(1));
+  });
+});

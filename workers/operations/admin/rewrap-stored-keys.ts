@@ -1,0 +1,92 @@
+// Moves everything that is sealed with an earlier master key to the current one, in steps that an operator's command repeats until the end
+// (POST /v1/admin/keys/master). A step that is repeated finds nothing to do, so the work can stop and start at any time.
+import { firstShard } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
+import type { Database } from "../../../storage/database.ts";
+import { rewrapRows, sealedTables, type RowPosition } from "../../../storage/rewrap-values.ts";
+import { findMasterKeyVersion } from "../../../storage/vault.ts";
+import { environments } from "../webhooks/find-event-sequence.ts";
+import type { AdminDependencies } from "./dependencies.ts";
+
+/** Rows of one step. Each has up to two values, and a batch of 200 statements takes well under a second. */
+const rowsPerStep = 100;
+/** Businesses of one step. Each has two event sequences, which are separate objects. */
+const businessesPerStep = 20;
+
+/** Name of the step that follows the tables: the signing secrets of the webhook endpoints. */
+const endpointsStep = "endpoints";
+const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
+
+/** Where the work continues. */
+export interface RewrapCursor {
+  readonly shard: string;
+  readonly step: string;
+  readonly position: RowPosition;
+}
+
+export interface RewrapStep {
+  /** Version of the master key that seals. */
+  readonly version: string;
+  /** Values that this step found under an earlier key. */
+  readonly outdated: number;
+  /** Where the next step continues; null at the end. */
+  readonly next: RewrapCursor | null;
+}
+
+const rewrapEndpoints = async (
+  services: AdminDependencies,
+  db: Database,
+  position: RowPosition,
+  isCheck: boolean,
+): Promise<{ readonly outdated: number; readonly position: RowPosition | null }> => {
+  const businessIds = await listBusinessIdsAfter(db, String(position[0] ?? ""), businessesPerStep);
+  const sequences = businessIds.flatMap((id) => environments.map((environment) => services.eventSequence(id, environment)));
+  const counts = await Promise.all(
+    sequences.map(async (sequence) => {
+      const secrets = await sequence.listSealedSecrets();
+      const outdated = secrets.filter((sealed) => findMasterKeyVersion(sealed) !== services.vault.currentVersion);
+      if (outdated.length === 0 || isCheck) return outdated.length;
+      const rewrapped = await Promise.all(outdated.map(async (from) => ({ from, to: (await services.vault.rewrap(from)) ?? from })));
+      await sequence.replaceSealedSecrets(rewrapped);
+      return outdated.length;
+    }),
+  );
+  return {
+    outdated: counts.reduce((sum, count) => sum + count, 0),
+    position: businessIds.length < businessesPerStep ? null : [businessIds.at(-1) as string],
+  };
+};
+
+const findNextCursor = (shards: readonly string[], { shard, step }: RewrapCursor, position: RowPosition | null): RewrapCursor | null => {
+  if (position !== null) return { shard, step, position };
+  const nextStep = steps[steps.indexOf(step) + 1];
+  if (nextStep !== undefined) return { shard, step: nextStep, position: [] };
+  const nextShard = shards[shards.indexOf(shard) + 1];
+  return nextShard === undefined ? null : { shard: nextShard, step: steps[0] as string, position: [] };
+};
+
+/**
+ * Does one step of the work. `cursor` is the `next` of the previous step; null starts. With `isCheck`, changes nothing and only counts.
+ * Returns `not_found` if the cursor names no shard or no step.
+ */
+export const rewrapStoredKeys = async (
+  services: AdminDependencies,
+  { cursor, isCheck }: { readonly cursor: RewrapCursor | null; readonly isCheck: boolean },
+): Promise<Result<RewrapStep, "not_found">> => {
+  const shards = services.shards.all();
+  const at = cursor ?? { shard: firstShard, step: steps[0] as string, position: [] };
+  const [, db] = shards.find(([id]) => id === at.shard) ?? [];
+  if (db === undefined || !steps.includes(at.step)) return refuse("not_found");
+  const table = sealedTables.find(({ name }) => name === at.step);
+  const { outdated, position } =
+    table === undefined
+      ? await rewrapEndpoints(services, db, at.position, isCheck)
+      : await rewrapRows(db, services.vault, table, { position: at.position, max: rowsPerStep, isCheck });
+  const next = findNextCursor(
+    shards.map(([id]) => id),
+    at,
+    position,
+  );
+  return ok({ version: services.vault.currentVersion, outdated, next });
+};
