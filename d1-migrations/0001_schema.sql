@@ -1276,8 +1276,14 @@ CREATE TABLE changes (
   type TEXT NOT NULL,
   entity_type TEXT NOT NULL,
   entity_id TEXT NOT NULL,
-  at INTEGER NOT NULL
+  at INTEGER NOT NULL,
+  -- The event sequence that gets the change as a public event.
+  sequence TEXT,
+  -- The time that the event shows, if it is not `at`.
+  event_at INTEGER,
+  event_data_sealed TEXT
 ) STRICT;
+CREATE INDEX changes_sequence ON changes (sequence, ord) WHERE sequence IS NOT NULL;
 
 CREATE TABLE change_readers (
   reader TEXT PRIMARY KEY,
@@ -1289,11 +1295,14 @@ CREATE TABLE change_readers (
 
 CREATE TABLE change_exceptions (
   reader TEXT NOT NULL,
+  -- What failed: an event sequence, or the number of a change.
+  subject TEXT NOT NULL,
+  -- The first change that waits for it.
   ord INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 1,
   next_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  PRIMARY KEY (reader, ord)
+  PRIMARY KEY (reader, subject)
 ) STRICT, WITHOUT ROWID;
 
 -- Sorted by change, so that inserts append. One change has one row for each of its chains.
@@ -1391,33 +1400,6 @@ CREATE TABLE attestations (
 CREATE INDEX attestations_due ON attestations (next_at) WHERE status = 'pending';
 
 -- Outboxes of events, email and other work
-
-CREATE TABLE event_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  event_id TEXT NOT NULL UNIQUE,
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  type TEXT NOT NULL,
-  share_id TEXT,
-  cert_id TEXT,
-  data_sealed TEXT,
-  created_at INTEGER NOT NULL,
-  CHECK (share_id IS NULL OR cert_id IS NULL)
-) STRICT;
-CREATE INDEX event_outbox_business ON event_outbox (business_id, ord);
-
-CREATE TABLE sandbox_event_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  event_id TEXT NOT NULL UNIQUE,
-  business_id TEXT NOT NULL REFERENCES businesses (id),
-  type TEXT NOT NULL,
-  share_id TEXT,
-  cert_id TEXT,
-  data_sealed TEXT,
-  -- On the sandbox clock.
-  created_at INTEGER NOT NULL,
-  CHECK (share_id IS NULL OR cert_id IS NULL)
-) STRICT;
-CREATE INDEX sandbox_event_outbox_business ON sandbox_event_outbox (business_id, ord);
 
 CREATE TABLE mail_outbox (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -6,10 +6,10 @@ import type { CommittedPayload, PendingEntry } from "../core/audit/trail.ts";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { DomainEventType } from "../core/domain-events.ts";
-import type { Instant } from "../core/time.ts";
-import { advanceReader, isNotException, lastChangeOrd, readerOffset, selectNewestChange, setChangesAside } from "./changes.ts";
-import type { ChangePosition } from "./changes.ts";
-import { batch, onPrimary, type Database } from "./database.ts";
+import { hourMs, type Instant } from "../core/time.ts";
+import type { ChangeReader } from "./change-reader.ts";
+import { isSetAside, lastChangeOrd, readerOffset } from "./changes.ts";
+import { batch, onPrimary, type Database, type Found } from "./database.ts";
 import { bulkInsert, excluded } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, jsonList, query } from "./query.ts";
@@ -31,29 +31,8 @@ export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: 
 
 const pendingFields = { ord, id, chain, type, entityType, entityId, at, payloadHash };
 
-/**
- * Lists up to `max` entries that an audit log has not read, oldest first, and the last change that they cover; null if there is nothing
- * to read. Never divides the entries of one change. Reads from the primary, to see changes that were just committed.
- */
-export const readAuditEntries = async (db: Database, auditLog: number, max: number) => {
-  const primary = onPrimary(db);
-  const isUnread = allOf(sql`${ord} > ${readerOffset(getAuditReader(auditLog))}`, eq(auditEntries.auditLog, auditLog));
-  const unread = primary
-    .select(pendingFields)
-    .from(auditEntries)
-    .where(isUnread)
-    .orderBy(ord, chain)
-    .limit(max + 1);
-  const [rows, [newest = null]] = await primary.batch([unread, selectNewestChange(primary)]);
-  const hasMore = rows.length > max;
-  const next = rows.at(-1);
-  const entries = hasMore ? rows.filter((entry) => entry.ord !== next?.ord) : rows;
-  const position: ChangePosition | null = hasMore ? (entries.at(-1) ?? null) : newest;
-  return { entries, position, hasMore };
-};
-
 /** Lists an audit log's entries of these changes, oldest first. */
-export const listAuditEntriesOf = (db: Database, auditLog: number, ords: readonly number[]) =>
+const listAuditEntriesOf = (db: Database, auditLog: number, ords: readonly number[]) =>
   db
     .select(pendingFields)
     .from(auditEntries)
@@ -61,18 +40,41 @@ export const listAuditEntriesOf = (db: Database, auditLog: number, ords: readonl
     .orderBy(ord, chain)
     .all();
 
-/** Records that an audit log has read all changes up to `position`, except those that it could not append. */
-export const saveAuditPosition = (db: Database, auditLog: number, position: ChangePosition, malformed: readonly number[], now: Instant) => {
-  const reader = getAuditReader(auditLog);
-  return batch(db, [
-    ...(malformed.length === 0 ? [] : [setChangesAside(db, reader, malformed, now)]),
-    db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: now }).onConflictDoNothing(),
-    advanceReader(db, reader, position),
-  ]);
-};
+export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
+
+// A malformed entry needs another version of the code, so frequent attempts would not help.
+const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
+
+/** Returns an audit log as a reader of the change log. A change whose entries are malformed fails alone. */
+export const createAuditReader = (
+  auditLog: number,
+  { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },
+): ChangeReader<PendingAuditEntry> => ({
+  name: getAuditReader(auditLog),
+  maxPerPage,
+  selectUnread: (db, max) =>
+    db
+      .select(pendingFields)
+      .from(auditEntries)
+      .where(allOf(sql`${ord} > ${readerOffset(getAuditReader(auditLog))}`, eq(auditEntries.auditLog, auditLog)))
+      .orderBy(ord, chain)
+      .limit(max),
+  listWorkOf: (db, exceptions) =>
+    listAuditEntriesOf(
+      db,
+      auditLog,
+      exceptions.map((exception) => exception.ord),
+    ),
+  getSubject: (entry) => String(entry.ord),
+  process,
+  savePosition: (db, position) => [
+    db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing(),
+  ],
+  backoff,
+});
 
 /** Builds the condition that the audit log has the entry of the outer query. */
-export const isRecorded: SQL = sql`(${ord} <= ${readerOffset(auditReaderOf(auditEntries.auditLog))} and ${isNotException(auditReaderOf(auditEntries.auditLog), sql`${ord}`)})`;
+export const isRecorded: SQL = sql`(${ord} <= ${readerOffset(auditReaderOf(auditEntries.auditLog))} and not ${isSetAside(auditReaderOf(auditEntries.auditLog), sql`cast(${ord} as text)`)})`;
 
 /** Selects when the audit log recorded the entry of the outer query. */
 export const recordedAtField = sql<Instant | null>`(${query
@@ -162,9 +164,11 @@ export const recordShareChanges = (
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
     readonly personEntryIf?: SQL;
+    /** The sequence that gets the changes as public events, the time that each event shows, and their order. */
+    readonly event?: { readonly sequence: SQL; readonly at: SQL; readonly order: SQL };
   },
 ) => {
-  const { from, where, id: changeId, type: eventType, at: now, max, business, person, personEntryIf = sql`true` } = recorded;
+  const { from, where, id: changeId, type: eventType, at: now, max, business, person, personEntryIf = sql`true`, event } = recorded;
   const about = sql`${eventType}, 'share', ${shares.id}, ${now}`;
   // The limit makes SQLite build an index over these rows. Without it, the time is quadratic: 12 s for 2,000 shares.
   const appended = sql`(select ${changes.ord}, ${changes.id} from ${changes} where ${changes.ord} > ${lastChangeOrd} - ${max} limit -1)`;
@@ -176,8 +180,10 @@ export const recordShareChanges = (
   const ofPerson = row(shares.consumerAuditLog, shares.consumerChain, person, withChange);
   return {
     changes: db
-      .insert(changes, "id", "type", "entityType", "entityId", "at")
-      .select(sql`select ${changeId}, ${about} from ${from} where (${where})`),
+      .insert(changes, "id", "type", "entityType", "entityId", "at", "sequence", "eventAt")
+      .select(
+        sql`select ${changeId}, ${about}, ${event?.sequence ?? null}, ${event?.at ?? null} from ${from} where (${where}) order by ${event?.order ?? changeId}`,
+      ),
     auditEntries: db
       .insert(auditEntries, ...entryColumns)
       .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${personEntryIf}`),

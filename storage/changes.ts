@@ -2,16 +2,17 @@
 // stores the last change it has read, and rows that all readers have passed are deleted. docs/internals/change-log.md explains the design.
 import { desc, eq, inArray, lte, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
-import { hourMs, type Instant } from "../core/time.ts";
+import type { Backoff } from "../core/retry.ts";
+import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { bulkInsert, excluded } from "./inserts.ts";
-import { allOf, existsIn, jsonList, notExistsIn, query } from "./query.ts";
+import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
 import { changeExceptions, changeReaders, changes } from "./schema.ts";
 
 export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
 
 /** Appends changes in order. The last one gets `lastChangeOrd`, which later statements of the same batch can use. */
-export const appendChanges = bulkInsert(changes, ["id", "type", "entityType", "entityId", "at"]);
+export const appendChanges = bulkInsert(changes, ["id", "type", "entityType", "entityId", "at", "sequence", "eventAt"]);
 
 /** The number of the newest change: in a batch, of the change that the batch has just appended. */
 export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.ord.name)}) from ${changes})`;
@@ -89,53 +90,65 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 };
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first. The change that the slowest reader has reached stays, so
- * that its number is not used again and a database that was set back is noticed.
+ * Deletes up to `max` changes that all of these readers have passed, oldest first, except those for which `isNeeded` is true. The change
+ * that the slowest reader has reached stays, so that its number is not used again and a database that was set back is noticed.
  */
-export const deletePassedChanges = (db: Database, readers: readonly string[], max: number) => {
+export const deletePassedChanges = (db: Database, readers: readonly string[], isNeeded: SQL, max: number) => {
   const slowest = sql`(select min(${readerOffset(sql`j.value`)}) from json_each(${JSON.stringify(readers)}) j)`;
-  const passed = query.select({ ord: changes.ord }).from(changes).where(sql`${changes.ord} < ${slowest}`).orderBy(changes.ord).limit(max);
+  const passed = query
+    .select({ ord: changes.ord })
+    .from(changes)
+    .where(sql`${changes.ord} < ${slowest} and not (${isNeeded})`)
+    .orderBy(changes.ord)
+    .limit(max);
   return db.delete(changes).where(inArray(changes.ord, passed));
 };
 
-const retryStepMs = hourMs; // exceptions need a fix or another system to recover, so frequent attempts would not help
-const maxRetrySteps = 6;
+/** Builds the condition that a reader has set a subject aside. */
+export const isSetAside = (reader: SQL | string, subject: SQL): SQL =>
+  existsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.subject} = ${subject}`);
 
-/** Sets changes aside for one reader that could not process them, so that the reader can pass them. A second call changes nothing. */
-export const setChangesAside = (db: Database, reader: string, ords: readonly number[], now: Instant) =>
-  db
-    .insert(changeExceptions, "reader", "ord", "nextAt", "createdAt")
-    .select(sql`select ${reader}, value, ${now + retryStepMs}, ${now} from json_each(${JSON.stringify(ords)}) where true`)
+/** Something that a reader could not process: an event sequence that is down, or a change that is malformed. */
+export interface ChangeException {
+  readonly subject: string;
+  /** The first change that waits for it. */
+  readonly ord: number;
+}
+
+/** Sets subjects aside for one reader, so that the reader can pass their changes. A second call changes nothing. */
+export const setAside = (db: Database, reader: string, exceptions: readonly ChangeException[], nextAt: Instant, now: Instant) => {
+  const { each, cell } = jsonTable(exceptions);
+  return db
+    .insert(changeExceptions, "reader", "subject", "ord", "nextAt", "createdAt")
+    .select(sql`select ${reader}, ${cell("subject")}, ${cell("ord")}, ${nextAt}, ${now} from ${each} where true`)
     .onConflictDoNothing();
+};
 
-/** Builds the condition that a change was not set aside for a reader. */
-export const isNotException = (reader: SQL | string, ord: SQL): SQL =>
-  notExistsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.ord} = ${ord}`);
-
-/** Lists changes that were set aside for a reader and are due again. */
-export const listDueExceptions = async (db: Database, reader: string, now: Instant, max: number): Promise<readonly number[]> => {
-  const rows = await db
-    .select({ ord: changeExceptions.ord })
+/** Selects what was set aside for a reader and is due again, oldest change first. */
+export const selectDueExceptions = (db: DrizzleD1Database, reader: string, now: Instant, max: number) =>
+  db
+    .select({ subject: changeExceptions.subject, ord: changeExceptions.ord })
     .from(changeExceptions)
     .where(allOf(eq(changeExceptions.reader, reader), lte(changeExceptions.nextAt, now)))
     .orderBy(changeExceptions.ord)
     .limit(max);
-  return rows.map(({ ord }) => ord);
-};
 
-const areExceptions = (reader: string, ords: readonly number[]): SQL =>
-  allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.ord, jsonList(ords)));
+const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
+  allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.subject, jsonList(subjects)));
 
-/** Ends exceptions whose changes the reader has processed. */
-export const deleteExceptions = (db: Database, reader: string, ords: readonly number[]) =>
-  db.delete(changeExceptions).where(areExceptions(reader, ords));
+/**
+ * Ends exceptions that the reader has processed up to the change `readUpTo`. If another run of the reader has passed that change, it may
+ * have left changes to them, so they stay.
+ */
+export const deleteExceptions = (db: Database, reader: string, subjects: readonly string[], readUpTo: number) =>
+  db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${readerOffset(reader)} <= ${readUpTo}`));
 
-/** Waits longer before the next attempt, up to six hours. */
-export const postponeExceptions = (db: Database, reader: string, ords: readonly number[], now: Instant) =>
+/** Sets the next attempt, later after each failure. */
+export const postponeExceptions = (db: Database, reader: string, subjects: readonly string[], { firstMs, maxMs }: Backoff, now: Instant) =>
   db
     .update(changeExceptions)
     .set({
       attempts: sql`${changeExceptions.attempts} + 1`,
-      nextAt: sql`${now} + min(${changeExceptions.attempts} + 1, ${maxRetrySteps}) * ${retryStepMs}`,
+      nextAt: sql`${now} + min(${maxMs}, ${firstMs} << min(${changeExceptions.attempts}, 20))`,
     })
-    .where(areExceptions(reader, ords));
+    .where(areExceptions(reader, subjects));

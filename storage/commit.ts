@@ -1,10 +1,10 @@
-// Commits each change as one batch: its own statements plus the audit entries, anchor statements and public events that its domain events
-// require. Either everything is committed or nothing is. A 2xx response is sent only after the commit.
+// Commits each change as one batch: its own statements, and for each domain event a row of the change log, audit entries and an anchor
+// statement. Either everything is committed or nothing is. A 2xx response is sent only after the commit.
 import { sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
 import { toBase64Url } from "../core/bytes.ts";
-import type { EventType } from "../core/events/event.ts";
+import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
 import { toAuditPayload, domainEventRoutes, type DomainEvent, type DomainEventRoute } from "../core/domain-events.ts";
 import type { BusinessId } from "../core/ids.ts";
 import { refuse, type Refusal } from "../core/result.ts";
@@ -13,7 +13,6 @@ import { toCanonicalJson } from "../core/canonical-json.ts";
 import { auditPayloadContext, insertAuditEntries } from "./audit-entries.ts";
 import { appendChanges, lastChangeOrd, type NewChange } from "./changes.ts";
 import { batch, shapeResults, type BatchResults, type Database, type Statement, type Statements } from "./database.ts";
-import { insertOutboxEvents, type NewEvent } from "./outboxes/events.ts";
 import { insertIf, bulkInsert } from "./inserts.ts";
 import { anchors, auditEntries, changes } from "./schema.ts";
 import type { Vault } from "./vault.ts";
@@ -30,16 +29,33 @@ interface RecordedChange {
   readonly entries: readonly AuditRow[];
 }
 
+const getDomainEventRoute = ({ type }: DomainEvent): DomainEventRoute => domainEventRoutes[type];
+
+const hasPublicEvent = (event: DomainEvent): boolean => {
+  const { event: publicType, requiresOptIn } = getDomainEventRoute(event);
+  return publicType !== null && (requiresOptIn !== true || event.businessId !== undefined);
+};
+
+/** Events about sandbox records have a sequence of their own, so that test data never reaches a live endpoint. */
+const getSequenceOf = (event: DomainEvent): string | null => {
+  if (!hasPublicEvent(event)) return null;
+  const { type, businessId, environment } = event;
+  if (businessId === undefined || environment === undefined)
+    throw new Error(`commit: ${type} has a public event and no business or environment`);
+  return getEventSequenceName(businessId, environment);
+};
+
 const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<RecordedChange> => {
-  const { type, entityType, entityId, at, chains } = event;
+  const { type, entityType, entityId, at, occurredAt = null, chains } = event;
   const change = { id: crypto.randomUUID(), type, entityType, entityId, at };
+  const sequence = getSequenceOf(event);
   const entries = chains.map(async ({ tag, auditLog, content = event }) => {
     const payload = toAuditPayload(content);
     const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
     const payloadSealed = await vault.seal(auditPayloadContext(change.id, tag), toCanonicalJson([salt, payload]));
     return { ...change, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  return { change, entries: await Promise.all(entries) };
+  return { change: { ...change, sequence, eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
 /** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
@@ -58,37 +74,9 @@ const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEve
   };
 };
 
-const toOutboxEvent = (
-  { type: eventType, entityType, entityId, at, occurredAt, businessId, environment }: DomainEvent,
-  type: EventType,
-) => {
-  if (businessId === undefined || environment === undefined)
-    throw new Error(`commit: ${eventType} has a public event and no business or environment`);
-  const isShare = entityType === "share";
-  const about = { shareId: isShare ? entityId : null, certId: isShare ? null : entityId };
-  return { environment, event: { id: crypto.randomUUID(), businessId, type, ...about, dataSealed: null, createdAt: occurredAt ?? at } };
-};
-
-/** Events about sandbox records have their own outbox, so that test data never reaches a live endpoint. */
-const buildEventStatements = (
-  db: Database,
-  events: readonly { readonly environment: Environment; readonly event: NewEvent }[],
-): readonly Statement[] =>
-  (["live", "sandbox"] as const).flatMap((environment) => {
-    const own = events.filter((event) => event.environment === environment).map(({ event }) => event);
-    return own.length === 0 ? [] : [insertOutboxEvents(db, environment, own)];
-  });
-
-const getDomainEventRoute = ({ type }: DomainEvent): DomainEventRoute => domainEventRoutes[type];
-
-const hasPublicEvent = (event: DomainEvent): boolean => {
-  const { event: publicType, requiresOptIn } = getDomainEventRoute(event);
-  return publicType !== null && (requiresOptIn !== true || event.businessId !== undefined);
-};
-
 /**
- * Returns the statements that domain events add to a change: one insert each for the change log, all audit entries and all anchors, and one
- * per environment for all public events. A conditional change can add only audit entries.
+ * Returns the statements that domain events add to a change: one insert each for the change log, all audit entries and all anchors. A
+ * conditional change can add only audit entries.
  */
 export const buildDomainEventStatements = async (
   db: Database,
@@ -103,10 +91,9 @@ export const buildDomainEventStatements = async (
   );
   if (new Set(statements.map(({ statement }) => statement)).size < statements.length)
     throw new Error("commit: two domain events have the same anchor statement");
-  const events = domainEvents.filter(hasPublicEvent).map((event) => toOutboxEvent(event, getDomainEventRoute(event).event as EventType));
   const recorded = await Promise.all(domainEvents.map((event) => toRecordedChange(vault, event)));
   if (onlyIf !== undefined) {
-    if (statements.length + events.length > 0)
+    if (statements.length > 0 || domainEvents.some(hasPublicEvent))
       throw new Error("commit: a domain event with an anchor or a public event cannot have a condition");
     return recorded.flatMap(({ change, entries }) => [
       insertIf(db, changes, change, onlyIf),
@@ -123,7 +110,6 @@ export const buildDomainEventStatements = async (
       recorded.flatMap(({ entries }, at) => entries.map((entry) => ({ ...entry, back: countBack(at) }))),
     ),
     ...(statements.length === 0 ? [] : [insertAnchorStatements(db, statements)]),
-    ...buildEventStatements(db, events),
   ];
 };
 

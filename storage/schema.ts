@@ -8,6 +8,7 @@ import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
+import type { EventType } from "../core/events/event.ts";
 import { mailFailureReasons } from "../core/mail/message.ts";
 import type { OwnerNoticeKind } from "../core/mail/templates.ts";
 import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
@@ -386,14 +387,21 @@ export const idempotentResponses = table(
 /** A checkpoint of a log is a change too, because its statement goes to the ledgers. */
 export type CheckpointType = "audit.checkpoint" | "ledger.checkpoint";
 
-export const changes = table("changes", {
-  ord: integer().primaryKey(),
-  id: text().notNull(),
-  type: text().$type<DomainEventType | CheckpointType>().notNull(),
-  entityType: text().$type<EntityType | "log">().notNull(),
-  entityId: text().notNull(),
-  at: instant().notNull(),
-});
+export const changes = table(
+  "changes",
+  {
+    ord: integer().primaryKey(),
+    id: text().notNull(),
+    type: text().$type<DomainEventType | EventType | CheckpointType>().notNull(),
+    entityType: text().$type<EntityType | "log">().notNull(),
+    entityId: text().notNull(),
+    at: instant().notNull(),
+    sequence: text(),
+    eventAt: instant(),
+    eventDataSealed: text(),
+  },
+  (t) => [index("changes_sequence").on(t.sequence, t.ord).where(isNotNull(t.sequence))],
+);
 
 export const changeReaders = table("change_readers", {
   reader: text().primaryKey(),
@@ -407,12 +415,13 @@ export const changeExceptions = table(
   "change_exceptions",
   {
     reader: text().notNull(),
+    subject: text().notNull(),
     ord: integer().notNull(),
     attempts: integer().notNull().default(1),
     nextAt: instant().notNull(),
     createdAt: instant().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.reader, t.ord] })],
+  (t) => [primaryKey({ columns: [t.reader, t.subject] })],
 );
 
 export const auditEntries = table(
@@ -586,23 +595,6 @@ export const attestations = table(
     index("attestations_due").on(t.nextAt).where(sql`${t.status} = 'pending'`),
   ],
 );
-
-const eventOutboxColumns = () => ({
-  ord: ord(),
-  eventId: text().notNull().unique(),
-  businessId: businessRef().notNull(),
-  type: text().notNull(),
-  shareId: text(),
-  certId: text(),
-  dataSealed: text(),
-  createdAt: instant().notNull(),
-});
-
-export const eventOutbox = table("event_outbox", eventOutboxColumns(), (t) => [index("event_outbox_business").on(t.businessId, t.ord)]);
-
-export const sandboxEventOutbox = table("sandbox_event_outbox", eventOutboxColumns(), (t) => [
-  index("sandbox_event_outbox_business").on(t.businessId, t.ord),
-]);
 
 export const sandboxClocks = table("sandbox_clocks", {
   businessId: businessRef().primaryKey(),

@@ -10,9 +10,9 @@ import type { Database, Found, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, jsonTable, jsonList, notExistsIn, query } from "./query.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
-import { eventOutboxFor } from "./outboxes/events.ts";
+import { eventSequenceOf } from "./public-events.ts";
 import { shareTime } from "./sandbox-clocks.ts";
-import { fieldFanouts, shares, shareValues } from "./schema.ts";
+import { changes, fieldFanouts, shares, shareValues } from "./schema.ts";
 import { columnContext } from "./vault.ts";
 
 /** The maximum number of copies that one batch updates. */
@@ -86,9 +86,9 @@ export const updateShareCopies = (
   const isOlder = sql`${shareValues.revision} < ${revision}`;
   return [
     db
-      .insert(eventOutboxFor(environment), "eventId", "businessId", "type", "shareId", "dataSealed", "createdAt")
+      .insert(changes, "id", "type", "entityType", "entityId", "at", "sequence", "eventDataSealed")
       .select(
-        sql`select ${events.cell("id")}, ${shares.businessId}, ${events.cell("type")}, ${shares.id}, ${events.cell("dataSealed")}, ${now} from ${events.each} inner join ${shares} on ${shares.id} = ${events.cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by ${events.order}`,
+        sql`select ${events.cell("id")}, ${events.cell("type")}, 'share', ${shares.id}, ${now}, ${eventSequenceOf(shares.businessId, environment)}, ${events.cell("dataSealed")} from ${events.each} inner join ${shares} on ${shares.id} = ${events.cell("shareId")} inner join ${shareValues} on ${shareValues.shareId} = ${shares.id} where ${shares.environment} = ${environment} and ${shares.state} = 'active' and ${shares.expiresAt} > ${now} and ${isOlder} order by ${events.order}`,
       ),
     db
       .update(shares)

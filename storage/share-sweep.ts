@@ -1,5 +1,5 @@
 // The sweep of due shares: expiry warnings and expirations. One batch handles up to 2,000 shares and marks each share with the run's ID.
-// Events, audit entries and notices are joined on that ID, so a repeated run does nothing twice.
+// Changes, audit entries and notices are joined on that ID, so a repeated run does nothing twice.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -7,7 +7,7 @@ import { computeNextDueAt } from "../core/shares/due-dates.ts";
 import { toIso, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { recordShareChanges, createUnsealedPayload, type UnsealedEventType } from "./audit-entries.ts";
-import { eventOutboxFor } from "./outboxes/events.ts";
+import { eventSequenceOf } from "./public-events.ts";
 import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
@@ -86,8 +86,7 @@ const toSweepRow = (share: DueShare, realTime: Instant) => {
     at: now,
     next: isOver ? null : computeNextDueAt(share, now),
     type,
-    event: crypto.randomUUID(),
-    entry: crypto.randomUUID(),
+    change: crypto.randomUUID(),
     businessHash: business.hash,
     businessText: business.text,
     personHash: person.hash,
@@ -112,21 +111,17 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
       })
       .from(each)
       .where(and(eq(shares.id, cell("id")), eq(shares.state, "active"), eq(shares.nextDueAt, cell("due")))),
-    db
-      .insert(eventOutboxFor(environment), "eventId", "businessId", "type", "shareId", "createdAt")
-      .select(
-        sql`select ${cell("event")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by ${order}`,
-      ),
     ...Object.values(
       recordShareChanges(db, {
         from: swept,
         where: sql`true`,
-        id: cell("entry"),
+        id: cell("change"),
         type: cell("type"),
         at: now,
         max: due.length,
         business: { hash: cell("businessHash"), text: cell("businessText") },
         person: { hash: cell("personHash"), text: cell("personText") },
+        event: { sequence: eventSequenceOf(shares.businessId, environment), at: cell("at"), order },
       }),
     ),
     db

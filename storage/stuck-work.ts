@@ -5,7 +5,8 @@ import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn } from "./query.ts";
 import { isRecorded } from "./audit-entries.ts";
-import { anchors, auditEntries, changeExceptions, changeReaders, changes, eventOutbox, mailOutbox, outbox } from "./schema.ts";
+import { isUnplacedEvent } from "./public-events.ts";
+import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox } from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
 
@@ -32,7 +33,7 @@ export const listStuckWork = async (db: Database, now: Instant) => {
     change_exceptions: countWaiting(db, changeExceptions, changeExceptions.createdAt, sql`true`),
     anchors: countWaiting(db, anchors, anchors.createdAt, allOf(inArray(anchors.ord, unanchored), isOpen, lte(anchors.createdAt, before))),
     parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.attempts} > 0 and ${anchors.status} = 'parked'`),
-    events: countWaiting(db, eventOutbox, eventOutbox.createdAt, lte(eventOutbox.createdAt, before)),
+    events: countWaiting(db, changes, changes.at, allOf(isUnplacedEvent, lte(changes.at, before))),
     mail: countWaiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
     policies: countWaiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "policy"), lte(outbox.createdAt, before))),
     subscription_ends: countWaiting(

@@ -1,14 +1,12 @@
 // Reads the shards' change logs into the audit log, one shard at a time.
 import type { ShardId } from "../../core/ids.ts";
-import { batch, type Database, type Found } from "../../storage/database.ts";
-import { getAuditReader, listAuditEntriesOf, readAuditEntries, saveAuditPosition } from "../../storage/audit-entries.ts";
-import { deleteExceptions, listDueExceptions, postponeExceptions } from "../../storage/changes.ts";
+import { createAuditReader, type PendingAuditEntry } from "../../storage/audit-entries.ts";
+import { runReader } from "../../storage/change-reader.ts";
+import type { Database } from "../../storage/database.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
 const pagesPerRun = 20; // 10,000 entries per shard and run take a few seconds, well within the 15 minutes that an alarm may take
-
-type PendingAuditEntry = Found<typeof readAuditEntries>["entries"][number];
 
 export interface DrainResult {
   readonly appended: number;
@@ -33,45 +31,26 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends entries. Returns the sequence numbers of the changes whose entries are malformed, or null if the log is frozen. */
-const appendEntries = (entries: readonly PendingAuditEntry[], shard: ShardId, { append }: DrainPorts) => {
-  const outcome = append(entries.map(({ ord, ...entry }) => ({ ...entry, changeOrd: ord, shard })));
-  if (outcome === null) return null;
-  const ids = new Set(outcome.malformed);
-  if (ids.size > 0) console.error(JSON.stringify({ level: "error", at: "audit-log.rows", error: `${ids.size} malformed` }));
-  return { appended: outcome.appended, malformed: entries.filter(({ id }) => ids.has(id)).map(({ ord }) => ord) };
-};
-
-/** Tries changes again that were set aside because of malformed entries. A new version of the code may accept them. */
-const retryExceptions = async (shard: ShardId, db: Database, ports: DrainPorts): Promise<number> => {
-  const reader = getAuditReader(ports.auditLog);
-  const due = await listDueExceptions(db, reader, Date.now(), entriesPerPage);
-  if (due.length === 0) return 0;
-  const outcome = appendEntries(await listAuditEntriesOf(db, ports.auditLog, due), shard, ports);
-  if (outcome === null) return 0;
-  const { appended, malformed } = outcome;
-  const done = due.filter((ord) => !malformed.includes(ord));
-  await batch(db, [deleteExceptions(db, reader, done), postponeExceptions(db, reader, malformed, Date.now())]);
-  return appended;
-};
-
-/**
- * Appends the entries of unread changes, then stores the position. If the process crashes in between, the changes are read again and
- * recognized. Returns null if the log is frozen.
- */
-const drainShard = async (shard: ShardId, db: Database, ports: DrainPorts): Promise<DrainResult | null> => {
-  let appended = await retryExceptions(shard, db, ports);
-  for (let pages = 0; pages < pagesPerRun; pages += 1) {
-    const { entries, position, hasMore } = await readAuditEntries(db, ports.auditLog, entriesPerPage);
-    if (position === null) return { appended, hasMore: false };
-    const outcome = appendEntries(entries, shard, ports);
+/** Appends the entries of unread changes. Returns null if the log is frozen. */
+const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
+  let appended = 0;
+  let pages = 0;
+  const process = async (entries: readonly PendingAuditEntry[]): Promise<ReadonlySet<string> | null> => {
+    const outcome = append(entries.map(({ ord, ...entry }) => ({ ...entry, changeOrd: ord, shard })));
     if (outcome === null) return null;
     appended += outcome.appended;
-    await saveAuditPosition(db, ports.auditLog, position, outcome.malformed, Date.now());
-    if (!hasMore) return { appended, hasMore: false };
-    await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
-  }
-  return { appended, hasMore: true };
+    const malformed = new Set(outcome.malformed);
+    if (malformed.size > 0) console.error(JSON.stringify({ level: "error", at: "audit-log.rows", error: `${malformed.size} malformed` }));
+    return new Set(entries.filter(({ id }) => malformed.has(id)).map(({ ord }) => String(ord)));
+  };
+  const canContinue = async (): Promise<boolean> => {
+    if (pages > 0) await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
+    pages += 1;
+    return pages <= pagesPerRun;
+  };
+  const reader = createAuditReader(auditLog, { maxPerPage: entriesPerPage, process, clock: Date.now });
+  const hasMore = await runReader(db, reader, { clock: Date.now, canContinue });
+  return hasMore === null ? null : { appended, hasMore };
 };
 
 /** Drains every shard. A shard that fails does not delay the others. */

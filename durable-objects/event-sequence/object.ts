@@ -1,5 +1,5 @@
 // A business's event sequence, one object per business and environment: its events without gaps, and its webhook endpoints. Events come
-// from the outbox in the business's database. A crash at any point loses no events: outbox rows are read again and recognized, and an alarm
+// from the change log in the business's database. A crash at any point loses no events: changes are read again and recognized, and an alarm
 // set together with the events hands them over to the delivery queues. The work is done in sequence.ts, archive.ts, hand-over.ts and
 // endpoints.ts.
 import { DurableObject } from "cloudflare:workers";
@@ -65,7 +65,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     const scheduleNextAlarm = (): Promise<void> => this.#scheduleNextAlarm();
     this.#sequence = new Sequence(storage, {
       archive,
-      getOwner: () => this.#getOwner(),
+      getName: () => this.#getName(),
       openDatabase: () => openShards(env, backgroundTimeoutMs).get(shardOfId(this.#getOwner().businessId)),
       onAppended: () => {
         this.#handOver.saveProgress();
@@ -134,12 +134,13 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Appends everything that is waiting in the outbox and hands it over to the delivery queues. Concurrent calls share one drain. Never
-   * rejects.
+   * Appends every event that was committed before the call, and hands it over to the delivery queues. Concurrent calls share one drain.
+   * Returns false if the events could not be read; an alarm then tries again. Never rejects.
    */
-  async drain(): Promise<void> {
-    await this.#sequence.drain();
+  async drain(): Promise<boolean> {
+    const isDone = await this.#sequence.drain();
     await this.#handOver.waitForPushes();
+    return isDone;
   }
 
   /**

@@ -1,9 +1,9 @@
-// The sequence of a business's events: takes events from the outbox, gives each the next number exactly once, and serves them as a feed.
+// The sequence of a business's events: reads them from the change log, gives each the next number exactly once, and serves them as a feed.
 import type { StoredEvent } from "../../core/events/event.ts";
-import type { EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
-import { deleteSequencedEvents, listWaitingEvents } from "../../storage/outboxes/events.ts";
+import type { ChangePosition } from "../../storage/changes.ts";
+import { listEventsToPlace } from "../../storage/public-events.ts";
 import type { EventArchive } from "./archive.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
 import * as tables from "./tables.ts";
@@ -23,7 +23,7 @@ const minDrainSpacingMs = 30; // at 50 events a second, two or three events shar
 
 export interface SequencePorts {
   readonly archive: EventArchive;
-  readonly getOwner: () => EventSequenceOwner;
+  readonly getName: () => string;
   /** Throws if the owner's database is not bound. */
   readonly openDatabase: () => Database;
   /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
@@ -35,7 +35,9 @@ export class Sequence {
   readonly #storage: DurableObjectStorage;
   readonly #ports: SequencePorts;
   #head: number;
-  #draining: Promise<void> | null = null;
+  /** The last change that this object has read since it started. Without it, it reads some changes again and recognizes them. */
+  #lastRead: ChangePosition | null = null;
+  #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
   /** Set by each call, because the current pass may have read before the caller's row was committed. */
   #isDrainRequested = false;
@@ -58,15 +60,16 @@ export class Sequence {
   }
 
   /**
-   * Appends everything that is waiting in the outbox. Concurrent calls share one drain. Never rejects: the alarm retries a failed drain.
+   * Appends every event that was committed before the call. Concurrent calls share one drain. Never rejects: resolves to false after a
+   * failure, and the alarm tries again.
    */
-  drain(): Promise<void> {
+  drain(): Promise<boolean> {
     this.#isDrainRequested = true;
     this.#draining ??= this.#drainUntilIdle();
     return this.#draining;
   }
 
-  async #drainUntilIdle(): Promise<void> {
+  async #drainUntilIdle(): Promise<boolean> {
     try {
       while (this.#isDrainRequested) {
         // Under load, passes are spaced out, so that events committed in between share one pass. A lone event never waits.
@@ -80,35 +83,29 @@ export class Sequence {
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
+      return true;
     } catch (error) {
       this.#retry = nextRetry(this.#retry, drainBackoff);
       logError("drain", error);
       await this.#ports.scheduleNextAlarm();
+      return false;
     } finally {
       this.#draining = null;
     }
   }
 
-  /**
-   * Reads and appends the events, then deletes them from the outbox. If the process crashes after appending, the rows are read again and
-   * recognized. Rows are deleted by ID and are never skipped because of their age, because row numbers start over after a database restore.
-   */
+  /** Reads and appends the events. Events that are read again after a crash or a database restore are recognized by their IDs. */
   async #appendWaitingEvents(): Promise<void> {
-    const { archive, getOwner, openDatabase, onAppended } = this.#ports;
+    const { archive, getName, openDatabase, onAppended } = this.#ports;
     const db = openDatabase();
-    const owner = getOwner();
     for (;;) {
-      const rows = await listWaitingEvents(db, owner, rowsPerRead);
+      const rows = await listEventsToPlace(db, getName(), this.#lastRead, rowsPerRead);
       if (rows.length === 0) return;
       const fresh = await archive.excludeKnown(rows);
       // No await before onAppended, so the events and the alarm that hands them over are written together.
       this.#head = this.#storage.transactionSync(() => tables.appendEvents(this.#storage.sql, fresh, this.#head));
+      this.#lastRead = rows.at(-1) ?? null;
       await onAppended();
-      await deleteSequencedEvents(
-        db,
-        owner.environment,
-        rows.map(({ id }) => id),
-      ).run();
       if (rows.length < rowsPerRead) return;
       await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
     }

@@ -58,7 +58,7 @@ const measurePlacing = async (place: ProducerTarget): Promise<void> => {
   const seconds = (performance.now() - began) / 1_000;
   printFigure(
     "events placed in order",
-    `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the outbox in ${(seconds * 1_000).toFixed(0)} ms)`,
+    `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the change log in ${(seconds * 1_000).toFixed(0)} ms)`,
   );
 };
 

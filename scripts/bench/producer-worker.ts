@@ -2,7 +2,7 @@
 // record change does: a database batch, then a notification after the response. It is never deployed.
 
 interface EventSequenceStub {
-  readonly drain: () => Promise<void>;
+  readonly drain: () => Promise<boolean>;
   readonly addEndpoint: (endpoint: object) => Promise<string>;
   readonly listDeliveries: (endpointId: string, limit: number, before: string | null) => Promise<unknown>;
   readonly listEvents: (cursor: number, limit: number, types: null) => Promise<unknown>;
@@ -31,8 +31,8 @@ interface ProducerRequest {
 const commit = async (db: D1Database, business: string, count: number): Promise<readonly string[]> => {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   const insert = db.prepare(
-    `INSERT INTO event_outbox (event_id, business_id, type, share_id, cert_id, data_sealed, created_at)
-     VALUES (?, ?, 'certificate.revoked', NULL, 'cc_00k3v9d2m4q8x1c7b5n0t6w2h9', NULL, ?)`,
+    `INSERT INTO changes (id, sequence, type, entity_type, entity_id, at)
+     VALUES (?, ?, 'certificate.revoked', 'certificate', 'cc_00k3v9d2m4q8x1c7b5n0t6w2h9', ?)`,
   );
   if (count > 0) await db.batch(ids.map((id) => insert.bind(id, business, Date.now())));
   return ids;

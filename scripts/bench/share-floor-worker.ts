@@ -19,11 +19,20 @@ interface FloorRequest {
 
 const yearMs = 365 * 86_400_000;
 
-const insertEntries = (db: D1Database, entityId: string, type: string, now: number, count: number): D1PreparedStatement[] => {
+const insertEntries = (
+  db: D1Database,
+  entityId: string,
+  type: string,
+  now: number,
+  count: number,
+  sequence: string | null = null,
+): D1PreparedStatement[] => {
   const id = random(36);
   const entry = () => ({ id, chain: random(32), hash: random(64), sealed: "x".repeat(446) });
   return [
-    db.prepare("INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES (?, ?, 'share', ?, ?)").bind(id, type, entityId, now),
+    db
+      .prepare("INSERT INTO changes (id, type, entity_type, entity_id, at, sequence) VALUES (?, ?, 'share', ?, ?, ?)")
+      .bind(id, type, entityId, now, sequence),
     db
       .prepare(
         `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash, payload_sealed)
@@ -82,15 +91,12 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Floor
         "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at, consumer_id) VALUES (?, 'share_receipt', ?, ?, ?, ?, ?)",
       )
       .bind(random(36), "x".repeat(1_200), now + yearMs, now + yearMs, now, consumer),
-    ...insertEntries(db, id, "share.created", now, 2),
+    ...insertEntries(db, id, "share.created", now, 2, business),
     db
       .prepare(
         "INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES ((SELECT MAX(ord) FROM changes), 'tlog:floor', 'event', ?, 'share.created', ?, ?, ?, ?)",
       )
       .bind(id, random(250), random(64), now, now),
-    db
-      .prepare("INSERT INTO event_outbox (event_id, business_id, type, share_id, created_at) VALUES (?, ?, 'share.created', ?, ?)")
-      .bind(random(36), business, id, now),
   ]);
   return Response.json({ id, code }, { status: 201 });
 };

@@ -118,7 +118,9 @@ const describeReconciliation = (name: string, expected: number, reported: number
 
 const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
   const { db, url } = service;
-  while ((await queryNumber(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(pollEveryMs);
+  const unplaced = `SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NOT NULL
+    AND ord > COALESCE((SELECT ord FROM change_readers WHERE reader = 'events'), 0))`;
+  while ((await queryNumber(db, unplaced)) === 1) await pause(pollEveryMs);
   const reported = await readFeed(url, keys);
   for (const [type, expected] of Object.entries(due)) {
     const entries = await db

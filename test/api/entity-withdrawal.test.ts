@@ -31,9 +31,11 @@ const code = (answer: TestResponse): string => `${answer.status} ${answer.body.e
 const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
 const heldOfThree = () => issueToNewPerson({ entities: three });
 const events = async (certId: string): Promise<string[]> =>
-  (await env.DB.prepare("SELECT type FROM event_outbox WHERE cert_id = ?1 ORDER BY ord").bind(certId).all<{ type: string }>()).results.map(
-    ({ type }) => type,
-  );
+  (
+    await env.DB.prepare("SELECT type FROM changes WHERE entity_id = ?1 AND sequence IS NOT NULL ORDER BY ord")
+      .bind(certId)
+      .all<{ type: string }>()
+  ).results.map(({ type }) => type);
 const countWithdrawals = async (certId: string): Promise<number[]> => {
   const row = await env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM entity_withdrawals WHERE cert_id = ?1) AS acts,

@@ -391,7 +391,6 @@ const send = (sendable: Sendable, key: string | null, change: { body?: object; c
 const counted = [
   "email_codes",
   "mail_outbox",
-  "event_outbox",
   "anchors",
   "withdrawals",
   "cease_acknowledgements",
@@ -406,11 +405,12 @@ const effects = async (): Promise<object> => {
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
   const entries = "(SELECT COUNT(*) FROM audit_entries WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run on their own schedule.
+  const events = "(SELECT COUNT(*) FROM changes WHERE sequence IS NOT NULL) AS events";
   const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM email_code_failures) AS failures";
   const log = eventSequences.getByName(world.acme.id);
   const endpoints = await log.listEndpoints();
   return {
-    rows: await env.DB.prepare(`SELECT ${rows.join(", ")}, ${entries}, ${misses}`).first(),
+    rows: await env.DB.prepare(`SELECT ${rows.join(", ")}, ${entries}, ${events}, ${misses}`).first(),
     endpoints: endpoints.map(({ endpoint }) => endpoint),
     secrets: await Promise.all(endpoints.map(({ endpoint }) => log.findEndpointSettings(endpoint.id))),
     posts: posts.filter(({ url }) => url.startsWith("https://hook1.merchant-tests.com/")).length,

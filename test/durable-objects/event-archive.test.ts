@@ -163,8 +163,6 @@ describe("an event sequence at its size limit", () => {
       await log.drain();
       expect((await readAll(log, 500)).map(({ id }) => id)).toEqual([...ids, ...fresh]);
     });
-    const waiting = await env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE business_id = ?").bind(business).first<number>("n");
-    expect(waiting).toBe(0);
   });
 
   test("W29: has each event once at every moment when it crashes before, during or after a move", async () => {

@@ -377,7 +377,7 @@ test.each(seeds)(
             databases.map((db) =>
               db
                 .prepare(
-                  "SELECT (SELECT COUNT(*) || '|' || COALESCE(MAX(changed_by), '') FROM shares) || '|' || (SELECT COUNT(*) FROM share_codes) || '|' || (SELECT COUNT(*) FROM audit_entries) || '|' || (SELECT COUNT(*) FROM event_outbox) || '|' || (SELECT COUNT(*) FROM share_intents) || '|' || (SELECT TOTAL(revision) FROM share_values) || '|' || (SELECT COUNT(*) FROM consumer_shards) AS n",
+                  "SELECT (SELECT COUNT(*) || '|' || COALESCE(MAX(changed_by), '') FROM shares) || '|' || (SELECT COUNT(*) FROM share_codes) || '|' || (SELECT COUNT(*) FROM audit_entries) || '|' || (SELECT COUNT(*) FROM changes WHERE sequence IS NOT NULL) || '|' || (SELECT COUNT(*) FROM share_intents) || '|' || (SELECT TOTAL(revision) FROM share_values) || '|' || (SELECT COUNT(*) FROM consumer_shards) AS n",
                 )
                 .first("n"),
             ),

@@ -2,15 +2,19 @@
 // set back. Afterward, each reader must have processed every change that the database contains.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { getAuditReader, readAuditEntries, saveAuditPosition } from "../../storage/audit-entries.ts";
-import { deleteExceptions, deletePassedChanges, listDueExceptions } from "../../storage/changes.ts";
+import { createAuditReader, getAuditReader, type PendingAuditEntry } from "../../storage/audit-entries.ts";
+import { runReader, type ChangeReader } from "../../storage/change-reader.ts";
+import { deletePassedChanges, type ChangePosition } from "../../storage/changes.ts";
+import { dayMs } from "../../core/time.ts";
 import { openDatabase } from "../../storage/database.ts";
+import { createEventReader, isUnplacedEvent, listEventsToPlace } from "../../storage/public-events.ts";
 import { appendAuditedChanges } from "../support/changes.ts";
 
 const histories = 15;
 const steps = 60;
 const db = openDatabase(env.DB);
 const logs = [0, 1, 2];
+const sequenceNames = ["biz_a", "biz_a~sandbox", "biz_b"];
 const tables = ["changes", "audit_entries", "change_readers", "change_exceptions", "audit_batches"];
 
 /** A small generator, so that a failure can be repeated with its seed. */
@@ -41,57 +45,97 @@ const writeTables = async (contents: ReadonlyMap<string, readonly Row[]>): Promi
     ]);
 };
 
-/** A reader that keeps what it has processed outside of the database, as an audit log does. */
-class ModelReader {
-  readonly auditLog: number;
-  /** Every change once, in the order in which it was processed. */
+/** How one run of a reader goes. */
+interface Run {
+  readonly maxPerPage: number;
+  /** The process dies after the work and before it stores the position. */
+  readonly dies: boolean;
+  readonly fails: (subject: string) => boolean;
+}
+
+/** A target that is not in the database and keeps what it has processed, each change once, as audit logs and event sequences do. */
+class Target {
   readonly processed: string[] = [];
-  constructor(auditLog: number) {
-    this.auditLog = auditLog;
-  }
   process(ids: readonly string[]): void {
     for (const id of ids) if (!this.processed.includes(id)) this.processed.push(id);
   }
-  /** Reads one page. A reader that dies processes it and does not store its position. */
-  async read(max: number, dies: boolean, refuses: (id: string) => boolean): Promise<boolean> {
-    const { entries, position, hasMore } = await readAuditEntries(db, this.auditLog, max);
-    const refused = entries.filter(({ id }) => refuses(id));
-    this.process(entries.filter((entry) => !refused.includes(entry)).map(({ id }) => id));
-    if (dies || position === null) return false;
-    await saveAuditPosition(
-      db,
-      this.auditLog,
-      position,
-      refused.map(({ ord }) => ord),
-      0,
-    );
-    return hasMore;
-  }
-  async retryRefused(): Promise<void> {
-    const reader = getAuditReader(this.auditLog);
-    const ords = await listDueExceptions(db, reader, Number.MAX_SAFE_INTEGER, 1_000);
-    const { results } = await env.DB.prepare(
-      "SELECT id FROM audit_entries WHERE audit_log = ? AND ord IN (SELECT value FROM json_each(?)) ORDER BY ord",
-    )
-      .bind(this.auditLog, JSON.stringify(ords))
-      .all<{ id: string }>();
-    this.process(results.map(({ id }) => id));
-    await deleteExceptions(db, reader, ords).run();
-  }
 }
+
+let now = 0;
+
+const runOnce = async <Work extends { readonly ord: number; readonly id: string }>(
+  reader: ChangeReader<Work>,
+  { maxPerPage, dies }: Run,
+): Promise<void> => {
+  const process = async (work: readonly Work[]): Promise<ReadonlySet<string> | null> => {
+    const failed = await reader.process(work);
+    if (dies) throw new Error("the process died");
+    return failed;
+  };
+  now += dayMs; // everything that was set aside is due again
+  const run = runReader(db, { ...reader, maxPerPage, process }, { clock: () => now, canContinue: () => true });
+  await run.catch((error: Error) => expect(error.message).toBe("the process died"));
+};
+
+const createModelAuditLog = (auditLog: number) => {
+  const target = new Target();
+  const run = (how: Run): Promise<void> => {
+    const process = async (entries: readonly PendingAuditEntry[]) => {
+      target.process(entries.filter(({ id }) => !how.fails(id)).map(({ id }) => id));
+      return new Set(entries.filter(({ id }) => how.fails(id)).map(({ ord }) => String(ord)));
+    };
+    return runOnce(createAuditReader(auditLog, { maxPerPage: how.maxPerPage, process, clock: () => 0 }), how);
+  };
+  return { target, run };
+};
+
+/** Event sequences read their changes themselves and remember the last one until they are restarted. */
+const createModelSequences = () => {
+  const sequences = new Map(sequenceNames.map((name) => [name, { target: new Target(), last: null as ChangePosition | null }]));
+  const drain = async (name: string): Promise<void> => {
+    const sequence = sequences.get(name)!;
+    for (;;) {
+      const events = await listEventsToPlace(db, name, sequence.last, 3);
+      if (events.length === 0) return;
+      sequence.target.process(events.map(({ id }) => id));
+      sequence.last = events.at(-1)!;
+    }
+  };
+  const run = (how: Run): Promise<void> =>
+    runOnce(
+      createEventReader(async (names) => {
+        for (const name of names) if (!how.fails(name)) await drain(name);
+        return new Set(names.filter(how.fails));
+      }),
+      how,
+    );
+  const restart = (name: string): void => {
+    sequences.get(name)!.last = null;
+  };
+  return { sequences, run, drain, restart };
+};
 
 test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
   "every reader processes every change (history $seed)",
   async ({ seed }) => {
     const random = createRandom(seed);
     await writeTables(new Map(tables.map((name) => [name, []])));
-    const readers = logs.map((auditLog) => new ModelReader(auditLog));
-    const pick = (): ModelReader => readers[random(readers.length)] as ModelReader;
+    const auditLogs = logs.map(createModelAuditLog);
+    const events = createModelSequences();
+    const sequenceOf = new Map<string, string | null>();
     let committed = 0;
     let numbers = new Map<number, string>(); // which change had a number, since the database was last set back
     let backup = await readTables(tables);
     const refusedIds = new Set<string>();
     const refuses = (id: string): boolean => refusedIds.has(id);
+    const pickSequence = (): string => sequenceNames[random(sequenceNames.length)] as string;
+    const runRandomReader = (): Promise<void> => {
+      const how = { maxPerPage: 1 + random(5), dies: random(3) === 0 };
+      const [reader, down] = [random(5), random(2) === 0 ? pickSequence() : null];
+      return reader < logs.length
+        ? (auditLogs[reader] as (typeof auditLogs)[number]).run({ ...how, fails: refuses })
+        : events.run({ ...how, fails: (name) => name === down });
+    };
 
     for (let step = 0; step < steps; step += 1) {
       const action = random(12);
@@ -102,14 +146,19 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
           if (random(15) === 0) refusedIds.add(id);
           return id;
         });
-        await appendAuditedChanges(env.DB, ids, random(logs.length), "c".repeat(32));
+        const sequence = random(3) === 0 ? null : pickSequence();
+        for (const id of ids) sequenceOf.set(id, sequence);
+        await appendAuditedChanges(env.DB, ids, random(logs.length), "c".repeat(32), sequence);
         for (const row of (await readTables(["changes"])).get("changes") ?? []) {
           expect(numbers.get(row.ord as number) ?? row.id).toBe(row.id); // no number is used twice
           numbers.set(row.ord as number, row.id as string);
         }
-      } else if (action < 9) await pick().read(1 + random(5), random(3) === 0, refuses);
-      else if (action < 10) await deletePassedChanges(db, logs.map(getAuditReader), 1 + random(10)).run();
-      else if (action < 11) backup = await readTables(tables);
+      } else if (action < 8) await runRandomReader();
+      else if (action < 9) await events.drain(pickSequence());
+      else if (action < 10) {
+        events.restart(pickSequence());
+        await deletePassedChanges(db, logs.map(getAuditReader), isUnplacedEvent, 1 + random(10)).run();
+      } else if (action < 11) backup = await readTables(tables);
       else {
         // Either everything is set back, or everything except what the readers have stored.
         const restored = random(2) === 0 ? tables : tables.filter((name) => !name.startsWith("change_"));
@@ -118,19 +167,26 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
       }
     }
 
-    for (const reader of readers) {
-      while (await reader.read(10, false, () => false));
-      await reader.retryRefused();
-    }
+    // Everything works again. The second run tries what the first one set aside.
+    const working = { maxPerPage: 10, dies: false, fails: () => false };
+    for (const { run } of [...auditLogs, events]) for (let runs = 0; runs < 2; runs += 1) await run(working);
     const { results } = await env.DB.prepare("SELECT ord, id, audit_log FROM audit_entries ORDER BY ord").all<Row>();
-    for (const { auditLog, processed } of readers) {
-      const expected = results.filter((row) => row.audit_log === auditLog).map(({ id }) => id as string);
+    const expectProcessed = ({ processed }: Target, expected: readonly string[], isDelayed: (id: string) => boolean): void => {
       expect(expected.filter((id) => !processed.includes(id))).toEqual([]);
-      const inOrder = expected.filter((id) => !refuses(id));
+      const inOrder = expected.filter((id) => !isDelayed(id));
       expect(processed.filter((id) => inOrder.includes(id))).toEqual(inOrder);
-    }
+    };
+    const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id as string);
+    for (const [auditLog, { target }] of auditLogs.entries())
+      expectProcessed(target, ids(results.filter((row) => row.audit_log === auditLog)), refuses);
+    for (const [name, { target }] of events.sequences)
+      expectProcessed(
+        target,
+        ids(results).filter((id) => sequenceOf.get(id) === name),
+        () => false,
+      );
     // Nothing is kept that every reader has passed, except the newest change.
-    await deletePassedChanges(db, logs.map(getAuditReader), 1_000).run();
+    await deletePassedChanges(db, logs.map(getAuditReader), isUnplacedEvent, 1_000).run();
     const left = (await readTables(["changes"])).get("changes") ?? [];
     expect(left.map(({ ord }) => ord)).toEqual(committed === 0 ? [] : [left[0]?.ord]);
   },

@@ -8,6 +8,7 @@ import type { BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import { openDatabase, type Statement } from "../../storage/database.ts";
+import { listEventsToPlace } from "../../storage/public-events.ts";
 import { businesses } from "../../storage/schema.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
 import { readDatabaseContents, world } from "../support/world.ts";
@@ -92,15 +93,16 @@ describe("a commit", () => {
         event({ entityId: "cc_internal" }),
       ],
     );
-    const { results } = await env.DB.prepare("SELECT * FROM event_outbox ORDER BY ord").all<Record<string, unknown>>();
-    const shared = { business_id: world.acme.id, created_at: 1_000, data_sealed: null };
-    expect(results.map(({ ord: _ord, event_id: _id, ...rest }) => rest)).toEqual([
-      { ...shared, type: "certificate.revoked", cert_id: "cc_public", share_id: null },
-      { ...shared, type: "business.ceased", cert_id: null, share_id: "shr_1" },
+    const placed = async (sequence: string) => (await listEventsToPlace(db, sequence, null, 10)).map(({ ord: _ord, ...event }) => event);
+    const results = await placed(world.acme.id);
+    const shared = { createdAt: 1_000, dataSealed: null };
+    expect(results.map(({ id: _id, ...rest }) => rest)).toEqual([
+      { ...shared, type: "certificate.revoked", certId: "cc_public", shareId: null },
+      { ...shared, type: "business.ceased", certId: null, shareId: "shr_1" },
     ]);
-    const sandboxEvents = await env.DB.prepare("SELECT cert_id, type FROM sandbox_event_outbox").all();
-    expect(sandboxEvents.results).toEqual([{ cert_id: "cc_sandbox", type: "certificate.revoked" }]);
-    for (const { event_id } of results) expect(event_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const sandboxEvents = await placed(`${world.acme.id}~sandbox`);
+    expect(sandboxEvents).toMatchObject([{ certId: "cc_sandbox", type: "certificate.revoked" }]);
+    for (const { id } of results) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const { businessId: _, ...unowned } = revoked;
     await expect(commitChange([], [{ ...unowned, entityId: "cc_unowned" }])).rejects.toThrow(
       "has a public event and no business or environment",

@@ -1,14 +1,20 @@
 // Writes to the change log as a committed change does, for tests that need many changes or malformed ones.
 
-/** Appends one change for each ID, each with an entry in the given audit chain. */
-export const appendAuditedChanges = (db: D1Database, ids: readonly string[], auditLog: number, chain: string): Promise<unknown> =>
+/** Appends one change for each ID, each with an entry in the given audit chain, and with an event if a sequence is given. */
+export const appendAuditedChanges = (
+  db: D1Database,
+  ids: readonly string[],
+  auditLog: number,
+  chain: string,
+  sequence: string | null = null,
+): Promise<unknown> =>
   db.batch([
     db
       .prepare(
-        `INSERT INTO changes (id, type, entity_type, entity_id, at)
-         SELECT value, 'share.created', 'share', 'shr_' || value, 1772600767089 FROM json_each(?)`,
+        `INSERT INTO changes (id, type, entity_type, entity_id, at, sequence)
+         SELECT value, 'share.created', 'share', 'shr_' || value, 1772600767089, ?2 FROM json_each(?1)`,
       )
-      .bind(JSON.stringify(ids)),
+      .bind(JSON.stringify(ids), sequence),
     db
       .prepare(
         `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash)

@@ -2,16 +2,16 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
-import type { StoredEvent } from "../../core/events/event.ts";
+import type { EventType, StoredEvent } from "../../core/events/event.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { firstShard, generateId, generateSecret, type BusinessId } from "../../core/ids.ts";
+import { firstShard, generateId, generateSecret } from "../../core/ids.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
 import { hasDeliveryTables, findNextDueAt } from "../../durable-objects/delivery-queue/tables.ts";
 import type { DestinationHost } from "../../durable-objects/destination-host/object.ts";
 import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
-import { insertOutboxEvents } from "../../storage/outboxes/events.ts";
+import { changes } from "../../storage/schema.ts";
 import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
@@ -40,21 +40,16 @@ export const createBusiness = async (db: D1Database = env.DB): Promise<string> =
 
 const db = openDatabase(env.DB);
 
-export const buildEventRow = (businessId: string, change: Partial<StoredEvent> = {}) =>
-  insertOutboxEvents(db, "live", [
-    {
-      id: crypto.randomUUID(),
-      businessId: businessId as BusinessId,
-      type: "certificate.revoked",
-      createdAt: Date.now(),
-      shareId: null,
-      certId: generateId("cc_", firstShard, random),
-      dataSealed: null,
-      ...change,
-    },
-  ]);
+/** Builds the insert of a change that the business gets as an event. */
+export const buildEventRow = (businessId: string, change: Partial<StoredEvent> = {}) => {
+  const { id = crypto.randomUUID(), type = "certificate.revoked", createdAt = Date.now(), shareId = null, certId, dataSealed } = change;
+  const entityType = shareId === null ? "certificate" : "share";
+  const entityId = shareId ?? certId ?? generateId("cc_", firstShard, random);
+  const event = { sequence: businessId, eventDataSealed: dataSealed };
+  return db.insert(changes).values({ id, type: type as EventType, entityType, entityId, at: createdAt, ...event });
+};
 
-/** Commits events to the outbox as operations do. Returns their IDs in order. */
+/** Commits events as operations do. Returns their IDs in order. */
 export const commitEvents = async (businessId: string, count: number, change: Partial<StoredEvent> = {}): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => crypto.randomUUID() as string);
   for (let at = 0; at < count; at += 500)

@@ -427,15 +427,16 @@ const seedQueues = async ({ certId, activeShareId, consumerId, removalId }: Orig
     entity_id: copyId("cc_", "a"),
   });
   const event = {
-    event_id: copyId("ev", "e"),
-    business_id: text(world.acme.id),
+    ord: "-n.i",
+    id: copyId("ev", "e"),
     type: "'certificate.revoked'",
-    cert_id: copyId("cc_", "a"),
-    created_at: "n.i",
+    entity_type: "'certificate'",
+    entity_id: copyId("cc_", "a"),
+    at: "n.i",
+    sequence: text(world.acme.id),
   };
-  await insertRows("event_outbox", several, event);
-  await insertRows("event_outbox", several, { ...event, event_id: copyId("ev", "o"), business_id: copyId("biz_", "b") });
-  await insertRows("sandbox_event_outbox", several, event);
+  await insertRows("changes", several, event);
+  await insertRows("changes", several, { ...event, ord: `${-several} - n.i`, sequence: copyId("biz_", "b") });
   await insertRows("mail_outbox", many, {
     id: copyId("ml", "m"),
     template: "'code'",

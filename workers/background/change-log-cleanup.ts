@@ -2,6 +2,7 @@
 import { getLedgerReader } from "../../storage/anchors.ts";
 import { getAuditReader } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";
+import { isUnplacedEvent } from "../../storage/public-events.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
@@ -11,7 +12,7 @@ export const deletePassed = (platform: Platform): Promise<void> => {
   const readers = [...[...platform.config.auditKeys.keys()].map(getAuditReader), ...platform.ledgers.map(({ id }) => getLedgerReader(id))];
   return forEachShard(platform, "changes", async (db) => {
     while (await platform.hasBudget()) {
-      const { meta } = await deletePassedChanges(db, readers, changesPerStatement).run();
+      const { meta } = await deletePassedChanges(db, readers, isUnplacedEvent, changesPerStatement).run();
       if (meta.changes < changesPerStatement) return;
     }
   });

@@ -1,23 +1,37 @@
-// Moves committed events into the event sequences: right after a response, and every minute for any that are left.
+// Makes the event sequences read their events from the change log: right after a response for one business, and every minute for all.
 import type { Environment } from "../../core/access/entitlement.ts";
-import { listBusinessesWithEvents } from "../../storage/outboxes/events.ts";
+import { getEventSequenceName, parseEventSequenceName } from "../../core/events/event-sequence-name.ts";
+import { secondMs } from "../../core/time.ts";
+import { runReader } from "../../storage/change-reader.ts";
+import { withDeadline } from "../../storage/database.ts";
+import { createEventReader } from "../../storage/public-events.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxBusinesses = 1_000;
+const drainTimeoutMs = 5 * secondMs; // a sequence reads 500 events in a few milliseconds; after this time, the other businesses' turn comes
 
-/** Makes a business's event sequence read its outbox. If that fails, the rows stay, and the job tries again the next minute. */
-export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
-  await runIsolated(platform, "events", () => platform.eventSequence(businessId, environment).drain());
+/** Returns false if the sequence did not read its events in time. */
+const drainSequence = async (platform: Platform, name: string): Promise<boolean> => {
+  const { businessId, environment } = parseEventSequenceName(name);
+  const drain = (): Promise<boolean> => platform.eventSequence(businessId, environment).drain();
+  return (await runIsolated(platform, "events", () => withDeadline(drain, drainTimeoutMs))) === true;
 };
 
-/** Drains the events of every business with pending events. */
-export const sweepEvents = (platform: Platform): Promise<void> =>
-  forEachShard(platform, "events", async (db) => {
-    for (const environment of ["live", "sandbox"] as const) {
-      const businessIds = await listBusinessesWithEvents(db, environment, maxBusinesses);
-      await forEachConcurrently(maxConcurrentConnections, businessIds, (businessId) => drainEvents(platform, businessId, environment));
-    }
+/** Makes a business's event sequence read its events. If that fails, the reader does so within a minute. */
+export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
+  await drainSequence(platform, getEventSequenceName(businessId, environment));
+};
+
+/** Makes every sequence with unread events read them. Sets aside the sequences that fail. */
+export const sweepEvents = (platform: Platform): Promise<void> => {
+  const reader = createEventReader(async (sequences) => {
+    const failed = new Set<string>();
+    await forEachConcurrently(maxConcurrentConnections, sequences, async (name) => {
+      if (!(await drainSequence(platform, name))) failed.add(name);
+    });
+    return failed;
   });
+  return forEachShard(platform, "events", (db) => runReader(db, reader, { clock: platform.clock, canContinue: platform.hasBudget }));
+};

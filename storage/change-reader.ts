@@ -1,0 +1,107 @@
+// The loop that readers of the change log run: try again what was set aside, then read page by page, do the work, and store the position
+// after it. A reader that dies reads the same changes again, so its work must recognize what it has already done. The loop may run several
+// times at once.
+import type { DrizzleD1Database } from "drizzle-orm/d1";
+import type { Backoff } from "../core/retry.ts";
+import type { Instant } from "../core/time.ts";
+import {
+  advanceReader,
+  deleteExceptions,
+  postponeExceptions,
+  selectDueExceptions,
+  selectNewestChange,
+  setAside,
+  type ChangeException,
+  type ChangePosition,
+} from "./changes.ts";
+import { batch, onPrimary, type Database, type Statement } from "./database.ts";
+
+/** What a reader must do for a change. */
+interface ChangeWork extends ChangePosition {
+  /** True if the reader has already set its subject aside. The work then waits for the next attempt. */
+  readonly isSetAside?: boolean;
+}
+
+export interface ChangeReader<Work extends ChangeWork> {
+  readonly name: string;
+  readonly maxPerPage: number;
+  /** Selects up to `max` rows of work in changes that the reader has not read, oldest first. One change can have several rows. */
+  readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
+  /** Lists the work of exceptions. */
+  readonly listWorkOf: (db: Database, exceptions: readonly ChangeException[]) => Promise<readonly Work[]>;
+  /** Returns what fails together: the changes of one subject wait for each other. */
+  readonly getSubject: (work: Work) => string;
+  /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
+  readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
+  /** True if changes without work for this reader are deleted without it, so that it stores no position when there is no work. */
+  readonly isPassedWithoutWork?: true;
+  /** Returns statements to run when the position is stored. */
+  readonly savePosition?: (db: Database, position: ChangePosition) => readonly Statement[];
+  /** When to try again what failed. */
+  readonly backoff: Backoff;
+}
+
+interface ReaderPorts {
+  readonly clock: () => Instant;
+  /** Called before each page. If it resolves to false, the next run continues. */
+  readonly canContinue: () => boolean | Promise<boolean>;
+}
+
+/** Reads one page. Never divides the work of one change. `position` is the last change that the page covers; null if there are no changes. */
+const readPage = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>) => {
+  const primary = onPrimary(db); // to see changes that were just committed
+  const max = reader.maxPerPage;
+  const [rows, [newest = null]] = (await primary.batch([reader.selectUnread(primary, max + 1), selectNewestChange(primary)])) as [
+    readonly Work[],
+    readonly ChangePosition[],
+  ];
+  if (rows.length <= max) return { work: rows, position: newest, hasMore: false };
+  const work = rows.filter(({ ord }) => ord !== rows.at(-1)?.ord);
+  return { work, position: work.at(-1) ?? null, hasMore: true };
+};
+
+const retryExceptions = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>, now: Instant): Promise<void> => {
+  const primary = onPrimary(db);
+  const [due, [newest]] = await primary.batch([
+    selectDueExceptions(primary, reader.name, now, reader.maxPerPage),
+    selectNewestChange(primary),
+  ]);
+  if (due.length === 0) return;
+  const failed = await reader.process(await reader.listWorkOf(db, due));
+  if (failed === null) return;
+  const subjects = due.map(({ subject }) => subject);
+  const done = subjects.filter((subject) => !failed.has(subject));
+  await batch(db, [
+    deleteExceptions(db, reader.name, done, newest?.ord ?? 0),
+    postponeExceptions(db, reader.name, [...failed], reader.backoff, now),
+  ]);
+};
+
+/** Runs a reader. Returns whether changes remain for the next run, or null if the reader stopped itself. */
+export const runReader = async <Work extends ChangeWork>(
+  db: Database,
+  reader: ChangeReader<Work>,
+  { clock, canContinue }: ReaderPorts,
+): Promise<boolean | null> => {
+  await retryExceptions(db, reader, clock());
+  while (await canContinue()) {
+    const { work, position, hasMore } = await readPage(db, reader);
+    if (position === null || (work.length === 0 && reader.isPassedWithoutWork === true)) return false;
+    const failed = await reader.process(work.filter(({ isSetAside }) => isSetAside !== true));
+    if (failed === null) return null;
+    const exceptions = new Map<string, ChangeException>();
+    for (const each of work) {
+      const subject = reader.getSubject(each);
+      if ((each.isSetAside === true || failed.has(subject)) && !exceptions.has(subject))
+        exceptions.set(subject, { subject, ord: each.ord });
+    }
+    const now = clock();
+    await batch(db, [
+      ...(exceptions.size === 0 ? [] : [setAside(db, reader.name, [...exceptions.values()], now + reader.backoff.firstMs, now)]),
+      ...(reader.savePosition?.(db, position) ?? []),
+      advanceReader(db, reader.name, position),
+    ]);
+    if (!hasMore) return false;
+  }
+  return true;
+};
