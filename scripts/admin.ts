@@ -1,7 +1,7 @@
 // `npm run admin`: operator commands. They call the service's own admin routes, so they are checked and audited like any request.
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
-import { loadLocalSettings } from "./settings.ts";
+import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 
 const usage = `Usage: npm run admin -- <command>
 
@@ -16,6 +16,7 @@ const usage = `Usage: npm run admin -- <command>
                             Set the status of removal targets: requested, in_progress, completed or rejected.
   stuck                     List work that is overdue, and emails that were not delivered.
   resend <mail id>          Send an email again that was not delivered.
+  restore-drill             Show on a copy of the local data what a restore brings back. Stop npm start first.
 
 Environment:
   ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
@@ -40,6 +41,25 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   console.log(JSON.stringify(answer.data, null, 2));
 };
 
+/** Runs the drill with the current sources. */
+const runDrill = async (): Promise<void> => {
+  ensureDevVars();
+  const settings = loadLocalSettings();
+  const isRunning = await fetch(settings.origin, { signal: AbortSignal.timeout(2_000) }).then(
+    () => true,
+    () => false,
+  );
+  if (isRunning) throw new Error(`The service is running at ${settings.origin}. Stop npm start first, so that its data does not change.`);
+  const [{ buildAssets }, { bundleWorker }, { runRestoreDrill }] = await Promise.all([
+    import("./build.ts"),
+    import("./local-runtime.ts"),
+    import("./restore-drill.ts"),
+  ]);
+  await buildAssets();
+  await bundleWorker();
+  await runRestoreDrill({ settings, report: console.log });
+};
+
 const [command = "", id = "", plan = ""] = process.argv.slice(2);
 const businessPath = `businesses/${encodeURIComponent(id)}`;
 const status = statusByCommand[command];
@@ -47,7 +67,8 @@ try {
   if (command === "token") {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
-  } else if (command === "stuck") await callAdminRoute("stuck");
+  } else if (command === "restore-drill") await runDrill();
+  else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
   else if (command === "removal" && plan !== "") {
     const targets = Object.fromEntries(process.argv.slice(4).map((target) => target.split("=", 2)));

@@ -125,6 +125,11 @@ const prepareSecrets = async (
     if (missing.length > 0) throw new DeploymentError([`The deployment lacks ${missing.join(", ")}. Restore ${path} from your backup.`]);
     return Object.keys(added).length === 0 ? null : added;
   }
+  if (local === null && process.env.WORKERS_CI === "1")
+    throw new DeploymentError([
+      "The first deployment generates the keys, so run it on a machine of yours: the disk of this build is deleted when the build ends.",
+      "After that, builds can deploy: docs/operate/deploy.md.",
+    ]);
   const secrets = addProviderSecrets(local ?? (await generateDeploymentSecrets(deployment, new Date())), process.env);
   const missing = findMissingSecrets(deployment, Object.keys(secrets));
   if (missing.length > 0) throw new DeploymentError([`Set ${missing.join(", ")} in the environment of this command.`]);

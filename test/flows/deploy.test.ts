@@ -84,6 +84,17 @@ describe("npm run deploy", () => {
     hosts: /^PUT \/workers\/scripts\/svc\/domains\/records$/,
   };
 
+  test("generates no keys in a build whose disk is deleted, and creates nothing there", async () => {
+    const { status, output } = await run(`npm run deploy -- --domain ${domain} --yes --skip-check --replace-hosts`, {
+      ...api.environment,
+      WORKERS_CI: "1",
+    });
+    expect(status).toBe(1);
+    expect(output).toContain("The first deployment generates the keys, so run it on a machine of yours");
+    expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
+    expect(api.changes).toEqual([]);
+  }, 60_000);
+
   test("stops at a step that fails, and the same command completes the deployment", async () => {
     for (const [name, pattern] of Object.entries(steps).filter(([step]) => failingSteps === "all" || step === failingSteps)) {
       api.fail(pattern);
