@@ -106,6 +106,8 @@ export interface DomainEvent {
   readonly payload: JsonObject;
   /** The data that the ledger statement needs, for types that are anchored. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
+  /** The record is never deleted and contains everything that the statement consists of, so the statement is not stored separately. */
+  readonly isRebuiltFromRecord?: boolean;
   /** The business that receives the public event; required if the table has a public event for the type. */
   readonly businessId?: BusinessId;
   /** Required with `businessId`, because events about sandbox records have their own sequence. */

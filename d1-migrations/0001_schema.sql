@@ -488,6 +488,8 @@ CREATE TABLE certificates (
   counted INTEGER NOT NULL DEFAULT 1 CHECK (counted IN (0, 1)),
   -- What happened to the submitted values, as published; NULL if nothing did.
   submission_notes TEXT,
+  -- The number of the change that issued it.
+  change_ord INTEGER NOT NULL,
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
   CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
@@ -628,7 +630,7 @@ BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
   ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, counted, accepted_list_id,
   rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid,
-  submission_notes
+  submission_notes, change_ord
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_totaled AFTER INSERT ON certificates BEGIN
@@ -1281,7 +1283,10 @@ CREATE TABLE changes (
   sequence TEXT,
   -- The time that the event shows, if it is not `at`.
   event_at INTEGER,
-  event_data_sealed TEXT
+  event_data_sealed TEXT,
+  -- The ledger statement of a live issuance and its ledger. The certificate contains everything that the statement consists of.
+  ledger_id TEXT,
+  statement TEXT
 ) STRICT;
 CREATE INDEX changes_sequence ON changes (sequence, ord) WHERE sequence IS NOT NULL;
 
@@ -1329,6 +1334,23 @@ CREATE TABLE audit_batches (
   PRIMARY KEY (audit_log, ord)
 ) STRICT, WITHOUT ROWID;
 
+-- Receipts of statements that were submitted together.
+CREATE TABLE receipts (
+  -- The largest number of a change in the batch.
+  ord INTEGER PRIMARY KEY,
+  -- The smallest number of a change without a row in anchors. All such changes from here to ord are in the batch. NULL if there are none.
+  first_ord INTEGER,
+  ledger_id TEXT NOT NULL,
+  note TEXT NOT NULL,
+  leaves TEXT NOT NULL,
+  nodes TEXT NOT NULL,
+  leaf_bodies TEXT,
+  submitted_at INTEGER NOT NULL,
+  verified_at INTEGER NOT NULL,
+  anchored_at INTEGER NOT NULL
+) STRICT;
+
+-- Statements, except for those of live issuances, which have a row only if the ledger did not accept them at once.
 CREATE TABLE anchors (
   -- The number of the change.
   ord INTEGER PRIMARY KEY,
@@ -1337,14 +1359,11 @@ CREATE TABLE anchors (
   entity_id TEXT NOT NULL,
   event TEXT NOT NULL,
   statement TEXT NOT NULL,
-  entry_hash TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'prepared', 'anchored', 'parked')),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at INTEGER NOT NULL,
   prepared TEXT,
-  tx_ref TEXT,
-  receipt TEXT,
-  anchored_at INTEGER,
+  receipt_ord INTEGER REFERENCES receipts (ord),
   last_error TEXT,
   created_at INTEGER NOT NULL
 ) STRICT;

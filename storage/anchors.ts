@@ -1,21 +1,24 @@
-// Anchors: statements for the ledger, and their receipts. New statements are found with the change log. Statements that failed are found by
-// their due time. A receipt is stored only once.
-import { desc, eq, gt, inArray, isNull, lte, ne, notInArray, sql, type SQL } from "drizzle-orm";
+// Anchors: statements for the ledger, and their receipts. New statements are found with the change log. The statement of a live issuance is
+// in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at once. Receipts
+// are stored in batches, each only once.
+import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../core/certificates/published-certificate.ts";
+import { sha256 } from "../core/hash.ts";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
-import { parseReceipt, formatReceipt } from "../core/ledger/receipt.ts";
+import { packReceipts, unpackReceipt, type ReceiptBatch } from "../core/ledger/receipt-batch.ts";
 import { scheduleRetry, type AttemptHistory } from "../core/ledger/retries.ts";
+import { formatAnchorStatement, hashStatement } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { claimReader, holdsReader, lastChangeOrd, readerOffset, releaseReader, selectNewestChange } from "./changes.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
+import { jsonRow } from "./json-rows.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { allOf, existsIn, jsonTable, query } from "./query.ts";
-import { anchors, changeReaders } from "./schema.ts";
+import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query, withTablePrefix } from "./query.ts";
+import { anchors, certificates, changeReaders, changes, receipts } from "./schema.ts";
 
 const leaseMs = minuteMs; // longer than one call to the slowest ledger (30 s) plus ten requests for a checkpoint
 
-const { event, receipt, anchoredAt } = anchors;
-const { ord, statement, entryHash, prepared, attempts, lastError, status, nextAt } = anchors;
+const { ord, event, statement, prepared, attempts, lastError, status, nextAt } = anchors;
 // Inlined, because SQLite uses the index anchors_failed only if the condition contains no bound value.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
@@ -26,8 +29,8 @@ const readerPrefix = "ledger/";
 /** Returns the name of a ledger in the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
-/** An anchor's published fields. */
-export const anchorFields = { event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt };
+/** Matches the batch with the receipt of the change `ord`, for a change whose statement has no row in `anchors`. */
+const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
 
 /**
  * Takes up to `max` statements for a ledger: those that failed and are due again, then new ones, each oldest first. They belong to `holder`
@@ -38,22 +41,50 @@ export const claimAnchors = async (db: Database, ledgerId: string, holder: strin
   const reader = getLedgerReader(ledgerId);
   const isDue = allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, lte(nextAt, now));
   const isNew = allOf(sql`${ord} > ${readerOffset(reader)}`, eq(anchors.ledgerId, ledgerId), eq(attempts, 0), isPendingAnchor);
-  const fields = { ord, statement, entryHash, prepared, attempts, lastError };
+  const isNewIssuance = allOf(
+    sql`${changes.ord} > ${readerOffset(reader)}`,
+    eq(changes.ledgerId, ledgerId),
+    isNotNull(changes.statement),
+    notExistsIn(anchors, eq(ord, changes.ord)),
+    notExists(query.select({ one: sql`1` }).from(receipts).where(coversChange(changes.ord))),
+  );
+  const stored = { ord, statement, prepared, attempts, lastError };
   const hasWork = sql`(${lastChangeOrd} > ${readerOffset(reader)} or ${existsIn(anchors, isDue)})`;
-  const [claimed, failed, fresh, [newest]] = await batch(db, [
+  const [claimed, failed, storedRows, issuances, [newest]] = await batch(db, [
     claimReader(db, reader, { holder, until: now + leaseMs }, now, hasWork),
-    db.select(fields).from(anchors).where(isDue).orderBy(ord).limit(max),
+    db.select(stored).from(anchors).where(isDue).orderBy(ord).limit(max),
     db
-      .select(fields)
+      .select(stored)
       .from(anchors)
       .where(isNew)
       .orderBy(ord)
       .limit(max + 1),
+    db
+      .select({ ord: changes.ord, statement: sql<string>`${changes.statement}`.as("statement") })
+      .from(changes)
+      .where(isNewIssuance)
+      .orderBy(changes.ord)
+      .limit(max + 1),
     selectNewestChange(db),
   ]);
   if (claimed.length === 0) return null;
+  const toClaimed = (row: Pick<(typeof storedRows)[number], "ord" | "statement">) => ({
+    prepared: null,
+    attempts: 0,
+    lastError: null,
+    ...row,
+    entryHash: hashStatement(row.statement),
+  });
+  const fresh = [...storedRows.map((row) => ({ ...row, isStored: true })), ...issuances.map((row) => ({ ...row, isStored: false }))]
+    .sort((a, b) => a.ord - b.ord)
+    .slice(0, max + 1);
   const taken = fresh.slice(0, max - failed.length);
-  const statements = [...failed, ...taken].map((anchor): LedgerSubmission & AttemptHistory & { readonly ord: number } => anchor);
+  const statements = [...failed.map((row) => ({ ...row, isStored: true })), ...taken].map(
+    ({ isStored, ...row }): LedgerSubmission & AttemptHistory & { readonly ord: number; readonly isStored: boolean } => ({
+      ...toClaimed(row),
+      isStored,
+    }),
+  );
   return { statements, readUpTo: (taken.length < fresh.length ? taken.at(-1)?.ord : newest?.ord) ?? null };
 };
 
@@ -64,6 +95,20 @@ export interface PreparedAnchor {
   readonly prepared: string;
 }
 
+/** Inserts rows for the statements of these changes that have none yet, while the lease is held. */
+const storeStatements = (db: Database, ledgerId: string, holder: string, ords: readonly number[]) =>
+  db
+    .insert(anchors, "ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt")
+    .select(
+      sql`select ${changes.ord}, ${ledgerId}, 'event', ${changes.entityId}, ${changes.type}, ${changes.statement}, ${changes.at}, ${changes.at}
+          from ${changes} where ${allOf(
+            inArray(changes.ord, jsonList(ords)),
+            isNotNull(changes.statement),
+            holdsReader(getLedgerReader(ledgerId), holder),
+          )}`,
+    )
+    .onConflictDoNothing();
+
 /** Saves the prepared submissions before they are sent, so that a retry sends the same bytes. */
 export const savePreparedAnchors = async (
   db: Database,
@@ -73,21 +118,82 @@ export const savePreparedAnchors = async (
 ): Promise<void> => {
   if (submissions.length === 0) return;
   const { each, cell } = jsonTable(submissions);
-  await db
-    .update(anchors)
-    .set({ prepared: cell("prepared"), status: "prepared" })
-    .from(each)
-    .where(allOf(eq(ord, cell("ord")), holdsReader(getLedgerReader(ledgerId), holder), isNull(prepared)));
+  await batch(db, [
+    storeStatements(
+      db,
+      ledgerId,
+      holder,
+      submissions.map(({ ord: of }) => of),
+    ),
+    db
+      .update(anchors)
+      .set({ prepared: cell("prepared"), status: "prepared" })
+      .from(each)
+      .where(allOf(eq(ord, cell("ord")), holdsReader(getLedgerReader(ledgerId), holder), isNull(prepared))),
+  ]);
 };
 
-const rowsPerStatement = 100; // a receipt is about 3 KB, so 300 KB of JSON per statement; D1 allows 2 MB for a value
+const maxJsonRows = 100; // a batch of receipts is about 6 kB, so 600 kB of JSON per statement; D1 allows 2 MB for a value
 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
+const receiptColumns = [
+  "ord",
+  "firstOrd",
+  "ledgerId",
+  "note",
+  "leaves",
+  "nodes",
+  "leafBodies",
+  "submittedAt",
+  "verifiedAt",
+  "anchoredAt",
+] as const;
+
+/** Returns the statements that store verified receipts in batches, and refer to them from the rows in `anchors`. */
+const storeReceipts = (
+  db: Database,
+  ledgerId: string,
+  holder: string,
+  anchored: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Extract<SubmissionOutcome, { ok: true }> }[],
+  now: Instant,
+): readonly Statement[] => {
+  const derived = new Set(anchored.flatMap(({ anchor }) => (anchor.isStored ? [] : [anchor.ord])));
+  const numbered = anchored.map(({ anchor, outcome }) => ({ ord: anchor.ord, receipt: outcome.receipt })).sort((a, b) => a.ord - b.ord);
+  const packed = packReceipts(numbered).map(({ batch: { verifiedAt, ...rest }, ords }) => ({
+    ...rest,
+    verifiedAt,
+    ord: ords.at(-1) as number,
+    firstOrd: ords.find((of) => derived.has(of)) ?? null,
+    anchoredAt: now,
+    storedOrds: ords.filter((of) => !derived.has(of)),
+  }));
+  const stored = packed.flatMap(({ ord: receiptOrd, storedOrds }) => storedOrds.map((of) => ({ ord: of, receiptOrd })));
+  const holds = holdsReader(getLedgerReader(ledgerId), holder);
+  return [
+    ...toChunks(packed, maxJsonRows)
+      .map(jsonTable)
+      .map(({ each, cell }) =>
+        db
+          .insert(receipts, ...receiptColumns)
+          .select(sql`select ${sql.join(receiptColumns.map(cell), sql`, `)} from ${each} where ${holds}`),
+      ),
+    ...toChunks(stored, maxJsonRows * 10)
+      .map(jsonTable)
+      .map(({ each, cell }) =>
+        db
+          .update(anchors)
+          .set({ status: "anchored", receiptOrd: cell("receiptOrd"), lastError: null })
+          .from(each)
+          .where(allOf(eq(ord, cell("ord")), holds, isUnanchored)),
+      ),
+  ];
+};
+
 /**
- * Returns the statements that store the outcomes of claimed statements and end the lease. They change nothing if another worker has taken
- * the lease. The last one ends the lease.
+ * Returns the statements that store the outcomes of claimed statements and end the lease. A statement that was not accepted gets a row in
+ * `anchors`, so that the reader can pass its change. They change nothing if another worker has taken the lease. The last one ends the lease.
  */
 export const finishAnchors = (
   db: Database,
@@ -98,25 +204,16 @@ export const finishAnchors = (
   now: Instant,
   random: () => number,
 ): readonly Statement[] => {
-  const anchored = results.flatMap(({ anchor: { ord: of }, outcome }) =>
-    outcome.ok ? [{ ord: of, txRef: outcome.receipt.tx_ref, receipt: formatReceipt(outcome.receipt) }] : [],
-  );
+  const anchored = results.flatMap(({ anchor, outcome }) => (outcome.ok ? [{ anchor, outcome }] : []));
   const waiting = results.flatMap(({ anchor, outcome }) =>
-    outcome.ok ? [] : [{ ord: anchor.ord, ...scheduleRetry(anchor, outcome, now, random()) }],
+    outcome.ok ? [] : [{ ord: anchor.ord, isStored: anchor.isStored, ...scheduleRetry(anchor, outcome, now, random()) }],
   );
+  const unstored = waiting.filter(({ isStored }) => !isStored).map(({ ord: of }) => of);
   const reader = getLedgerReader(ledgerId);
-  const isHeld = (of: SQL<number>): SQL => allOf(eq(ord, of), holdsReader(reader, holder), isUnanchored);
   return [
-    ...toChunks(anchored, rowsPerStatement)
-      .map(jsonTable)
-      .map(({ each, cell }) =>
-        db
-          .update(anchors)
-          .set({ status: "anchored", txRef: cell("txRef"), receipt: cell("receipt"), anchoredAt: now, lastError: null })
-          .from(each)
-          .where(isHeld(cell("ord"))),
-      ),
-    ...toChunks(waiting, rowsPerStatement)
+    ...storeReceipts(db, ledgerId, holder, anchored, now),
+    ...(unstored.length === 0 ? [] : [storeStatements(db, ledgerId, holder, unstored)]),
+    ...toChunks(waiting, maxJsonRows * 10)
       .map(jsonTable)
       .map(({ each, cell }) =>
         db
@@ -128,7 +225,7 @@ export const finishAnchors = (
             lastError: cell("error"),
           })
           .from(each)
-          .where(isHeld(cell("ord"))),
+          .where(allOf(eq(ord, cell("ord")), holdsReader(reader, holder), isUnanchored)),
       ),
     releaseReader(db, reader, holder, readUpTo),
   ];
@@ -172,37 +269,124 @@ export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: re
     .where(isEarlierReader);
   // One attempt, so that they are found among those that failed.
   const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
+  const isUnreadIssuance = allOf(
+    sql`${changes.ord} > ${firstUnread}`,
+    notInArray(changes.ledgerId, [...ledgerIds]),
+    isNotNull(changes.statement),
+    notExists(query.select({ one: sql`1` }).from(receipts).where(coversChange(changes.ord))),
+  );
   return [
     db.update(anchors).set(move).where(allOf(hasFailed, isEarlier)),
     db
       .update(anchors)
       .set(move)
       .where(allOf(sql`${ord} > ${firstUnread}`, isEarlier)),
+    db
+      .insert(anchors, "ord", "ledgerId", "kind", "entityId", "event", "statement", "attempts", "nextAt", "createdAt")
+      .select(
+        sql`select ${changes.ord}, ${ledgerId}, 'event', ${changes.entityId}, ${changes.type}, ${changes.statement}, 1, ${now}, ${changes.at}
+            from ${changes} where ${isUnreadIssuance}`,
+      )
+      .onConflictDoNothing(),
     db.delete(changeReaders).where(isEarlierReader),
   ];
 };
 
-const isAnchored = eq(status, "anchored");
+const { ledgerId: receiptLedger, note, leaves, nodes, leafBodies, submittedAt, verifiedAt, anchoredAt } = receipts;
+const batchFields = { ledgerId: receiptLedger, note, leaves, nodes, leafBodies, submittedAt, verifiedAt, anchoredAt };
+const statementFields = { ord, event, ledgerId: anchors.ledgerId, statement };
 
-/** Lists the anchor statements about one record in commit order, each with its receipt once confirmed. */
-export const listEntityAnchors = async (db: Database, entityId: string) => {
-  const rows = await db.select({ event, statement, status, receipt }).from(anchors).where(eq(anchors.entityId, entityId)).orderBy(ord);
-  return rows.map((row) => ({
-    event: row.event,
-    statement: row.statement,
-    receipt: row.status !== "anchored" || row.receipt === null ? null : parseReceipt(row.receipt),
-  }));
+type StoredBatch = ReceiptBatch & { readonly anchoredAt: Instant };
+
+const toPublishedAnchor = (
+  { ord: of, event: type, ledgerId, statement: text }: { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">,
+  from: StoredBatch | null,
+): PublishedAnchor => {
+  const receipt = from === null ? null : unpackReceipt(sha256, from, of, text);
+  return {
+    event: type,
+    ledgerId,
+    statement: text,
+    entryHash: hashStatement(text),
+    status: receipt === null ? "pending" : "anchored",
+    receipt,
+    anchoredAt: receipt === null ? null : (from as StoredBatch).anchoredAt,
+  };
 };
 
-export type EntityAnchor = Found<typeof listEntityAnchors>[number];
+const ofReceipt = eq(receipts.ord, anchors.receiptOrd);
+
+/**
+ * Selects the first statement, by commit order, that has a row and matches `condition`, as one value. Do not use it for issuances of
+ * certificates.
+ */
+export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> => {
+  const fields = { ...statementFields, ...batchFields, ledgerId: anchors.ledgerId };
+  return jsonRow(
+    fields,
+    (row) => query.select({ row }).from(anchors).leftJoin(receipts, ofReceipt).where(condition).orderBy(ord).limit(1),
+    (row) => toPublishedAnchor(row, row.note === null ? null : row),
+  );
+};
+
+/** Selects the statements about an entity, of one type, with their receipts, in commit order. */
+export const listEntityAnchors = async (db: Database, entityId: string, type: string): Promise<readonly PublishedAnchor[]> => {
+  const rows = await db
+    .select({ anchor: statementFields, batch: batchFields })
+    .from(anchors)
+    .leftJoin(receipts, ofReceipt)
+    .where(allOf(eq(anchors.entityId, entityId), eq(event, type)))
+    .orderBy(ord);
+  return rows.map((row) => toPublishedAnchor(row.anchor, row.batch));
+};
+
+/** What the anchor of a certificate's issuance is built from. Select it with `joinIssuanceAnchor`. */
+export const issuanceAnchorFields = {
+  changeOrd: certificates.changeOrd,
+  storedStatement: withTablePrefix(statementFields),
+  receipts: withTablePrefix(batchFields),
+  /** The ledger of a statement that the ledger has not read yet. */
+  waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
+    "waits_for",
+  ),
+};
+
+/** The conditions that join the statement and the receipts of the certificate in the outer query. */
+export const isStoredIssuance: SQL = eq(ord, certificates.changeOrd);
+export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is null then (${query
+  .select({ ord: sql`r.ord`.as("r_ord") })
+  .from(sql`${receipts} r`)
+  .where(sql`r.ord >= ${certificates.changeOrd} and r.first_ord <= ${certificates.changeOrd}`)
+  .orderBy(sql`r.ord`)
+  .limit(1)}) else ${anchors.receiptOrd} end`;
+
+/** Builds the anchor of a certificate's issuance. Returns null if its statement is not known to any ledger. */
+export const toIssuanceAnchor = (
+  certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
+  row: {
+    readonly changeOrd: number;
+    readonly storedStatement: Parameters<typeof toPublishedAnchor>[0] | null;
+    readonly receipts: StoredBatch | null;
+    readonly waitsFor: string | null;
+  },
+): PublishedAnchor | null => {
+  const { id, fingerprint, originDomain, issuedAt } = certificate;
+  const ledgerId = row.storedStatement?.ledgerId ?? row.receipts?.ledgerId ?? row.waitsFor;
+  if (ledgerId === null) return null;
+  const type = "certificate.issued";
+  const text =
+    row.storedStatement?.statement ?? formatAnchorStatement({ event: type, entityId: id, fingerprint, originDomain, at: issuedAt });
+  return toPublishedAnchor({ ord: row.changeOrd, event: type, ledgerId, statement: text }, row.receipts);
+};
 
 /** Returns the newest confirmed anchor of a log's checkpoints, or null if none has been confirmed yet. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
-    .select(anchorFields)
+    .select({ anchor: withTablePrefix(statementFields), batch: withTablePrefix(batchFields) })
     .from(anchors)
-    .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint"), isAnchored))
+    .innerJoin(receipts, ofReceipt)
+    .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint")))
     .orderBy(desc(ord))
     .limit(1);
-  return createLookup(db, [newest], ([[row]]) => row ?? null);
+  return createLookup(db, [newest], ([[row]]) => (row === undefined ? null : toPublishedAnchor(row.anchor, row.batch)));
 };

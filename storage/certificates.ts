@@ -11,7 +11,6 @@ import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
-import type { AnchoredEventType } from "../core/ledger/statement.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
@@ -28,7 +27,8 @@ import {
 } from "./entity-withdrawals.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { isRecorded, recordedAtField } from "./audit-entries.ts";
-import { anchorFields } from "./anchors.ts";
+import { firstAnchorField, isIssuanceReceipt, isStoredIssuance, issuanceAnchorFields, toIssuanceAnchor } from "./anchors.ts";
+import { nextChangeOrd } from "./changes.ts";
 import { excluded } from "./inserts.ts";
 import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
 import { isSharedCapture } from "./policies.ts";
@@ -46,12 +46,13 @@ import {
   policyCaptures,
   policySnapshots,
   purposes,
+  receipts,
   withdrawals,
 } from "./schema.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { prepareOnce, rowPlaceholders, type Placeholders } from "./prepared.ts";
-import { jsonRow, jsonRows } from "./json-rows.ts";
-import { allOf, jsonList, notExistsIn, withTablePrefix, query } from "./query.ts";
+import { jsonRows } from "./json-rows.ts";
+import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
@@ -182,6 +183,7 @@ type CertificateRow = Omit<
   | "subjectErasedAt"
   | "viewCount"
   | "viewRows"
+  | "changeOrd"
 >;
 
 /** Builds the insert. `isChecked` makes it depend on the account's revision. */
@@ -215,7 +217,7 @@ const prepareCertificateInsert = (isChecked: boolean) =>
       .where(isSharedCapture(values.policyOrigin, values.policyPage, values.policiesNotBefore))
       .orderBy(desc(policyCaptures.capturedAt))
       .limit(1);
-    const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
+    const { ord, status, subjectErasedAt, viewCount, viewRows, changeOrd, ...given } = rowPlaceholders(certificates);
     return db
       .insert(certificates)
       .values({
@@ -227,6 +229,7 @@ const prepareCertificateInsert = (isChecked: boolean) =>
         acceptedListId: listWith(values.acceptedHash),
         rejectedListId: listWith(values.rejectedHash),
         policyCaptureId: sql`${shared}`,
+        changeOrd: nextChangeOrd,
       })
       .prepare();
   });
@@ -349,14 +352,6 @@ export const insertIssuance = async (
   return { statements: build(true), buildUnconditional: () => build(false), subjectMasked: row.subjectMasked };
 };
 
-const selectFirstAnchor = (event: AnchoredEventType, fields: SelectedFields) =>
-  query
-    .select(fields)
-    .from(anchors)
-    .where(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, event)).inlineParams())
-    .orderBy(anchors.ord)
-    .limit(1);
-
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
 const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt }, (rows) =>
   query
@@ -404,15 +399,15 @@ const publishedFields = {
   viewCount: certificates.viewCount,
   policyCaptureId: certificates.policyCaptureId,
   policies: policiesField,
-  anchor: withTablePrefix(anchorFields),
+  ...issuanceAnchorFields,
   withdrawal: withdrawalProofField,
   entitiesWithdrawn: withdrawnEntitiesField,
-  revocation: jsonRow(anchorFields, (row) => selectFirstAnchor("certificate.revoked", { row })),
+  revocation: firstAnchorField(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, "certificate.revoked")).inlineParams()),
 };
 
 /**
- * Joins the anchor, because every certificate has one and its receipt should not be JSON inside JSON. The withdrawal is a sub-select,
- * because few certificates have one.
+ * Joins the receipts, because every certificate has one and they should not be JSON inside JSON. The withdrawal is a sub-select, because few
+ * certificates have one.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
@@ -420,17 +415,20 @@ const selectPublished = <More extends SelectedFields>(db: Database, more: More) 
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
     .innerJoin(disclosures, eq(disclosures.hash, certificates.disclosureHash))
-    .leftJoin(anchors, eq(anchors.ord, selectFirstAnchor("certificate.issued", { ord: anchors.ord })));
+    .leftJoin(anchors, isStoredIssuance)
+    .leftJoin(receipts, isIssuanceReceipt);
 
 type PublishedRow = Awaited<ReturnType<ReturnType<typeof selectPublished<Record<never, never>>>["all"]>>[number];
 
 const toSignature = (kid: string, value: string): IssuerSignature => ({ kid, alg: "Ed25519", value });
 
 const toPublishedCertificate = (row: PublishedRow): PublishedCertificate => {
-  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...rest } =
+  const { accepted, rejected, signature, signatureKid, policyCaptureId, policies, withdrawal, revocation, entitiesWithdrawn, ...found } =
     row;
+  const { changeOrd, storedStatement, receipts: batchOfReceipts, waitsFor, ...rest } = found;
   return {
     ...rest,
+    anchor: toIssuanceAnchor(rest, { changeOrd, storedStatement, receipts: batchOfReceipts, waitsFor }),
     answered: accepted === null || rejected === null ? null : { accepted, rejected },
     signature: toSignature(signatureKid, signature),
     policiesCaptured: policyCaptureId !== null,

@@ -12,10 +12,23 @@ import { changeExceptions, changeReaders, changes } from "./schema.ts";
 export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
 
 /** Appends changes in order. The last one gets `lastChangeOrd`, which later statements of the same batch can use. */
-export const appendChanges = bulkInsert(changes, ["id", "type", "entityType", "entityId", "at", "sequence", "eventAt"]);
+export const appendChanges = bulkInsert(changes, [
+  "id",
+  "type",
+  "entityType",
+  "entityId",
+  "at",
+  "sequence",
+  "eventAt",
+  "ledgerId",
+  "statement",
+]);
 
 /** The number of the newest change: in a batch, of the change that the batch has just appended. */
 export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.ord.name)}) from ${changes})`;
+
+/** In a batch, the number of the first change that the batch appends after this statement. */
+export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
 /** A change that a reader has reached. The ID shows whether the number still belongs to the same change. */
 export interface ChangePosition {
@@ -94,7 +107,10 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
  * that the slowest reader has reached stays, so that its number is not used again and a database that was set back is noticed.
  */
 export const deletePassedChanges = (db: Database, readers: readonly string[], isNeeded: SQL, max: number) => {
-  const slowest = sql`(select min(${readerOffset(sql`j.value`)}) from json_each(${JSON.stringify(readers)}) j)`;
+  // A ledger that is no longer configured keeps its position until its statements have been moved to the current ledger.
+  const all = sql`(select value as reader from json_each(${JSON.stringify(readers)})
+    union select ${changeReaders.reader} from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
+  const slowest = sql`(select min(${readerOffset(sql`j.reader`)}) from ${all} j)`;
   const passed = query
     .select({ ord: changes.ord })
     .from(changes)

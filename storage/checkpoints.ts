@@ -2,7 +2,7 @@
 // in shard `00`, because one log serves all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
-import { formatCheckpointStatement, hashStatement } from "../core/ledger/statement.ts";
+import { formatCheckpointStatement } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
 import { anchors, attestations, changes, checkpoints, auditLogHighWater } from "./schema.ts";
@@ -89,7 +89,6 @@ export const insertCheckpoint = async (
           entityId: origin,
           event: type,
           statement,
-          entryHash: hashStatement(statement),
           nextAt: now,
           createdAt: now,
         },

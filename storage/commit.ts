@@ -8,7 +8,7 @@ import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
 import { toAuditPayload, domainEventRoutes, type DomainEvent, type DomainEventRoute } from "../core/domain-events.ts";
 import type { BusinessId } from "../core/ids.ts";
 import { refuse, type Refusal } from "../core/result.ts";
-import { formatAnchorStatement, hashStatement, type AnchoredEventType } from "../core/ledger/statement.ts";
+import { formatAnchorStatement, type AnchoredEventType } from "../core/ledger/statement.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { auditPayloadContext, insertAuditEntries } from "./audit-entries.ts";
 import { appendChanges, lastChangeOrd, type NewChange } from "./changes.ts";
@@ -20,7 +20,7 @@ import type { Vault } from "./vault.ts";
 type AuditRow = Omit<typeof auditEntries.$inferInsert, "ord">;
 type AnchorRow = Omit<typeof anchors.$inferInsert, "ord">;
 
-const statementColumns = ["ord", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
+const statementColumns = ["ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt"] as const;
 const insertAnchorStatements = bulkInsert(anchors, statementColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
 /** A change and its audit entries, one for each of its chains. They share an ID, but each has its own salt and is sealed separately. */
@@ -45,17 +45,23 @@ const getSequenceOf = (event: DomainEvent): string | null => {
   return getEventSequenceName(businessId, environment);
 };
 
-const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<RecordedChange> => {
+const toRecordedChange = async (vault: Vault, event: DomainEvent, anchor: AnchorRow | null): Promise<RecordedChange> => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;
-  const change = { id: crypto.randomUUID(), type, entityType, entityId, at };
-  const sequence = getSequenceOf(event);
+  const about = { id: crypto.randomUUID(), type, entityType, entityId, at };
+  const change = {
+    ...about,
+    sequence: getSequenceOf(event),
+    eventAt: occurredAt,
+    ledgerId: anchor?.ledgerId ?? null,
+    statement: anchor?.statement ?? null,
+  };
   const entries = chains.map(async ({ tag, auditLog, content = event }) => {
     const payload = toAuditPayload(content);
     const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
-    const payloadSealed = await vault.seal(auditPayloadContext(change.id, tag), toCanonicalJson([salt, payload]));
-    return { ...change, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
+    const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
+    return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  return { change: { ...change, sequence, eventAt: occurredAt }, entries: await Promise.all(entries) };
+  return { change, entries: await Promise.all(entries) };
 };
 
 /** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
@@ -68,7 +74,6 @@ const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEve
     entityId,
     event: type,
     statement,
-    entryHash: hashStatement(statement),
     nextAt: at,
     createdAt: at,
   };
@@ -86,12 +91,15 @@ export const buildDomainEventStatements = async (
 ): Promise<readonly Statement[]> => {
   if (domainEvents.length === 0) return [];
   const countBack = (at: number): number => domainEvents.length - 1 - at;
-  const statements = domainEvents.flatMap((event, at) =>
-    getDomainEventRoute(event).anchored ? [{ ...toAnchorRow(ledgerId, event), back: countBack(at) }] : [],
-  );
+  const anchorRows = domainEvents.map((event) => (getDomainEventRoute(event).anchored ? toAnchorRow(ledgerId, event) : null));
+  const statements = anchorRows.flatMap((row) => row ?? []);
   if (new Set(statements.map(({ statement }) => statement)).size < statements.length)
     throw new Error("commit: two domain events have the same anchor statement");
-  const recorded = await Promise.all(domainEvents.map((event) => toRecordedChange(vault, event)));
+  const isRebuilt = (at: number): boolean => domainEvents[at]?.isRebuiltFromRecord === true;
+  const recorded = await Promise.all(
+    domainEvents.map((event, at) => toRecordedChange(vault, event, isRebuilt(at) ? (anchorRows[at] ?? null) : null)),
+  );
+  const stored = anchorRows.flatMap((row, at) => (row === null || isRebuilt(at) ? [] : [{ ...row, back: countBack(at) }]));
   if (onlyIf !== undefined) {
     if (statements.length > 0 || domainEvents.some(hasPublicEvent))
       throw new Error("commit: a domain event with an anchor or a public event cannot have a condition");
@@ -109,7 +117,7 @@ export const buildDomainEventStatements = async (
       db,
       recorded.flatMap(({ entries }, at) => entries.map((entry) => ({ ...entry, back: countBack(at) }))),
     ),
-    ...(statements.length === 0 ? [] : [insertAnchorStatements(db, statements)]),
+    ...(stored.length === 0 ? [] : [insertAnchorStatements(db, stored)]),
   ];
 };
 

@@ -13,11 +13,10 @@ import type { Database, Statement } from "./database.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { bulkInsert } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
-import { anchorFields } from "./anchors.ts";
+import { listEntityAnchors } from "./anchors.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import {
   acknowledgedEntities,
-  anchors,
   certificateGroups,
   certificates,
   entityAcknowledgements,
@@ -247,11 +246,7 @@ export const listEntityWithdrawalProofs = async (
     .from(entityWithdrawals)
     .where(allOf(eq(entityWithdrawals.certId, certId), gte(act, from), lte(act, to)))
     .orderBy(act);
-  const statements = await db
-    .select(anchorFields)
-    .from(anchors)
-    .where(allOf(eq(anchors.entityId, certId), eq(anchors.event, "certificate.entities_withdrawn")))
-    .orderBy(anchors.ord);
+  const statements = await listEntityAnchors(db, certId, "certificate.entities_withdrawn");
   // Each anchor statement contains the hash of its receipt.
   const receiptHashOf = (text: string) => (JSON.parse(text) as { receipt_hash?: string }).receipt_hash;
   const byReceipt = new Map(statements.toReversed().map((anchor) => [receiptHashOf(anchor.statement), anchor]));

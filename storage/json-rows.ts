@@ -15,10 +15,13 @@ const jsonObject = (fields: JsonFields): SQL => {
 
 /**
  * Selects one row of another table as one value, which is null if there is no row. `select` builds the sub-select that returns the given
- * `row`.
+ * `row`, and `toValue` turns it into the value.
  */
-export const jsonRow = <F extends JsonFields>(fields: F, select: (row: SQL) => SQLWrapper): SQL<JsonRow<F> | null> =>
-  sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): JsonRow<F> => JSON.parse(json));
+export const jsonRow = <F extends JsonFields, Value = JsonRow<F>>(
+  fields: F,
+  select: (row: SQL) => SQLWrapper,
+  toValue: (row: JsonRow<F>) => Value = (row) => row as Value,
+): SQL<Value | null> => sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): Value => toValue(JSON.parse(json)));
 
 /** Like `jsonRow`, but for all matching rows. */
 export const jsonRows = <F extends JsonFields>(fields: F, select: (rows: SQL) => SQLWrapper): SQL<readonly JsonRow<F>[]> =>

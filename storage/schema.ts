@@ -305,6 +305,7 @@ export const certificates = table(
     groupId: integer().references(() => certificateGroups.id),
     counted: flag().notNull().default(true),
     submissionNotes: json<SubmissionNotes>(),
+    changeOrd: integer().notNull(),
   },
   (t) => [
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
@@ -399,6 +400,8 @@ export const changes = table(
     sequence: text(),
     eventAt: instant(),
     eventDataSealed: text(),
+    ledgerId: text(),
+    statement: text(),
   },
   (t) => [index("changes_sequence").on(t.sequence, t.ord).where(isNotNull(t.sequence))],
 );
@@ -455,6 +458,19 @@ export const auditBatches = table(
   (t) => [primaryKey({ columns: [t.auditLog, t.ord] })],
 );
 
+export const receipts = table("receipts", {
+  ord: integer().primaryKey(),
+  firstOrd: integer(),
+  ledgerId: text().notNull(),
+  note: text().notNull(),
+  leaves: text().notNull(),
+  nodes: text().notNull(),
+  leafBodies: text(),
+  submittedAt: instant().notNull(),
+  verifiedAt: instant().notNull(),
+  anchoredAt: instant().notNull(),
+});
+
 export const anchors = table(
   "anchors",
   {
@@ -464,14 +480,11 @@ export const anchors = table(
     entityId: text().notNull(),
     event: text().notNull(),
     statement: text().notNull(),
-    entryHash: text().notNull(),
     status: oneOf("pending", "prepared", "anchored", "parked").notNull().default("pending"),
     attempts: integer().notNull().default(0),
     nextAt: instant().notNull(),
     prepared: text(),
-    txRef: text(),
-    receipt: text(),
-    anchoredAt: instant(),
+    receiptOrd: integer().references(() => receipts.ord),
     lastError: text(),
     createdAt: instant().notNull(),
   },

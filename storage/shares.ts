@@ -7,10 +7,9 @@ import type { ShareAuditChains } from "../core/shares/grant.ts";
 import { getShareStatus, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
-import { anchorFields } from "./anchors.ts";
+import { firstAnchorField } from "./anchors.ts";
 import { isRecorded } from "./audit-entries.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { jsonRow } from "./json-rows.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, jsonList, query } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
@@ -156,13 +155,8 @@ export const findChangeableShare = async (
 
 export type ChangeableShare = Found<typeof findChangeableShare>;
 
-const firstAnchorField = jsonRow(anchorFields, (row) =>
-  query
-    .select({ row })
-    .from(anchors)
-    .where(allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])))
-    .orderBy(anchors.ord)
-    .limit(1),
+const grantAnchorField = firstAnchorField(
+  allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
 /** A business can read a share's values any number of times, and each read is an entry. */
@@ -205,7 +199,7 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
   const chain = sql`${query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, owner.businessId))}`;
   const { rows, history } = await batch(db, {
     rows: db
-      .select({ share: shareFields, disclosureText: disclosures.text, anchor: firstAnchorField, chain: businessChainFields, reasonSealed })
+      .select({ share: shareFields, disclosureText: disclosures.text, anchor: grantAnchorField, chain: businessChainFields, reasonSealed })
       .from(shares)
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
@@ -304,7 +298,7 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
       .select({
         share: personShareFields,
         disclosureText: disclosures.text,
-        anchor: firstAnchorField,
+        anchor: grantAnchorField,
         reasonSealed: shares.reasonSealed,
         updateSentAt: shares.updateSentAt,
         acknowledgementSealed: shareAcknowledgements.detailsSealed,
@@ -384,7 +378,7 @@ export const listSharesForExport = async (db: Database, consumerId: ConsumerId, 
   const { country } = businesses;
   const page = (after: number) =>
     db
-      .select({ share: personShareFields, disclosureText: disclosures.text, subjectHash, subjectSealed, country, anchor: firstAnchorField })
+      .select({ share: personShareFields, disclosureText: disclosures.text, subjectHash, subjectSealed, country, anchor: grantAnchorField })
       .from(shares)
       .innerJoin(businesses, eq(businesses.id, shares.businessId))
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))

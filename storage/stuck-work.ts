@@ -1,9 +1,9 @@
 // Counts work that should already be done, for operators.
-import { count, eq, inArray, lte, min, sql, type SQL } from "drizzle-orm";
+import { count, eq, inArray, isNotNull, lte, min, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { allOf, existsIn } from "./query.ts";
+import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox } from "./schema.ts";
@@ -23,6 +23,14 @@ export const listStuckWork = async (db: Database, now: Instant) => {
   const lowestOffset = sql`(select coalesce(min(${changeReaders.ord}), 0) from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
   const unanchored = sql`(select ${anchors.ord} from ${anchors} where ${anchors.attempts} > 0 and ${anchors.status} <> 'anchored'
     union all select ${anchors.ord} from ${anchors} where ${anchors.ord} > ${lowestOffset})`;
+  const open = allOf(inArray(anchors.ord, unanchored), isOpen, lte(anchors.createdAt, before));
+  const unread = allOf(
+    sql`${changes.ord} > ${lowestOffset}`,
+    isNotNull(changes.statement),
+    notExistsIn(anchors, eq(anchors.ord, changes.ord)),
+    lte(changes.at, before),
+  );
+  const waiting = sql`(select ${anchors.createdAt} as since from ${anchors} where ${open} union all select ${changes.at} from ${changes} where ${unread})`;
   const counts = {
     audit: countWaiting(
       db,
@@ -31,7 +39,7 @@ export const listStuckWork = async (db: Database, now: Instant) => {
       allOf(lte(changes.at, before), existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`)),
     ),
     change_exceptions: countWaiting(db, changeExceptions, changeExceptions.createdAt, sql`true`),
-    anchors: countWaiting(db, anchors, anchors.createdAt, allOf(inArray(anchors.ord, unanchored), isOpen, lte(anchors.createdAt, before))),
+    anchors: db.select({ count: count().as("stuck"), since: sql<Instant | null>`min(since)`.as("since") }).from(waiting),
     parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.attempts} > 0 and ${anchors.status} = 'parked'`),
     events: countWaiting(db, changes, changes.at, allOf(isUnplacedEvent, lte(changes.at, before))),
     mail: countWaiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),

@@ -149,6 +149,7 @@ export const issueCertificate = (input: {
       ...notes,
     },
     anchor: { fingerprint, originDomain: origin.value.host },
+    isRebuiltFromRecord: business.environment === "live", // test certificates are deleted
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   });
   return ok({ certificate, origin: origin.value, page: page.value, domainEvent });

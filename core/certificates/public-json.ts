@@ -6,7 +6,7 @@ import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
 import { parseWithdrawalReceipt } from "../withdrawals/receipt.ts";
 import { parseCheckpoint } from "../ledger/checkpoint.ts";
-import { formatReceiptProof, type Receipt } from "../ledger/receipt.ts";
+import { formatReceiptProof } from "../ledger/receipt.ts";
 import { findEarliestTimestamp, listCosignatureLines, type AttestedStatement } from "./attested-statement.ts";
 import { fingerprintVersion } from "./fingerprint.ts";
 import { buildEntityReceiptUrl, buildReceiptUrl, buildVerifyUrl } from "./certificate-urls.ts";
@@ -90,9 +90,8 @@ const toAttestedView = (attested: AttestedStatement) => {
 /** Returns an anchor: while pending, the statement that will be anchored; once anchored, also the verified receipt. */
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
-  const { event, entryHash, statement, ledgerId } = anchor;
   // Receipts are stored only after passing every check in core/ledger/receipt.ts, so they are not checked again on reading.
-  const receipt = anchor.status === "anchored" && anchor.receipt !== null ? (JSON.parse(anchor.receipt) as Receipt) : null;
+  const { event, entryHash, statement, ledgerId, receipt } = anchor;
   if (receipt === null) return { status: "pending" as const, event, entry_hash: entryHash, statement, ledger: ledgerId };
   return {
     status: "anchored" as const,

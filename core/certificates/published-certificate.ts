@@ -4,6 +4,7 @@ import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
 import type { AuditChain } from "../domain-events.ts";
 import type { BusinessId, CertId } from "../ids.ts";
+import type { Receipt } from "../ledger/receipt.ts";
 import type { Instant } from "../time.ts";
 import type { AttestedStatement } from "./attested-statement.ts";
 import type { Certificate, CertificateStatus } from "./certificate.ts";
@@ -28,8 +29,9 @@ export interface PublishedAnchor {
   readonly ledgerId: string;
   readonly entryHash: string;
   readonly statement: string;
-  readonly status: "pending" | "prepared" | "anchored" | "parked";
-  readonly receipt: string | null;
+  readonly status: "pending" | "anchored";
+  /** The verified receipt; null while the statement is pending. */
+  readonly receipt: Receipt | null;
   readonly anchoredAt: Instant | null;
   /** Attestations by third parties; absent or null until there is one. */
   readonly attested?: AttestedStatement | null;

@@ -53,6 +53,24 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
   return inner + countOneBits(index >> BigInt(inner));
 };
 
+/**
+ * Returns how many hashes, counted from the root, the inclusion proofs of two leaves have in common: those above the node where the paths
+ * to the leaves part.
+ */
+export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number => {
+  let shared = 0;
+  let start = 0n;
+  let end = size;
+  while (end - start > 1n) {
+    const middle = start + findSplitPoint(end - start);
+    if (first < middle !== second < middle) break;
+    if (first < middle) end = middle;
+    else start = middle;
+    shared += 1;
+  }
+  return shared;
+};
+
 const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((hash) => hash.length === hashLength);
 
 /** Computes the root from a leaf and its proof. Returns null if the index is outside the tree or the proof has the wrong length. */

@@ -50,16 +50,8 @@ export default {
       at: now,
       payloadHash: random(64),
       payloadSealed: sealedPayload,
-    };
-    const anchor = {
       ledgerId: "tlog:floor",
-      kind: "event",
-      entityId: id,
-      event: "certificate.issued",
       statement: random(253),
-      entryHash: random(64),
-      nextAt: now,
-      createdAt: now,
     };
     await env.DB.batch([
       env.DB.prepare(
@@ -86,14 +78,14 @@ export default {
       env.DB.prepare(
         `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, origin_domain, issued_at,
            fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via, signature,
-           signature_kid, manage_token_hash, policy_capture_id, retention_until)
+           signature_kid, manage_token_hash, policy_capture_id, retention_until, change_ord)
          VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
            (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
              AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
            ?12, 'browser', ?13, ?14, ?15,
            (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?17 AND (page IS NULL OR page = 'https://www.example.com/quote')
-             ORDER BY captured_at DESC LIMIT 1), ?16)`,
+             ORDER BY captured_at DESC LIMIT 1), ?16, (SELECT coalesce(max(ord), 0) + 1 FROM changes))`,
       ).bind(
         businessId,
         id,
@@ -124,8 +116,9 @@ export default {
         "INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
       ).bind(random(64), random(64), sealedAnswer, now, id),
       env.DB.prepare(
-        `INSERT INTO changes (id, type, entity_type, entity_id, at)
-         SELECT value ->> 'id', value ->> 'type', value ->> 'entityType', value ->> 'entityId', value ->> 'at' FROM json_each(?)`,
+        `INSERT INTO changes (id, type, entity_type, entity_id, at, ledger_id, statement)
+         SELECT value ->> 'id', value ->> 'type', value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'ledgerId', value ->> 'statement'
+         FROM json_each(?)`,
       ).bind(JSON.stringify([entry])),
       env.DB.prepare(
         `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash, payload_sealed)
@@ -133,11 +126,6 @@ export default {
            value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'payloadHash', value ->> 'payloadSealed'
          FROM json_each(?)`,
       ).bind(JSON.stringify([entry])),
-      env.DB.prepare(
-        `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)
-         SELECT (SELECT MAX(ord) FROM changes), value ->> 'ledgerId', value ->> 'kind', value ->> 'entityId', value ->> 'event', value ->> 'statement',
-           value ->> 'entryHash', value ->> 'nextAt', value ->> 'createdAt' FROM json_each(?)`,
-      ).bind(JSON.stringify([anchor])),
     ]);
     return Response.json({ id }, { status: 201 });
   },

@@ -94,9 +94,9 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Floor
     ...insertEntries(db, id, "share.created", now, 2, business),
     db
       .prepare(
-        "INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES ((SELECT MAX(ord) FROM changes), 'tlog:floor', 'event', ?, 'share.created', ?, ?, ?, ?)",
+        "INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, next_at, created_at) VALUES ((SELECT MAX(ord) FROM changes), 'tlog:floor', 'event', ?, 'share.created', ?, ?, ?)",
       )
-      .bind(id, random(250), random(64), now, now),
+      .bind(id, random(250), now, now),
   ]);
   return Response.json({ id, code }, { status: 201 });
 };

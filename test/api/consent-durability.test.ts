@@ -1,5 +1,6 @@
 // Tests of what POST /v1/consent guarantees about storage: a submission is stored completely or not at all, nothing is committed after a
 // change that forbids it, and no personal data is stored unencrypted.
+import { statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -163,12 +164,12 @@ const issuances = async (): Promise<unknown> =>
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
        (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM certificate_totals) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
        (SELECT COUNT(*) FROM audit_entries WHERE type = 'certificate.issued') AS audited,
-       (SELECT COUNT(*) FROM anchors WHERE event = 'certificate.issued') AS anchored,
+       (SELECT COUNT(*) FROM ${statementsSql} WHERE event = 'certificate.issued') AS anchored,
        (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,
   ).first();
 
 describe("a failing table", () => {
-  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_entries", "anchors"] as const;
+  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_entries", "changes"] as const;
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();

@@ -1,4 +1,5 @@
 // Tests of the evidence pack as zip, HTML and JSON. Only the offline verifier decides whether they are valid.
+import { statementsSql } from "../support/statements-sql.ts";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../core/bytes.ts";
@@ -51,7 +52,7 @@ const anchorAll = async (): Promise<void> => {
   await platform.auditLogStub(0).drainNow();
   await submitAnchors(platform);
   await waitUntilSettled(); // The issuance's background work may still hold the lease.
-  const { results } = await env.DB.prepare("SELECT last_error FROM anchors WHERE status <> 'anchored'").all();
+  const { results } = await env.DB.prepare(`SELECT last_error FROM ${statementsSql} WHERE status <> 'anchored'`).all();
   expect(results).toEqual([]);
 };
 

@@ -1,5 +1,6 @@
 // Locks the database file during submissions and withdrawals, so that every write fails for a while. Meanwhile submissions get 201 from the
 // journal, withdrawals get 503, and nothing is written partially; afterwards no record, statement or event is missing. OUTAGE_MS is the duration (npm run stress sets 30,000).
+import { statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -173,8 +174,8 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     "SELECT COUNT(*) AS n FROM idempotent_responses",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'",
-    "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.issued'",
-    "SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.revoked'",
+    `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.issued'`,
+    `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.revoked'`,
   ])
     expect(count(sql), sql).toBe(all);
   await expect
@@ -186,7 +187,7 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
       },
     )
     .toBe(0);
-  await expect.poll(() => count("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'"), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => count(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE status <> 'anchored'`), { timeout: 60_000 }).toBe(0);
   const unplaced = `SELECT COUNT(*) AS n FROM changes WHERE sequence IS NOT NULL
     AND ord > COALESCE((SELECT ord FROM change_readers WHERE reader = 'events'), 0)`;
   await expect.poll(() => count(unplaced), { timeout: 180_000 }).toBe(0);

@@ -1,6 +1,7 @@
 // Checks that acknowledged work survives a crash exactly once: every certificate (201) with its audit entry and ledger statement, and every
 // withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the database file is read directly.
 // KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
+import { statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -142,7 +143,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
         .prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.issued'")
         .get(cert_id) as { n: number };
       const anchored = db
-        .prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ? AND event = 'certificate.issued'")
+        .prepare(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE entity_id = ? AND event = 'certificate.issued'`)
         .get(cert_id) as { n: number };
       return stored.length !== 1 || stored[0]?.fingerprint !== fingerprint || audited.n !== 1 || anchored.n !== 1;
     });
@@ -153,7 +154,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
           `SELECT c.status,
              (SELECT COUNT(*) FROM withdrawals w WHERE w.cert_id = c.id) AS withdrawals,
              (SELECT COUNT(*) FROM audit_entries o WHERE o.entity_id = c.id AND o.type = 'certificate.revoked') AS audited,
-             (SELECT COUNT(*) FROM anchors a WHERE a.entity_id = c.id AND a.event = 'certificate.revoked') AS anchored
+             (SELECT COUNT(*) FROM ${statementsSql} a WHERE a.entity_id = c.id AND a.event = 'certificate.revoked') AS anchored
            FROM certificates c WHERE c.id = ?`,
         )
         .get(certId);
@@ -166,7 +167,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     const certificates = count("SELECT COUNT(*) AS n FROM certificates");
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_entries WHERE type = 'certificate.issued'")).toBe(certificates);
-    expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM anchors")).toBe(certificates);
+    expect(count(`SELECT COUNT(DISTINCT entity_id) AS n FROM ${statementsSql}`)).toBe(certificates);
     expect(count("SELECT COUNT(*) AS n FROM idempotent_responses")).toBe(certificates);
     expect(count("SELECT SUM(active + revoked) AS n FROM certificate_totals")).toBe(certificates);
     const withdrawals = count("SELECT COUNT(*) AS n FROM withdrawals");
@@ -174,7 +175,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     expect(count("SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'")).toBe(withdrawals);
     expect(count("SELECT SUM(revoked) AS n FROM certificate_totals")).toBe(withdrawals);
     expect(count("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'")).toBe(withdrawals);
-    expect(count("SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.revoked'")).toBe(withdrawals);
+    expect(count(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.revoked'`)).toBe(withdrawals);
     db.close();
 
     const { child, url } = await start();

@@ -1,5 +1,6 @@
 // Checks a local service's proofs with independent tools: Go's sumdb packages on the live logs, openssl on a timestamp that openssl
 // created, sha256sum on the pack, and Python on every hash. Also runs svc-verify as it is distributed.
+import { statementsSql } from "../support/statements-sql.ts";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -59,7 +60,7 @@ const counted = async (sql: string): Promise<number> => Number((await service.da
 /** Runs the crons until every statement is anchored and every audit entry is logged. */
 const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
-    const anchors = await counted("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'");
+    const anchors = await counted(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE status <> 'anchored'`);
     const entries = await counted(
       "SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/0'), 0)",
     );

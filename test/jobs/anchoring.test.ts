@@ -2,7 +2,7 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { minuteMs, secondMs } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import type { Env } from "../../workers/env.ts";
 import { retryParkedAnchors } from "../../workers/background/parked-anchors.ts";
@@ -11,29 +11,16 @@ import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import worker from "../../workers/index.ts";
 import { basePlatform, openNamedLedger, createPlatformWith } from "../support/anchoring.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
+import { deleteStatements, listStatements, type StatementRow } from "../support/statements.ts";
 import { submitConsent, getWithKey, issueCertificate, buildSubmission } from "../support/world.ts";
 
 const { ledger } = basePlatform.config;
 
-interface AnchorRow {
-  readonly entity_id: string;
-  readonly status: string;
-  readonly attempts: number;
-  readonly next_at: Instant;
-  readonly tx_ref: string | null;
-  readonly last_error: string | null;
-}
+const anchors = listStatements;
 
-const anchors = async (): Promise<AnchorRow[]> =>
-  (
-    await env.DB.prepare("SELECT entity_id, status, attempts, next_at, tx_ref, last_error FROM anchors ORDER BY ord").all<
-      AnchorRow & Record<string, unknown>
-    >()
-  ).results;
-
-const anchorOf = async (certId: string): Promise<AnchorRow> => {
+const anchorOf = async (certId: string): Promise<StatementRow> => {
   const row = (await anchors()).find(({ entity_id }) => entity_id === certId);
-  if (row === undefined) throw new Error("no anchor");
+  if (row === undefined) throw new Error("no statement");
   return row;
 };
 
@@ -51,7 +38,7 @@ const never: SendRequest = (request) =>
 
 beforeEach(async () => {
   logName = crypto.randomUUID();
-  await env.DB.batch([env.DB.prepare("DELETE FROM anchors"), env.DB.prepare("DELETE FROM ledger_state")]);
+  await deleteStatements();
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -250,7 +237,10 @@ describe("a failing or dishonest ledger", () => {
     const [before] = await issueWaiting(1);
     const restoring: SendRequest = async (request) => {
       if (request.url.endsWith("/add-batch"))
-        await env.DB.batch([env.DB.prepare("DELETE FROM anchors"), env.DB.prepare("DELETE FROM change_readers")]);
+        await env.DB.batch([
+          env.DB.prepare("UPDATE changes SET ledger_id = NULL, statement = NULL"),
+          env.DB.prepare("DELETE FROM change_readers"),
+        ]);
       return realLedger(request);
     };
     await submitAnchors(createPlatformWith(restoring));
@@ -372,7 +362,10 @@ describe("a failing or dishonest ledger", () => {
     const [oldest] = await issueWaiting(3);
     const now = Date.now();
     await env.DB.batch([
-      env.DB.prepare("UPDATE anchors SET attempts = 9, next_at = ? WHERE entity_id = ?").bind(now + 10 * minuteMs, oldest),
+      env.DB.prepare(
+        `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, attempts, next_at, created_at)
+         SELECT ord, ledger_id, 'event', entity_id, type, statement, 9, ?, at FROM changes WHERE entity_id = ?`,
+      ).bind(now + 10 * minuteMs, oldest),
       env.DB.prepare("INSERT INTO ledger_state (ledger_id, failures, blocked_until, updated_at) VALUES (?, 7, ?, ?)").bind(
         ledger.id,
         now,

@@ -36,11 +36,11 @@ const seedDue = (prefix: string, count: number, until: number): Promise<unknown>
   env.DB.prepare(
     `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id,
        origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_index, evidence_sealed, evidence_hash,
-       captured_via, signature, signature_kid, manage_token_hash, retention_until)
+       captured_via, signature, signature_kid, manage_token_hash, retention_until, change_ord)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
      SELECT ?1 || i, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
        issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, ?1 || i, evidence_sealed, evidence_hash, captured_via,
-       signature, signature_kid, manage_token_hash, ?3 - i
+       signature, signature_kid, manage_token_hash, ?3 - i, change_ord
      FROM certificates, n WHERE id = ?4`,
   )
     .bind(prefix, count, until, template)

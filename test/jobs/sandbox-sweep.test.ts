@@ -51,7 +51,7 @@ const listTablesWith = async (column: "cert_id" | "share_id" | "entity_id", id: 
 };
 
 /** Marks pending statements as anchored, which the ledger does within minutes. */
-const anchorAll = () => env.DB.exec("UPDATE anchors SET status = 'anchored', receipt = '{}', anchored_at = 1");
+const anchorAll = () => env.DB.exec("UPDATE anchors SET status = 'anchored'");
 const finishPolicies = () => env.DB.exec("DELETE FROM outbox WHERE kind = 'policy'");
 
 describe("a test certificate", () => {

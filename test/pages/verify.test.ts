@@ -7,6 +7,9 @@ import { buildApp } from "../../workers/app.ts";
 import { publicMessages } from "../../workers/pages/i18n/public.ts";
 import { languages } from "../../workers/pages/shared/language.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
+import { submitAnchors } from "../../workers/background/anchoring.ts";
+import { basePlatform } from "../support/anchoring.ts";
+import { statementsSql } from "../support/statements-sql.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import {
   call,
@@ -201,21 +204,28 @@ describe("the timeline", () => {
   /** Opens the page in this state. Background work may change the state in the meantime; then the state is set again. */
   const openIn = async (certId: string, state: State): Promise<ReadPage> => {
     for (;;) {
+      if (state.status === "anchored") await submitAnchors(basePlatform);
       await env.DB.batch([
         env.DB.prepare("DELETE FROM audit_batches"),
         env.DB.prepare(
           "INSERT INTO audit_batches SELECT audit_log, ord, ?1 FROM audit_entries WHERE entity_id = ?2 AND ?1 IS NOT NULL",
         ).bind(state.drained_at, certId),
-        env.DB.prepare("UPDATE anchors SET status = ?1, anchored_at = ?2, receipt = NULL WHERE entity_id = ?3").bind(
-          state.status,
-          state.anchored_at,
-          certId,
-        ),
+        env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(certId),
+        state.status === "anchored"
+          ? env.DB.prepare(
+              `UPDATE receipts SET anchored_at = ?1 WHERE ord = (SELECT receipt_ord FROM ${statementsSql} WHERE entity_id = ?2)`,
+            ).bind(state.anchored_at, certId)
+          : env.DB.prepare(
+              `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, status, attempts, next_at, created_at)
+               SELECT change_ord, ?1, 'event', id, 'certificate.issued', '{}', 'parked', 1, 9007199254740991, issued_at FROM certificates WHERE id = ?2`,
+            ).bind(`tlog:${env.LEDGER_ORIGIN}`, certId),
       ]);
       const page = await open(certId);
       const found = await env.DB.prepare(
-        `SELECT (SELECT b.recorded_at FROM audit_batches b WHERE b.ord >= o.ord) AS drained_at, a.status, a.anchored_at
-         FROM audit_entries o JOIN anchors a ON a.entity_id = o.entity_id WHERE o.entity_id = ?`,
+        `SELECT (SELECT b.recorded_at FROM audit_batches b WHERE b.ord >= o.ord) AS drained_at,
+           iif(a.status = 'anchored', 'anchored', 'pending') AS status,
+           (SELECT r.anchored_at FROM receipts r WHERE r.ord = a.receipt_ord) AS anchored_at
+         FROM audit_entries o JOIN ${statementsSql} a ON a.entity_id = o.entity_id WHERE o.entity_id = ?`,
       )
         .bind(certId)
         .first<State>();

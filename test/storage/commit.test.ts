@@ -6,6 +6,7 @@ import { toCanonicalJson } from "../../core/canonical-json.ts";
 import type { DomainEvent } from "../../core/domain-events.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
+import { formatAnchorStatement } from "../../core/ledger/statement.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import { openDatabase, type Statement } from "../../storage/database.ts";
 import { listEventsToPlace } from "../../storage/public-events.ts";
@@ -57,7 +58,22 @@ describe("a commit", () => {
     expect(new Set(entries.results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
     const anchors = await env.DB.prepare("SELECT * FROM anchors WHERE entity_id = 'cc_1'").all<Record<string, string>>();
     expect(anchors.results).toHaveLength(1);
-    expect(sha256Hex(anchors.results[0]?.statement as string)).toBe(anchors.results[0]?.entry_hash);
+    const statement = { event: "certificate.issued", entityId: "cc_1", fingerprint: "00", originDomain: "example.com", at: 1_000 } as const;
+    expect(anchors.results[0]?.statement).toBe(formatAnchorStatement(statement));
+  });
+
+  test("writes the statement of an event that can be rebuilt from its record to the change only", async () => {
+    await commitChange([], [event({ entityId: "cc_rebuilt", isRebuiltFromRecord: true })]);
+    const change = await env.DB.prepare("SELECT ledger_id, statement FROM changes WHERE entity_id = 'cc_rebuilt'").first();
+    const statement = {
+      event: "certificate.issued",
+      entityId: "cc_rebuilt",
+      fingerprint: "00",
+      originDomain: "example.com",
+      at: 1_000,
+    } as const;
+    expect(change).toEqual({ ledger_id: "tlog:test", statement: formatAnchorStatement(statement) });
+    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = 'cc_rebuilt'").first("n")).toBe(0);
   });
 
   test("writes an event with two chains to both, each entry with its own commitment and seal", async () => {

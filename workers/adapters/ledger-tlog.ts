@@ -136,6 +136,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     const batchCrypto = memoizeNoteCrypto(crypto);
     const nodes = createTileNodeReader(batchCrypto.sha256, size, tiles.read);
     const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(batchCrypto) };
+    const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
     const outcomes: SubmissionOutcome[] = [];
     for (const [at, submission] of batch.entries()) {
       const result = added[at] as AddResult;
@@ -144,7 +145,6 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
         continue;
       }
       const hashes = buildInclusionProof(batchCrypto.sha256, result.index, size, nodes);
-      const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
       const entry = { kind: "tlog", origin: ledger.origin, index: result.index, hashes } as const;
       const receipt = buildReceipt(crypto.sha256, submission.statement, { ...covering, ...entry, ...times });
       const verdict = await verifyReceipt(batchCrypto, receipt, encodeUtf8(submission.statement), context);

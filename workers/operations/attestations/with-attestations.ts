@@ -1,6 +1,5 @@
 // Adds attested statements to anchors when a certificate is read.
 import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
-import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 import { hasAttestors, getAttestedStatement } from "./get-attested-statement.ts";
 
@@ -9,8 +8,8 @@ export const withAnchorAttestations = async (
   services: AttestationDependencies,
   anchor: PublishedAnchor | null,
 ): Promise<PublishedAnchor | null> => {
-  if (anchor?.status !== "anchored" || anchor.receipt === null || !hasAttestors(services)) return anchor;
-  return { ...anchor, attested: await getAttestedStatement(services, parseReceipt(anchor.receipt)) };
+  if (anchor === null || anchor.receipt === null || !hasAttestors(services)) return anchor;
+  return { ...anchor, attested: await getAttestedStatement(services, anchor.receipt) };
 };
 
 /** Adds attested statements to the anchors for the issuance and the withdrawal. */

@@ -15,7 +15,7 @@ import type { DomainEventType } from "../../../core/domain-events.ts";
 import type { OpenedCertificate, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { toPublicView, toWithdrawalReceiptView } from "../../../core/certificates/public-json.ts";
 import { shardOfId, type CertId } from "../../../core/ids.ts";
-import { parseReceipt, type Receipt } from "../../../core/ledger/receipt.ts";
+import type { Receipt } from "../../../core/ledger/receipt.ts";
 import { buildTrustDocument } from "../../../core/ledger/trust-document.ts";
 import { createPolicyLinkedEvent } from "../../../core/policies/snapshot.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -25,7 +25,6 @@ import { listCertificateEntries } from "../../../storage/audit-entries.ts";
 import { listEntityWithdrawalProofs } from "../../../storage/entity-withdrawals.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findUnloggedCapture } from "../../../storage/policies.ts";
-import { listEntityAnchors, type EntityAnchor } from "../../../storage/anchors.ts";
 import { runIsolated } from "../../log.ts";
 import type { CertificateDependencies, CertificateWriteDependencies } from "./dependencies.ts";
 import { getAttestedStatement } from "../attestations/get-attested-statement.ts";
@@ -95,25 +94,24 @@ const logSharedPolicies = async (services: CertificateWriteDependencies, db: Dat
   await commit(db, services, [], [createPolicyLinkedEvent({ certId: certificate.id, chain }, capture, services.clock())]);
 };
 
-const packedEventNames = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
-
 const packAttestationOfReceipt = async (platform: CertificateDependencies, receipt: Receipt | null) => {
   const attested = await getAttestedStatement(platform, receipt);
   return attested === null ? null : toPackedAttestation(attested);
 };
 
-/** Returns the anchors for the event types that belong to the evidence. */
-const packAnchors = async (
-  platform: CertificateDependencies,
-  anchors: readonly EntityAnchor[],
-  evidenceTypes: readonly string[],
-): Promise<PackedAnchor[]> => {
-  const packed = anchors.map(async ({ event: type, statement, receipt }) => {
-    const event = Object.entries(packedEventNames).find(([name]) => name === type)?.[1];
-    if (event === undefined || !evidenceTypes.includes(type)) return [];
-    return [{ event, statement, receipt, attested: await packAttestationOfReceipt(platform, receipt) }];
-  });
-  return (await Promise.all(packed)).flat();
+/** Returns the anchors of the issuance and the withdrawal. */
+const packAnchors = (platform: CertificateDependencies, { anchor, withdrawal }: PublishedCertificate): Promise<PackedAnchor[]> => {
+  const anchors = [
+    { event: "issued" as const, anchor },
+    { event: "revoked" as const, anchor: withdrawal?.anchor ?? null },
+  ];
+  return Promise.all(
+    anchors.flatMap(({ event, anchor: found }) => {
+      if (found === null) return [];
+      const { statement, receipt } = found;
+      return [packAttestationOfReceipt(platform, receipt).then((attested) => ({ event, statement, receipt, attested }))];
+    }),
+  );
 };
 
 /** Returns the proofs of withdrawals for individual recipients. */
@@ -127,8 +125,8 @@ const packEntityWithdrawals = async (
   return Promise.all(
     proofs.map(async ({ anchor, ...proof }): Promise<PackedEntityWithdrawal> => {
       if (anchor === null) return { ...proof, anchor };
-      const receipt = anchor.status !== "anchored" || anchor.receipt === null ? null : parseReceipt(anchor.receipt);
-      return { ...proof, anchor: { statement: anchor.statement, receipt, attested: await packAttestationOfReceipt(platform, receipt) } };
+      const { statement, receipt } = anchor;
+      return { ...proof, anchor: { statement, receipt, attested: await packAttestationOfReceipt(platform, receipt) } };
     }),
   );
 };
@@ -156,7 +154,7 @@ export const exportEvidence = async (
   await logSharedPolicies(services, db, read.value.opened);
   const [identity, anchors, entityWithdrawals, audit] = await Promise.all([
     getBusinessIdentity(db, reader.business.id),
-    listEntityAnchors(db, certId),
+    packAnchors(services, opened.certificate),
     packEntityWithdrawals(services, db, opened.certificate),
     packAudit(services, db, opened),
   ]);
@@ -168,7 +166,7 @@ export const exportEvidence = async (
     views,
     policyTexts,
     identity,
-    anchors: await packAnchors(services, anchors, listEvidenceEventTypes(opened.certificate)),
+    anchors,
     entityWithdrawals,
     audit,
     trust: buildTrustDocument(getTrustedKeys(services)),

@@ -6,7 +6,6 @@ import {
   type PublishedAnchor,
   type PublishedCertificate,
 } from "../../../core/certificates/published-certificate.ts";
-import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import {
@@ -70,10 +69,8 @@ const CheckItem: FC<CheckItemProps> = ({ name, label, passed, passedText, incomp
 /** The entry of an anchored statement and when it was recorded; null while there is none. */
 const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ anchor }) => {
   const { messages, language } = usePageContext();
-  if (anchor?.status !== "anchored" || anchor.receipt === null || anchor.anchoredAt === null) return null;
-  const receipt = parseReceipt(anchor.receipt);
-  if (receipt === null) return null;
-  const index = formatNumber(Number(receipt.leaf_index), language);
+  if (anchor == null || anchor.receipt === null || anchor.anchoredAt === null) return null;
+  const index = formatNumber(Number(anchor.receipt.leaf_index), language);
   return <FormattedMessage text={messages.ledgerText} parts={{ index, date: <Timestamp at={anchor.anchoredAt} /> }} />;
 };
 

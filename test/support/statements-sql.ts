@@ -1,0 +1,13 @@
+// All statements as one table, to be used in queries of tests.
+
+const coveringBatch = "(SELECT r.ord FROM receipts r WHERE r.ord >= c.change_ord AND r.first_ord <= c.change_ord ORDER BY r.ord LIMIT 1)";
+
+/** A table of all statements. `receipt_ord` is NULL while the ledger does not have the statement. */
+export const statementsSql = `(
+  SELECT ord, kind, entity_id, event, status, attempts, next_at, last_error, created_at, receipt_ord FROM anchors
+  UNION ALL
+  SELECT c.change_ord, 'event', c.id, 'certificate.issued', iif(${coveringBatch} IS NULL, 'pending', 'anchored'), 0, c.issued_at, NULL, c.issued_at, ${coveringBatch}
+  FROM certificates c
+  WHERE NOT EXISTS (SELECT 1 FROM anchors a WHERE a.ord = c.change_ord)
+    AND (${coveringBatch} IS NOT NULL OR EXISTS (SELECT 1 FROM changes h WHERE h.ord = c.change_ord AND h.statement IS NOT NULL))
+)`;
