@@ -45,6 +45,7 @@ const idPrefixes = [
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${crockfordAlphabet}]{26}$`);
+const shardIdPattern = new RegExp(`^[${crockfordAlphabet}]{2}$`);
 export const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
 
 /** Accepts only multiples of five bits: 15 bytes give exactly 24 characters. */
@@ -99,6 +100,12 @@ export const parseDomainId = (text: string): string | null => (hasIdShape(text, 
 export const parseApiKeyId = (text: string): string | null => (hasIdShape(text, "key_") ? text : null);
 export const parseMemberId = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const parseDeliveryId = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
+
+/** Parses a shard ID, such as `0a`. Returns null for other text. */
+export const parseShardId = (text: string): ShardId | null => (shardIdPattern.test(text) ? (text as ShardId) : null);
+
+/** Returns the shard with this number: `00`, `01`, … `09`, `0a`, … `zz`. */
+export const getShardId = (number: number): ShardId => `${crockfordAlphabet[number >> 5]}${crockfordAlphabet[number & 31]}` as ShardId;
 
 /** Returns the shard: the two characters after the prefix, in both IDs and secrets. */
 export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {

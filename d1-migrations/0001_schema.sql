@@ -1243,6 +1243,15 @@ CREATE TABLE billing_events (
 ) STRICT;
 CREATE INDEX billing_events_age ON billing_events (received_at);
 
+-- Shards. Only the rows in shard 00 are used.
+
+CREATE TABLE shard_registry (
+  shard TEXT PRIMARY KEY,
+  state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed')),
+  bytes INTEGER NOT NULL DEFAULT 0,
+  measured_at INTEGER
+) STRICT, WITHOUT ROWID;
+
 -- Idempotent responses
 
 CREATE TABLE idempotent_responses (

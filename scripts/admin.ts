@@ -1,6 +1,7 @@
 // `npm run admin`: operator commands. They call the service's own admin routes, so they are checked and audited like any request.
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
+import { addShard } from "./add-shard.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 
 const usage = `Usage: npm run admin -- <command>
@@ -14,6 +15,10 @@ const usage = `Usage: npm run admin -- <command>
   plan <biz_...> <plan>     Set the plan: free, business or enterprise.
   removal <rmv_...> <target>=<status> ...
                             Set the status of removal targets: requested, in_progress, completed or rejected.
+  shards                    List the shards: state, size, and which one gets new accounts.
+  shards add [<shard>]      Add a shard to wrangler.toml. Run npm run deploy afterward.
+  shards close <shard>      Create no more accounts in a shard.
+  shards open <shard>       Create accounts in a shard again.
   stuck                     List work that is overdue, and emails that were not delivered.
   resend <mail id>          Send an email again that was not delivered.
   restore-drill             Show on a copy of the local data what a restore brings back. Stop npm start first.
@@ -23,6 +28,8 @@ Environment:
   ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.`;
 
 const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
+
+const shardStateByAction: Readonly<Record<string, string>> = { open: "open", close: "closed" };
 
 const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   const local = process.env.ADMIN_URL === undefined ? loadLocalSettings() : null;
@@ -63,11 +70,18 @@ const runDrill = async (): Promise<void> => {
 const [command = "", id = "", plan = ""] = process.argv.slice(2);
 const businessPath = `businesses/${encodeURIComponent(id)}`;
 const status = statusByCommand[command];
+const shardState = shardStateByAction[id];
 try {
   if (command === "token") {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
   } else if (command === "restore-drill") await runDrill();
+  else if (command === "shards" && id === "add") {
+    const shard = addShard("wrangler.toml", plan === "" ? undefined : plan);
+    console.log(`Added shard ${shard} to wrangler.toml. Run npm run deploy to create its database.`);
+  } else if (command === "shards" && shardState !== undefined && plan !== "")
+    await callAdminRoute(`shards/${encodeURIComponent(plan)}`, { state: shardState });
+  else if (command === "shards" && id === "") await callAdminRoute("shards");
   else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
   else if (command === "removal" && plan !== "") {

@@ -1,6 +1,7 @@
 // Prepares the databases of a local service: migrations, the demo accounts and, unless the service should start empty, a month of demo data.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { firstShard } from "../core/ids.ts";
 import { dayMs } from "../core/time.ts";
 import { openMonthReplay, type MonthReplay, type ReplayedMonth, type ReplayOptions } from "./demo-month.ts";
 import { openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "./demo-world.ts";
@@ -32,7 +33,8 @@ export const prepareDemoData = async (
   try {
     const vault = await openVaultFromVars(options.vars);
     let isUsed = false;
-    const seed = async (db: D1Like): Promise<void> => {
+    const seed = async (db: D1Like, shard: string): Promise<void> => {
+      if (shard !== firstShard) return;
       const createdAt = isEmpty ? Date.now() : Date.now() - accountAgeMs;
       await seedDemo(db, world, createdAt);
       await seedPeople(db, vault, world, createdAt);

@@ -161,7 +161,11 @@ const buildSharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "state
   resourceTmpPath: join(stateDir, "tmp"),
 });
 
-const listShards = ({ extraShards = [] }: Pick<RuntimeOptions, "extraShards">): readonly string[] => ["00", ...extraShards];
+/** Lists the shards that the configuration binds, then the additional ones. */
+const listShards = (worker: Record<string, unknown>, { extraShards = [] }: Pick<RuntimeOptions, "extraShards">): readonly string[] => {
+  const bound = Object.keys(worker.d1Databases as object).map((binding) => (binding === "DB" ? "00" : binding.slice("DB_".length)));
+  return [...new Set([...bound, ...extraShards])];
+};
 
 /** Loads the Worker options from a wrangler.toml, without the settings that wrangler would add from .dev.vars. */
 export const loadWorkerConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
@@ -181,7 +185,7 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
 export const prepareDatabases = async (options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });
   const worker = loadWorkerConfiguration();
-  const shards = listShards(options);
+  const shards = listShards(worker, options);
   const d1Databases = listDatabases(worker, shards);
   const seedRuntime = new Miniflare(
     convertV4MiniflareOptions({
@@ -227,7 +231,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
 /** Starts the service with databases that `prepareDatabases` has prepared. */
 export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">): Promise<Runtime> => {
   const worker = loadWorkerConfiguration();
-  const databases = listDatabases(worker, listShards(options));
+  const databases = listDatabases(worker, listShards(worker, options));
   const running = new Miniflare(
     convertV4MiniflareOptions({
       ...buildSharedOptions(options),

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
+import { getShardId } from "../core/ids.ts";
 import { keyKinds } from "../core/ledger/note.ts";
 import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
 import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
@@ -67,6 +68,8 @@ export interface LocalSettings {
   readonly port: number;
   readonly demoPort: number;
   readonly stateDir: string;
+  /** Shards in addition to `00`. */
+  readonly extraShards: readonly string[];
   readonly origin: string;
   readonly demoOrigin: string;
   /** Settings and secrets for the Worker: .dev.vars, overridden by the environment, then by the local URLs. */
@@ -80,8 +83,9 @@ export const buildLocalSettings = ({
   port,
   demoPort,
   stateDir,
+  extraShards = [],
   vars,
-}: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars">): LocalSettings => {
+}: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars"> & Partial<Pick<LocalSettings, "extraShards">>): LocalSettings => {
   const origin = `http://localhost:${port}`;
   // The demo site's pages may always be fetched, because the demo captures its policies.
   const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]
@@ -91,6 +95,7 @@ export const buildLocalSettings = ({
     port,
     demoPort,
     stateDir,
+    extraShards,
     origin,
     demoOrigin: `http://localhost:${demoPort}`,
     vars: {
@@ -115,6 +120,15 @@ export const buildLocalSettings = ({
   };
 };
 
+const maxLocalShards = 32; // each takes memory and time at the start
+
+/** Lists the shards of a local service besides `00`. Throws if the number is not from 1 to 32. */
+const listExtraShards = (count: string): readonly string[] => {
+  const shards = Number(count);
+  if (!Number.isInteger(shards) || shards < 1 || shards > maxLocalShards) throw new Error(`SHARDS must be from 1 to ${maxLocalShards}.`);
+  return Array.from({ length: shards - 1 }, (_, at) => getShardId(at + 1));
+};
+
 /** Reads .dev.vars and the environment. Throws if there is no .dev.vars yet. */
 export const loadLocalSettings = (): LocalSettings => {
   const overrides = Object.fromEntries(
@@ -124,6 +138,7 @@ export const loadLocalSettings = (): LocalSettings => {
     port: Number(process.env.PORT ?? "8787"),
     demoPort: Number(process.env.DEMO_PORT ?? "8788"),
     stateDir: process.env.SVC_STATE_DIR ?? ".wrangler/state",
+    extraShards: listExtraShards(process.env.SHARDS ?? "1"),
     vars: { ...parseDevVars(readFileSync(devVarsPath, "utf8")), ...overrides },
   });
 };

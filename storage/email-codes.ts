@@ -28,9 +28,9 @@ export interface CodeRequester extends VerifiableAddress {
 
 const { id, codeHash, contextHash, sameContextAttempts, otherContextAttempts, createdAt, expiresAt } = emailCodes;
 const wasUsable = gt(expiresAt, createdAt);
-const isForAddress = ({ purpose, addressIndex }: VerifiableAddress) =>
+const isForAddress = ({ purpose, addressIndex }: Omit<VerifiableAddress, "certId">) =>
   allOf(eq(emailCodes.purpose, purpose), eq(emailCodes.addressIndex, addressIndex));
-const isForTopic = (address: VerifiableAddress) => allOf(isForAddress(address), eq(emailCodes.topic, address.topic));
+const isForTopic = (address: Omit<VerifiableAddress, "certId">) => allOf(isForAddress(address), eq(emailCodes.topic, address.topic));
 const isOpenFor = (address: VerifiableAddress, now: Instant) =>
   allOf(isForTopic(address), isNull(emailCodes.sessionHash), gt(expiresAt, now));
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
@@ -163,6 +163,10 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
     .where(allOf(isForTopic(address), gt(createdAt, since), wasUsable));
   return rows.map((row) => row.id);
 };
+
+/** Selects when the newest code for the address was requested, including codes that are used, expired or beyond a limit. */
+export const selectNewestCodeTime = (db: Database, address: Omit<VerifiableAddress, "certId">) =>
+  db.select({ createdAt }).from(emailCodes).where(isForTopic(address)).orderBy(desc(createdAt)).limit(1);
 
 /** Returns whether the email with the newest usable code that this browser requested could not be delivered. */
 export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {

@@ -10,9 +10,6 @@ export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   return true;
 };
 
-/** The size limit of a D1 database, in bytes. */
-export const maxShardBytes = 10_000_000_000;
-
 /** Returns the size of the database in bytes, which D1 reports with every result. */
 export const getShardBytes = async (db: Database): Promise<number> => {
   const { meta } = await db.run(sql`select 1`);

@@ -7,7 +7,7 @@ import type { Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { isCodeUsedBySession } from "./email-codes.ts";
+import { isCodeUsedBySession, selectNewestCodeTime } from "./email-codes.ts";
 import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
 import { allOf, jsonList, query } from "./query.ts";
 import { consumerShards, consumers, invitations, members, shares, signups } from "./schema.ts";
@@ -33,20 +33,31 @@ export interface SignInRecipient {
   readonly lastUsedAt: Instant | null;
 }
 
-/** Returns the possible recipients in one shard, at most one of each kind: the most recently used membership and the oldest invitation. */
-export const listSignInRecipients = async (
-  db: Database,
-  realm: Realm,
-  emailIndex: string,
-  now: Instant,
-): Promise<readonly SignInRecipient[]> => {
+export interface SignInAddress {
+  readonly recipients: readonly SignInRecipient[];
+  /** When the newest sign-in code for the address was requested, whether or not it was emailed; null if there is none. */
+  readonly codeRequestedAt: Instant | null;
+}
+
+/**
+ * Returns what one shard knows about an address: the possible recipients, at most one of each kind (the most recently used membership and the
+ * oldest invitation), and when a code was last requested.
+ */
+export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<SignInAddress> => {
+  const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
   if (realm === "consumer") {
     const { id, emailSealed } = consumers;
-    const rows = await db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
-    return rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), lastUsedAt: null }));
+    const [rows, [code]] = await batch(db, [
+      db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex)),
+      newestCode,
+    ]);
+    return {
+      recipients: rows.map((row) => ({ kind: "person", ...row, emailContext: consumerEmailContext(row.id), lastUsedAt: null })),
+      codeRequestedAt: code?.createdAt ?? null,
+    };
   }
   const { id, businessId, emailSealed, expiresAt } = invitations;
-  const [memberships, invited, signedUp] = await batch(db, [
+  const [memberships, invited, signedUp, [code]] = await batch(db, [
     db
       .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, lastUsedAt: members.lastUsedAt })
       .from(members)
@@ -65,8 +76,9 @@ export const listSignInRecipients = async (
       .where(allOf(eq(signups.emailIndex, emailIndex), gt(signups.expiresAt, now)))
       .orderBy(desc(signups.expiresAt), desc(signups.id))
       .limit(1),
+    newestCode,
   ]);
-  return [
+  const recipients = [
     ...memberships.map((row) => ({ ...row, kind: "person" as const, emailContext: memberEmailContext(row.id, row.businessId) })),
     ...invited.map((row) => ({
       ...row,
@@ -76,6 +88,7 @@ export const listSignInRecipients = async (
     })),
     ...signedUp.map((row) => ({ ...row, kind: "sign_up" as const, emailContext: signupEmailContext(row.id), lastUsedAt: null })),
   ];
+  return { recipients, codeRequestedAt: code?.createdAt ?? null };
 };
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;

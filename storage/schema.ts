@@ -369,6 +369,13 @@ export const certificateViews = table(
   (t) => [index("certificate_views_cert").on(t.certId, t.ord)],
 );
 
+export const shardRegistry = table("shard_registry", {
+  shard: text().$type<ShardId>().primaryKey(),
+  state: oneOf("open", "closed").notNull().default("open"),
+  bytes: integer().notNull().default(0),
+  measuredAt: instant(),
+});
+
 export const idempotentResponses = table(
   "idempotent_responses",
   {

@@ -31,6 +31,7 @@ export interface Env {
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
   readonly INTAKE_JOURNAL: DurableObjectNamespace<IntakeJournal>;
   readonly ANCHOR_QUEUE: Queue<object>;
+  readonly JOB_QUEUE: Queue<object>;
   readonly SHIELD?: RateLimit;
   /** Cloudflare's Email Service, used if MAIL_TRANSPORT is "cloudflare". */
   readonly EMAIL?: SendEmail;
@@ -79,6 +80,8 @@ export interface Config extends ProofSettings {
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
+  /** The size at which a shard is full. Only development can set a smaller one than D1's. */
+  readonly maxShardBytes: number;
   /** How long changes are collected before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;
   /** The `host:port` of local or plain HTTP hosts that may be fetched. Development only. */
@@ -122,6 +125,7 @@ const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports J
 // Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
 // are short compared with the minutes that a ledger takes to vouch for a time.
 const defaultBatchWindowMs = 2_000;
+const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 const defaultIntakeWaitMs = 600; // far above a healthy database's slowest answers, and short enough for a person who waits
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** Path of the agent server. Clients also use the URL as the server's identifier, so there must be exactly one spelling. */
@@ -324,6 +328,12 @@ export const loadConfig = (env: Env): Config => {
     adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/i.test(value), "").toLowerCase() || null,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, "a whole number", 0),
+    maxShardBytes: number(
+      "DEV_SHARD_BYTES",
+      (value) => Number.isSafeInteger(value) && value > 0,
+      "a whole number above 0",
+      defaultMaxShardBytes,
+    ),
     batchWindowMs: number(
       "DEV_BATCH_WINDOW_MS",
       (value) => Number.isSafeInteger(value) && value >= 0,

@@ -4,7 +4,7 @@ import { openShards } from "../storage/shards.ts";
 import { secondMs } from "../core/time.ts";
 import { buildApp, misconfiguredApp } from "./app.ts";
 import { ConfigError, type Env } from "./env.ts";
-import { runScheduledJobs } from "./background/schedule.ts";
+import { parseJobRequest, runRequestedJobs, startScheduledJobs } from "./background/shard-jobs.ts";
 import { submitAnchors } from "./background/anchoring.ts";
 import { withBudget, type WorkBudget } from "./operations/work-budget.ts";
 import { consoleLog } from "./log.ts";
@@ -50,10 +50,14 @@ export default {
   },
   async scheduled(controller: ScheduledController, env: Env): Promise<void> {
     const platform = await loadBackgroundServices(env);
-    await runScheduledJobs(platform, controller.cron, controller.scheduledTime + platform.config.clockOffsetMs);
+    const at = controller.scheduledTime + platform.config.clockOffsetMs;
+    await startScheduledJobs(platform, controller.cron, at, (messages) => env.JOB_QUEUE.sendBatch(messages));
   },
   async queue(batch: MessageBatch, env: Env): Promise<void> {
-    batch.ackAll(); // messages are empty: pending work is in the database, and the cron repeats a failed run
-    await submitAnchors(withBudget(await loadBackgroundServices(env), anchoringAllowance));
+    batch.ackAll(); // pending work is in the database, and the cron repeats a failed run
+    const services = await loadBackgroundServices(env);
+    const requests = batch.messages.flatMap(({ body }) => parseJobRequest(body) ?? []);
+    for (const request of requests) await runRequestedJobs(services, request);
+    if (requests.length === 0) await submitAnchors(withBudget(services, anchoringAllowance)); // its messages are empty
   },
 } satisfies ExportedHandler<Env>;

@@ -1,8 +1,13 @@
 // Runs the operator command `npm run admin` against a local service, as docs/operate/admin-commands.md describes it.
 import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { unstable_readConfig } from "wrangler";
 import { sha256Hex } from "../../core/hash.ts";
+import { addShard } from "../../scripts/add-shard.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const token = "token-of-the-operator-in-the-tests-of-43-ch";
@@ -52,6 +57,35 @@ test("lists stuck work and the size of each shard", async () => {
   expect(stuck).toEqual([]);
   expect(homes.length).toBeGreaterThan(0);
   for (const { bytes, max_bytes: maxBytes } of homes) expect([bytes > 0, bytes < maxBytes]).toEqual([true, true]);
+});
+
+test("lists the shards, closes one and opens it again", async () => {
+  const [first] = JSON.parse((await admin(["shards"])).said) as object[];
+  expect(first).toEqual({ shard: "00", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true });
+  for (const [action, state] of [
+    ["close", "closed"],
+    ["open", "open"],
+  ] as const)
+    expect(JSON.parse((await admin(["shards", action, "00"])).said)).toEqual({ shard: "00", state });
+  expect(await admin(["shards", "close", "zz"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
+});
+
+test("adds the next free shard, or the given one, to the configuration, and refuses one that is bound or malformed", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-add-shard-"));
+  const path = join(folder, "wrangler.toml");
+  cpSync("wrangler.toml", path);
+  const bindings = (): readonly string[] =>
+    unstable_readConfig({ config: path }).d1_databases.map(({ binding }: { binding: string }) => binding);
+  try {
+    const before = bindings();
+    expect([addShard(path, undefined), addShard(path, "0a"), addShard(path, undefined)]).toEqual(["01", "0a", "02"]);
+    expect(bindings()).toEqual([...before, "DB_01", "DB_0a", "DB_02"]);
+    expect(() => addShard(path, "0a")).toThrow("already binds shard 0a");
+    expect(() => addShard(path, "00")).toThrow("already binds shard 00");
+    expect(() => addShard(path, "o1")).toThrow("two characters");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test("prints the error and exits with 1 when refused, and generates a token with its hash", async () => {

@@ -108,10 +108,10 @@ describe("npm run deploy", () => {
     expect(api.unknown).toEqual([]);
     expect([...api.databases.values()].map(({ name }) => name)).toEqual(["svc"]);
     expect([...api.namespaces.values()]).toEqual(["svc-kv"]);
-    expect([...api.queues.keys()]).toEqual(["svc-anchor-queue"]);
+    expect([...api.queues.keys()]).toEqual(["svc-anchor-queue", "svc-job-queue"]);
     expect([...api.emailDomains]).toEqual([domain]);
     expect(new Set(api.domains)).toEqual(new Set(["api", "verify", "cdn", "mcp", "app"].map((host) => `${host}.${domain}`)));
-    expect([...api.queues.values()].map(({ consumers }) => consumers.length)).toEqual([1]);
+    expect([...api.queues.values()].map(({ consumers }) => consumers.length)).toEqual([1, 1]);
   }, 600_000);
 
   test("migrates the database before it uploads the code", () => {

@@ -1,6 +1,6 @@
 // A shard that is filling up is reported long before it is full.
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { openShards } from "../../storage/shards.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
@@ -35,6 +35,8 @@ const measure = async (db: D1Database): Promise<{ readonly faults: readonly stri
   await runScheduledJobs({ ...base, log, shards: openShards({ DB: db }) }, "*/15 * * * *", Date.now());
   return { faults, metrics };
 };
+
+afterEach(() => env.DB.exec("DELETE FROM shard_registry")); // a size decides where other tests create accounts
 
 test("every 15 minutes the size of each shard is logged as a metric", async () => {
   const { faults, metrics } = await measure(env.DB);

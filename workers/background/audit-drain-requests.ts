@@ -5,12 +5,12 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. If there are several, lists only those with rows, because each notified log sets an alarm and reads every
- * shard.
+ * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only those with rows, because each notified
+ * log sets an alarm and reads every shard.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<number>> => {
   const auditLogs = [...platform.config.auditKeys.keys()];
-  if (auditLogs.length === 1) return auditLogs;
+  if (auditLogs.length === 1 && platform.jobShard === null) return auditLogs;
   const undrained = new Set<number>();
   await forEachShard(platform, "audit", async (db) => {
     for (const auditLog of await listUndrainedLogs(db, auditLogs)) undrained.add(auditLog);

@@ -1,15 +1,18 @@
-// Runs background work in every shard's database.
+// Runs background work in every shard's database, or in the one that an invocation is for.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
+type ShardDependencies = Pick<Platform, "shards" | "log" | "clock" | "jobShard">;
+
 /**
- * Rotates the shards so that each minute starts with a different one, so a shard with more work than the budget allows does not starve the
- * others.
+ * Lists the shards to process. If they are all processed in one invocation, each minute starts with a different one, so that a shard with
+ * more work than the budget allows does not starve the others.
  */
-const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): readonly (readonly [ShardId, Database])[] => {
+const listShardsToProcess = ({ shards, clock, jobShard }: ShardDependencies): readonly (readonly [ShardId, Database])[] => {
+  if (jobShard !== null) return [[jobShard, shards.get(jobShard)]];
   const all = shards.all();
   const first = Math.floor(clock() / minuteMs) % Math.max(1, all.length);
   return [...all.slice(first), ...all.slice(0, first)];
@@ -17,9 +20,9 @@ const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): re
 
 /** Runs `work` for each shard in turn. A failure is logged under `at` and does not delay the other shards. */
 export const forEachShard = async (
-  platform: Pick<Platform, "shards" | "log" | "clock">,
+  platform: ShardDependencies,
   at: string,
   work: (db: Database, shard: ShardId) => Promise<unknown>,
 ): Promise<void> => {
-  for (const [shard, db] of rotateShards(platform)) await runIsolated(platform, at, () => work(db, shard));
+  for (const [shard, db] of listShardsToProcess(platform)) await runIsolated(platform, at, () => work(db, shard));
 };

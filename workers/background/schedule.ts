@@ -1,5 +1,6 @@
 // The jobs for each cron trigger. A job processes what is due, so a missed trigger only delays work and a duplicate finds nothing to do. If
 // a job fails, the others still run.
+import { firstShard, type ShardId } from "../../core/ids.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
@@ -32,6 +33,13 @@ type Jobs = Readonly<Record<string, Job>>;
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
+/** Makes a job that belongs to the deployment, not to a shard, run only once: in the invocation for the first shard. */
+const onlyOnce =
+  (job: Job): Job =>
+  async (platform, at) => {
+    if (platform.jobShard === null || platform.jobShard === firstShard) await job(platform, at);
+  };
+
 /**
  * These run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each is named after
  * its file.
@@ -50,7 +58,7 @@ const minuteJobs: Jobs = {
   "event-sweep": sweepEvents,
   "share-sweep": sweepDueShares,
   "share-settling": settleShares,
-  attestations: attestDue,
+  attestations: onlyOnce(attestDue),
   "domain-checks": checkDomains,
   "connection-expiry-notices": sendConnectionExpiryNotices,
 };
@@ -58,9 +66,9 @@ const minuteJobs: Jobs = {
 /** These run in order, so that the attestations cover the checkpoints just made. */
 const quarterJobs: Jobs = {
   "parked-anchors": retryParkedAnchors,
-  "audit-checkpoints": checkpointAuditLogs,
-  "ledger-checkpoint": checkpointLedger,
-  attestations: attestDue,
+  "audit-checkpoints": onlyOnce(checkpointAuditLogs),
+  "ledger-checkpoint": onlyOnce(checkpointLedger),
+  attestations: onlyOnce(attestDue),
   "shard-sizes": measureShards,
 };
 
@@ -76,9 +84,12 @@ export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJo
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 
-/** Runs the jobs for the cron expression `cron` at the scheduled time `at`. Does not reject if a job fails. */
-export const runScheduledJobs = async (services: Platform, cron: string, at: Instant): Promise<void> => {
-  const platform = withBudget(services, allJobsAllowance);
+/**
+ * Runs the jobs for the cron expression `cron` at the scheduled time `at`, in all shards or only in `jobShard`. Does not reject if a job
+ * fails.
+ */
+export const runScheduledJobs = async (services: Platform, cron: string, at: Instant, jobShard: ShardId | null = null): Promise<void> => {
+  const platform = Object.assign(withBudget(services, allJobsAllowance), { jobShard });
   if (cron === everyQuarterHour) for (const job of Object.entries(quarterJobs)) await runJob(platform, at, job);
   if (cron === everyMinute) await Promise.all(Object.entries(minuteJobs).map((job) => runJob(platform, at, job)));
 };

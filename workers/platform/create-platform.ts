@@ -74,6 +74,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   const platform: Platform = {
     config,
     shards: openShards(env),
+    jobShard: null,
     kv: env.KV,
     vault,
     ledgerId: config.ledger.id,

@@ -1,5 +1,6 @@
 // Types of the platform, the object that provides the dependencies of every operation. create-platform.ts builds it. The types are in a
 // separate file because background work uses them and the platform itself starts that work.
+import type { ShardId } from "../../core/ids.ts";
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
 import type { AccessDependencies } from "../operations/access/dependencies.ts";
@@ -29,7 +30,10 @@ export interface Platform
     IntegrationDependencies,
     WebhookDependencies,
     AttestationCache,
-    Mail {}
+    Mail {
+  /** The shard that this invocation of the background jobs is for; null if it is for all shards. */
+  readonly jobShard: ShardId | null;
+}
 
 /** One instance per isolate. Each operation's type lists the groups it uses, which shows what it can access. */
 export interface Services extends Platform, Schedules {}

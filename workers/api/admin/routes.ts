@@ -2,8 +2,9 @@
 // hash. If it is not set, every operator route returns 404.
 import { z } from "@hono/zod-openapi";
 import { sha256Hex } from "../../../core/hash.ts";
-import { parseBusinessId, parseRemovalId } from "../../../core/ids.ts";
+import { parseBusinessId, parseRemovalId, parseShardId } from "../../../core/ids.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
+import { shardStates } from "../../../core/shards/placement.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
@@ -16,12 +17,13 @@ import { optionalMember, requestBody, idSchema } from "../../http/wire.ts";
 import { getEntitlement } from "../../operations/admin/get-entitlement.ts";
 import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.ts";
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
-import { listShardSizes } from "../../operations/admin/list-shard-sizes.ts";
+import { listShards } from "../../operations/admin/list-shards.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
 import { rewrapStoredKeys } from "../../operations/admin/rewrap-stored-keys.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
+import { updateShardState } from "../../operations/admin/update-shard-state.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
 /** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
@@ -100,6 +102,17 @@ const rewrapKeysRoute = createRoute({
     ),
   },
 });
+const listShardsRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/shards", middleware: requireOperator });
+const updateShardRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/shards/{shard}",
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
+  request: {
+    params: z.object({ shard: idSchema(parseShardId, "must be two characters, as in IDs") }),
+    body: requestBody(z.strictObject({ state: z.enum(shardStates) }), {}),
+  },
+});
 const prepareDeploymentCheckRoute = createRoute({
   ...undocumentedRoute,
   method: "post",
@@ -144,13 +157,13 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
   const { services } = c.var;
   const [stuck, shards, failing, failedMail] = await Promise.all([
     listStuckWorkByShard(services),
-    listShardSizes(services),
+    listShards(services),
     listFailingEndpointsByShard(services),
     listFailedMailByShard(services),
   ]);
   return success(c, 200, {
     stuck: stuck.map(({ since, ...work }) => ({ ...work, since: toIsoOrNull(since) })),
-    homes: shards.map(({ home, bytes, maxBytes }) => ({ home, bytes, max_bytes: maxBytes })),
+    homes: shards.map(({ shard, bytes, maxBytes }) => ({ home: shard, bytes, max_bytes: maxBytes })),
     failing_endpoints: failing.map(({ home, webhookId, businessId, since, failures, backlog }) => ({
       home,
       webhook_id: webhookId,
@@ -173,6 +186,20 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
 adminRoutes.openapi(rewrapKeysRoute, async (c) => {
   const { check = false, cursor = null } = c.req.valid("json");
   return respond(c, 200, await rewrapStoredKeys(c.var.services, { cursor, isCheck: check }), (step) => step);
+});
+
+adminRoutes.openapi(listShardsRoute, async (c) => {
+  const shards = await listShards(c.var.services);
+  return success(
+    c,
+    200,
+    shards.map(({ shard, state, bytes, maxBytes, isNext }) => ({ shard, state, bytes, max_bytes: maxBytes, next: isNext })),
+  );
+});
+
+adminRoutes.openapi(updateShardRoute, async (c) => {
+  const updated = await updateShardState(c.var.services, c.req.valid("param").shard, c.req.valid("json").state);
+  return respond(c, 200, updated, (shard) => shard);
 });
 
 adminRoutes.openapi(prepareDeploymentCheckRoute, async (c) => {

@@ -3,10 +3,13 @@ import { emailCodeLimits, type EmailCodeLimits } from "../../../core/access/emai
 import type { Realm } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
-import { firstShard, shardOfId } from "../../../core/ids.ts";
+import { shardOfId, type ShardId } from "../../../core/ids.ts";
+import { choosePlacement, type ShardFill } from "../../../core/shards/placement.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { CodeRequester } from "../../../storage/email-codes.ts";
 import { unknownAddressContext } from "../../../storage/people-contexts.ts";
-import { listSignInRecipients, preferredRecipient, findLastUsedMemberId } from "../../../storage/people.ts";
+import { findSignInAddress, preferredRecipient, findLastUsedMemberId, type SignInAddress } from "../../../storage/people.ts";
+import { listShardFills } from "../../../storage/shard-registry.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
@@ -15,26 +18,47 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Searches all shards for an email address's account. Uses the first shard if the address is unknown. Returns null if the text is not an
- * email address.
+ * Chooses the shard of an unknown address: the one in which a code was last requested and can still be entered, else the one that new
+ * accounts are created in. So a code is found even if new accounts are created elsewhere in the meantime.
+ */
+const chooseShard = (
+  { config }: Runtime,
+  found: readonly (SignInAddress & { readonly shard: ShardId })[],
+  fills: readonly ShardFill[],
+  now: Instant,
+): ShardId => {
+  const since = now - signInCodeLimits.lifeMs;
+  const [newest] = found
+    .flatMap(({ shard, codeRequestedAt: at }) => (at !== null && at > since ? [{ shard, at }] : []))
+    .toSorted((a, b) => b.at - a.at);
+  return newest?.shard ?? choosePlacement(fills, config.maxShardBytes);
+};
+
+/**
+ * Searches all shards for an email address's account. If the address is unknown, uses the shard that its account would be created in.
+ * Returns null if the text is not an email address.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
   const now = services.clock();
-  const found = await Promise.all(services.shards.all().map(([, db]) => listSignInRecipients(db, realm, emailIndex, now)));
-  const addressee = preferredRecipient(found.flat());
-  const shard = addressee === null ? firstShard : shardOfId(addressee.id);
+  // Reads the registry for known addresses too, so that timing does not reveal whether the address is known.
+  const [found, fills] = await Promise.all([
+    Promise.all(services.shards.all().map(async ([shard, db]) => ({ shard, ...(await findSignInAddress(db, realm, emailIndex, now)) }))),
+    listShardFills(services.shards),
+  ]);
+  const recipients = found.flatMap((address) => address.recipients);
+  const addressee = preferredRecipient(recipients);
+  const shard = addressee === null ? chooseShard(services, found, fills, now) : shardOfId(addressee.id);
   return {
     realm,
     emailIndex,
     addressee,
     /** The address's most recently used membership in any shard. */
-    lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(found.flat()) : null,
+    lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(recipients) : null,
     /** Whether the address has memberships or invitations in more than one shard. */
-    hasOtherShards:
-      found.filter((recipients) => recipients.some((recipient) => recipient !== null && recipient.kind !== "sign_up")).length > 1,
+    hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
      * The part before the @ as a new consumer spelled it; otherwise empty. A known person's code goes to the stored address. A new
      * consumer's address is taken from the request that verifies the code, so it must be the address that received the code: two spellings

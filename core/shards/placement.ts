@@ -1,0 +1,38 @@
+// Chooses the shard of a new account. An account never moves, so it goes where there is the most room.
+import type { ShardId } from "../ids.ts";
+
+/** `open`: new accounts are created in the shard. `closed`: only its existing accounts use it. */
+export const shardStates = ["open", "closed"] as const;
+export type ShardState = (typeof shardStates)[number];
+
+export interface ShardFill {
+  readonly shard: ShardId;
+  readonly state: ShardState;
+  /** Size at the last measurement; 0 if the shard was not measured yet. */
+  readonly bytes: number;
+}
+
+/**
+ * The fraction of its size limit from which a shard gets no new accounts. The rest is for the certificates, withdrawals and email of the
+ * accounts that it has.
+ */
+const fullRatio = 0.7;
+
+/** Returns how full a shard is, in whole percent. */
+const getFillPercent = (bytes: number, maxBytes: number): number => Math.floor((100 * bytes) / maxBytes);
+
+const takesAccounts = ({ state, bytes }: ShardFill, maxBytes: number): boolean => state === "open" && bytes < fullRatio * maxBytes;
+
+/**
+ * Returns the emptiest shard that takes new accounts. Shards whose fill is the same in whole percent count as equally empty, and the first
+ * of them in order is chosen. If every shard is closed or full, all of them are considered, so that a sign-up is not refused for it.
+ */
+export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
+  const available = shards.filter((shard) => takesAccounts(shard, maxBytes));
+  const byFill = (available.length > 0 ? available : shards).toSorted(
+    (a, b) => getFillPercent(a.bytes, maxBytes) - getFillPercent(b.bytes, maxBytes) || (a.shard < b.shard ? -1 : 1),
+  );
+  const [emptiest] = byFill;
+  if (emptiest === undefined) throw new Error("shards: no database is bound");
+  return emptiest.shard;
+};

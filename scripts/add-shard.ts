@@ -1,0 +1,37 @@
+// Adds the binding of a new shard to wrangler.toml. `npm run deploy` then creates and migrates its database.
+import { readFileSync, writeFileSync } from "node:fs";
+import { getShardId, parseShardId, type ShardId } from "../core/ids.ts";
+
+const databasePattern = /\[\[d1_databases\]\]\n(?:[^[\n].*\n)+/g;
+
+/** Lists the shards that wrangler.toml binds, in their order there. */
+const listBoundShards = (toml: string): readonly string[] =>
+  [...toml.matchAll(/^binding = "DB(?:_([0-9a-z]{2}))?"/gm)].map(([, shard]) => shard ?? "00");
+
+const findFreeShard = (bound: readonly string[]): ShardId => {
+  for (let number = 1; ; number += 1) if (!bound.includes(getShardId(number))) return getShardId(number);
+};
+
+/**
+ * Adds a shard to the configuration in `path` and returns its ID: `wanted`, or the next free one. Throws if `wanted` is not two characters of
+ * an ID, or is already bound.
+ */
+export const addShard = (path: string, wanted: string | undefined): ShardId => {
+  const toml = readFileSync(path, "utf8");
+  const bound = listBoundShards(toml);
+  const shard = wanted === undefined ? findFreeShard(bound) : parseShardId(wanted);
+  if (shard === null) throw new Error("A shard is two characters: 0 to 9 and a to z without i, l, o and u.");
+  if (bound.includes(shard)) throw new Error(`${path} already binds shard ${shard}.`);
+  const last = [...toml.matchAll(databasePattern)].at(-1);
+  if (last === undefined) throw new Error(`${path} binds no database.`);
+  const block = `
+[[d1_databases]]
+binding = "DB_${shard}"
+database_name = "svc-shard-${shard}"
+database_id = "00000000-0000-4000-8000-0000000000${shard}"
+migrations_dir = "d1-migrations"
+`;
+  const end = last.index + last[0].length;
+  writeFileSync(path, toml.slice(0, end) + block + toml.slice(end));
+  return shard;
+};

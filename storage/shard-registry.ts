@@ -1,0 +1,27 @@
+// The state and the measured size of each shard. The registry is in shard `00`, so that a new account is placed with one read.
+import { firstShard, type ShardId } from "../core/ids.ts";
+import type { ShardFill, ShardState } from "../core/shards/placement.ts";
+import type { Instant } from "../core/time.ts";
+import { shardRegistry } from "./schema.ts";
+import type { Shards } from "./shards.ts";
+
+/** Lists every bound shard. A shard without a row is open and was not measured yet. A deployment with one shard reads nothing. */
+export const listShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
+  const bound = shards.all().map(([shard]) => shard);
+  const { shard: id, state, bytes } = shardRegistry;
+  const rows = bound.length === 1 ? [] : await shards.get(firstShard).select({ shard: id, state, bytes }).from(shardRegistry);
+  const registered = new Map(rows.map((row) => [row.shard, row]));
+  return bound.map((shard) => registered.get(shard) ?? { shard, state: "open", bytes: 0 });
+};
+
+/** Records the measured size of a shard. */
+export const saveShardBytes = (shards: Shards, shard: ShardId, bytes: number, now: Instant) =>
+  shards
+    .get(firstShard)
+    .insert(shardRegistry)
+    .values({ shard, bytes, measuredAt: now })
+    .onConflictDoUpdate({ target: shardRegistry.shard, set: { bytes, measuredAt: now } });
+
+/** Opens or closes a shard. */
+export const saveShardState = (shards: Shards, shard: ShardId, state: ShardState) =>
+  shards.get(firstShard).insert(shardRegistry).values({ shard, state }).onConflictDoUpdate({ target: shardRegistry.shard, set: { state } });
