@@ -11,8 +11,8 @@ export type ClockMove = { readonly advanceSeconds: number } | { readonly to: Ins
 export const decideClockMove = (offsetMs: number, move: ClockMove, now: Instant): Result<number, "invalid_request"> => {
   const next = "to" in move ? move.to - now : offsetMs + move.advanceSeconds * secondMs;
   if (next < offsetMs)
-    return refuse("invalid_request", "to: must not be before the current sandbox time. Use POST /v1/sandbox/reset to set the clock back.");
+    return refuse("invalid_request", "to: must not be before the current sandbox time. To set the clock back, use POST /v1/sandbox/reset.");
   if (next > maxClockOffsetMs)
-    return refuse("invalid_request", "The sandbox clock can be at most 1,096 days ahead. Use POST /v1/sandbox/reset to set it back.");
+    return refuse("invalid_request", "The sandbox clock can be at most 1,096 days ahead. To set it back, use POST /v1/sandbox/reset.");
   return ok(next);
 };

@@ -38,7 +38,7 @@ export const authorizeByToken = (attempt: {
   if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
       "invalid_request",
-      "scope: must be certificate with the token of manage_url. Use a code or link from an email for business.",
+      "scope: must be certificate with the token in manage_url. To withdraw with scope business, use a code or link from an email.",
     );
   return attempt.status === "revoked" ? refuse("already_revoked") : ok(isManageLink ? "manage_link" : "email_code");
 };

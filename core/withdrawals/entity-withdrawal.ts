@@ -47,7 +47,7 @@ export const resolveNamedEntities = (
   const found = names.map((name) => known.get(normalizeRecipientName(name)));
   if (names.length === 0) return refuse("invalid_request", "entities: must contain at least one recipient.");
   if (found.includes(undefined)) {
-    return refuse("invalid_request", "entities: must contain only recipients that the person consented to on this certificate.");
+    return refuse("invalid_request", "entities: must contain only recipients for whom the person gave consent on this certificate.");
   }
   return ok([...new Set(found as string[])].sort());
 };

@@ -156,8 +156,8 @@ test("only recipients that were consented to are accepted, and an invalid name s
     entities_rejected: ["Bright Homes Inc"],
   });
   for (const [body, rule] of [
-    [{ entities: ["Nobody Ltd"] }, "entities: must contain only recipients that the person consented to on this certificate."],
-    [{ entities: ["Bright Homes Inc"] }, "entities: must contain only recipients that the person consented to on this certificate."],
+    [{ entities: ["Nobody Ltd"] }, "entities: must contain only recipients for whom the person gave consent on this certificate."],
+    [{ entities: ["Bright Homes Inc"] }, "entities: must contain only recipients for whom the person gave consent on this certificate."],
     [{ entities: [] }, "entities: must contain at least one recipient."],
     [{ entities: ["Acme Solar LLC"], scope: "business" }, "entities: must not be sent together with scope business."],
   ] as const) {

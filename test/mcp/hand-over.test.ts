@@ -59,7 +59,7 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     const other = (await createTokenWith("consumer", eve.headers)).body.data.token;
     const args = { name: "svc_get_share", arguments: { share_id: shareId, hand_over } };
     const { result } = (await callModernMethod(other, "tools/call", args, opens)).body;
-    expect([result.isError, result.content[0].text]).toEqual([true, "Share not found for this token; call svc_list_shares for the ids."]);
+    expect([result.isError, result.content[0].text]).toEqual([true, "Share not found for this token; call svc_list_shares for the IDs."]);
     expect(JSON.stringify(result)).not.toContain("/app/shares");
   });
 

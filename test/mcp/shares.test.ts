@@ -171,7 +171,10 @@ describe("an agent of a person", () => {
     const answer = (value: string) => callTool(pat.token, "svc_update_field", { field: "city", value }, service);
     await answer("One");
     await answer("Two");
-    expect(parseResult(await answer("Three"))).toEqual({ isError: true, text: "Too many changes within a minute. Nothing was changed." });
+    expect(parseResult(await answer("Three"))).toEqual({
+      isError: true,
+      text: "Too many changes in the last minute. Nothing was changed.",
+    });
     expect((await pat.get("/v1/me/fields")).body.data.fields.city).not.toBe("Three");
   });
 });
@@ -191,11 +194,11 @@ describe("another person's share", () => {
       ] as const)
         told.add((await callTool(token, name, { share_id })).text);
     expect([...told]).toEqual([
-      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Share not found for this token; call svc_list_shares for the ids."}],"isError":true}}',
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Share not found for this token; call svc_list_shares for the IDs."}],"isError":true}}',
     ]);
     expect((await dataOf(eve.token, "svc_list_shares")).shares).toEqual([]);
     expect((await pat.get("/v1/me/shares")).body.data.shares[0].status).toBe("active");
-    expect(await textOf(pat.token, "svc_get_share", {})).toBe("Argument share_id is missing; call svc_list_shares for the ids.");
+    expect(await textOf(pat.token, "svc_get_share", {})).toBe("Argument share_id is missing; call svc_list_shares for the IDs.");
   });
 });
 

@@ -64,7 +64,7 @@ interface BodyRules extends IJsonOptions {
 const requireJson = ({
   accepted,
   isOptional = false,
-  invalidRequestMeaning = "The message names the input and the rule.",
+  invalidRequestMeaning = "The message names the invalid field or parameter and the rule.",
   maxBytes = maxBodyBytes,
   isLargeBodyAccepted = () => false,
   ...options

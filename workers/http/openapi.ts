@@ -141,7 +141,8 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
       { name: "events", description: "Poll the events about your records in order. Webhooks deliver the same events." },
       {
         name: "sandbox",
-        description: "Use a test key to advance the sandbox clock, trigger events and reset. Nothing here affects live records.",
+        description:
+          "Use a test key to advance the sandbox clock, trigger events and reset the sandbox. Nothing here affects live records.",
       },
       { name: "withdrawal", description: "A person withdraws consent; the business records and acknowledges the withdrawal." },
       { name: "contact", description: "Check whether you may contact a person." },

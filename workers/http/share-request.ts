@@ -41,7 +41,7 @@ export const authorizeQuerySchema = z.object({
     .min(1)
     .max(500)
     .openapi({
-      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. Add \`?\` to a key to make the field optional for the person.`,
+      description: `Field keys and groups, separated by spaces or commas. Keys: ${contactKeys.join(", ")}. Groups: ${fieldGroupNames.join(", ")}. Add \`?\` to a key to make the field optional for the person.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,
@@ -67,7 +67,8 @@ export const authorizeQuerySchema = z.object({
     description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
   }),
   request_signature: z.string().max(100).optional().openapi({
-    description: "Shows the consent sheet that your server made this request. From `POST /v1/share/requests`. Ignored by the API.",
+    description:
+      "Signature from `POST /v1/share/requests`. It proves to the consent sheet that your server made this request. Ignored by the API.",
   }),
   display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
 });

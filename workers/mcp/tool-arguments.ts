@@ -25,11 +25,11 @@ export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue
   return `This tool takes only these arguments: ${Object.keys(inputSchema.shape).join(", ")}.`;
 };
 
-const shareIdHint = "call svc_list_shares for the ids";
+const shareIdHint = "call svc_list_shares for the IDs";
 
 export const shareIdArgument = z
   .string({ error: ({ input }) => (input === undefined ? `is missing; ${shareIdHint}` : `must be a string; ${shareIdHint}`) })
-  .max(64, `must be a share id; ${shareIdHint}`)
+  .max(64, `must be a share ID; ${shareIdHint}`)
   .describe(`shr_…; ${shareIdHint}.`);
 
 /** The result for an unknown ID, another person's share and a malformed ID. */

@@ -41,7 +41,7 @@ interface ToolDefinition {
 
 /** Part of every description, so that models do not look for a tool that grants consent. */
 const cannotGrantNote = (appUrl: string): string =>
-  `An agent can never agree to, widen or renew a share, or issue a certificate; the person does that at ${appUrl}/app/shares/<share_id>.`;
+  `An agent can never agree to, widen or renew a share, or issue a certificate. Only the person can do that, at ${appUrl}/app/shares/<share_id>.`;
 
 /** Returns a tool in its wire form for revision 2025-03-26. */
 export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => {
@@ -51,7 +51,7 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
   return { name, description, inputSchema, annotations: { title, ...hints } };
 };
 
-const openAtSchema = { type: "string", description: "URL where the person finds this share; only they can open it." };
+const openAtSchema = { type: "string", description: "URL of this share's page in the person's account. Only the person can open it." };
 
 /**
  * Returns a tool in its wire form for revision 2026-07-28. The output schema allows additional keys, so that new keys do not break clients.

@@ -128,7 +128,7 @@ const createRoute = createRouteFactory("agents");
 const createdTokenResponse = (name: string, realm: "consumer" | "business") =>
   successResponse("The token. Store it now: it is shown only once.", name, createdTokenSchema, createdTokenExample(realm));
 const revokedTokenResponse = (name: string) =>
-  successResponse("The token is revoked.", name, revokedTokenSchema, revokedTokenToWire(exampleTokenId));
+  successResponse("The token was revoked.", name, revokedTokenSchema, revokedTokenToWire(exampleTokenId));
 const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, { name: "Claude on my laptop" }) };
 const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
 const tokenNotFoundRefusal = { not_found: "The token does not exist, is no longer active, or is not yours." } as const;

@@ -65,7 +65,8 @@ const receiveProviderEventRoute = createRoute({
   refuses: ["payload_too_large"],
   when: {
     csrf_failed: "A browser sent the request from another site.",
-    invalid_request: "The signature is missing, expired or does not match the body, the body is not an event, or it is a test-mode event.",
+    invalid_request:
+      "The signature is missing, expired or does not match the body; the body is not an event; or the event is a test-mode event.",
     not_found: "Billing is not enabled on this deployment.",
   },
 });

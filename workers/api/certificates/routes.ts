@@ -110,7 +110,7 @@ const issueCertificateRoute = createRoute({
   },
   responses: {
     201: {
-      ...successResponse("The certificate is issued.", "ConsentAnswer", wire.consentReceiptSchema, consentReceiptExample),
+      ...successResponse("The certificate was issued.", "ConsentAnswer", wire.consentReceiptSchema, consentReceiptExample),
       headers: replayHeaders,
     },
   },
@@ -128,7 +128,7 @@ const issueCertificateRoute = createRoute({
     plan_required: "Live certificates require the Enterprise plan.",
     forbidden: "The API key and the client ID belong to different businesses, or a test key was used with a live client.",
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the client's verified origins. With a key, also more than 500,000 or 2 GB per day for the business. For a test client, also more than 10,000 test records or 100 MB in 30 days for the business.",
+      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 requests per minute, 50,000 requests per day or 200 MB per day from the client's verified origins. With a key, also more than 500,000 requests or 2 GB per day for the business. For a test client, also more than 10,000 test records or 100 MB in 30 days for the business.",
     storage_unavailable:
       "Retry the same request. With the same `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
   },
@@ -279,7 +279,7 @@ const eraseSubjectRoute = createRoute({
   operationId: "eraseSubject",
   summary: "Erase the personal data on a certificate",
   description:
-    "Owners only. This cannot be undone. Erases the values that the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. If you are allowed to keep one, export an evidence pack first. The database's point-in-time recovery keeps the values for up to 30 days.",
+    "Owners only. This cannot be undone. Erases the values that the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. Export an evidence pack first if you are allowed to keep one. The database's point-in-time recovery keeps the values for up to 30 days.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {

@@ -49,7 +49,7 @@ const fieldMapSchema = z
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted. A value is never refused for its content: an `email` that is not an email address, for example, is stored and listed in `fields_unrecognized`, and no search finds it. Characters that cannot be stored become U+FFFD.",
+      "Fields the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted. A value is never refused for its content: an `email` that is not an email address, for example, is stored and listed in `fields_unrecognized`, and no search finds it. Characters that cannot be stored are replaced with U+FFFD.",
     example: consentRequestExample.fields,
   });
 
@@ -57,7 +57,7 @@ const presentationSchema = z
   .object({
     opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().openapi({
       description:
-        "How the consent box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box.",
+        "How the consent box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no checkbox.",
     }),
     font_px: z.number().min(0).max(1_000).nullish().openapi({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).nullish().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
@@ -96,7 +96,7 @@ export const consentRequestSchema = z
     esign: z
       .object({
         disclosure_text: z.string().max(20_000).openapi({ description: "E-SIGN disclosure as displayed, at most 20,000 characters." }),
-        accepted: z.boolean().openapi({ description: "Whether the visitor accepted it." }),
+        accepted: z.boolean().openapi({ description: "Whether the visitor accepted the E-SIGN disclosure." }),
       })
       .nullish()
       .openapi({ description: "Separate electronic-signature disclosure, if the page shows one." }),
@@ -135,7 +135,7 @@ const withdrawnEntityObjectSchema = z.object({
   withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
   cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]),
-  received_at: describedTime("When the business received the withdrawal, if the business recorded it").nullable(),
+  received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
   receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
   cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contacting the person").nullable(),
   overdue: z.boolean().openapi({
@@ -160,7 +160,7 @@ const unrecognizedFieldsSchema = z
   .optional()
   .openapi({
     description:
-      "Keys of fields whose values are not of the kind that the key promises, for example a `country` that is not a country code. Stored, but no search finds them. Absent if there are none.",
+      "Keys of the fields whose values do not fit the key, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
     example: ["country"],
   });
 const submissionNotesFields = {
@@ -168,11 +168,11 @@ const submissionNotesFields = {
   fields_truncated: z
     .literal(true)
     .optional()
-    .openapi({ description: "The form had more fields than a certificate can hold, and some were left out. Otherwise absent." }),
+    .openapi({ description: "`true` if the form had more fields than a certificate can hold and some were left out. Otherwise absent." }),
   text_replaced: z
     .literal(true)
     .optional()
-    .openapi({ description: "Characters in fields that cannot be stored became U+FFFD. Otherwise absent." }),
+    .openapi({ description: "`true` if characters that cannot be stored were replaced with U+FFFD. Otherwise absent." }),
 };
 const viewCountSchema = z.int().openapi({ description: "Number of views of the public page, excluding known bots." });
 
@@ -239,10 +239,10 @@ export const anchorSchema = z
     ledger: z.string().openapi({ description: "Name of the ledger." }),
     tx_ref: z.string().optional().openapi({
       description:
-        "Position in the ledger, `<origin>#<index>`. This key and all following keys are present only once the statement is anchored.",
+        "Position in the ledger, `<origin>#<index>`. This key and all keys after it are present only once the statement is anchored.",
     }),
-    leaf_index: z.string().optional().openapi({ description: "Decimal." }),
-    tree_size: z.string().optional().openapi({ description: "Decimal." }),
+    leaf_index: z.string().optional().openapi({ description: "Decimal number, as a string." }),
+    tree_size: z.string().optional().openapi({ description: "Decimal number, as a string." }),
     inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
     signed_root: z.string().optional().openapi({ description: "Signed checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
@@ -253,8 +253,8 @@ export const anchorSchema = z
     tlog_proof: nullableSchema(z.string()).optional().openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
     attested: z
       .object({
-        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
-        signed_root: z.string().openapi({ description: "Ledger checkpoint that third parties attested, with witness cosignatures." }),
+        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
+        signed_root: z.string().openapi({ description: "Ledger checkpoint that third parties attested to, with witness cosignatures." }),
         inclusion_proof: namesSchema.openapi({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
         time: nullableSchema(timestampSchema).openapi({ description: "Time of the attestation, from an independent clock." }),
         time_source: z
@@ -297,10 +297,10 @@ const withdrawalObjectSchema = z.object({
   }),
   scope: z.enum(["certificate", "recipient", "business"]).openapi({
     description:
-      "`certificate`: this certificate. `business`: all certificates of the business of the same person. `recipient`: individual recipients.",
+      "`certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: individual recipients.",
   }),
   received_at: describedTime(
-    "When the business received the withdrawal, if the business recorded it. `cease_by` counts from this time",
+    "For a withdrawal that the business recorded: when the business received it. `cease_by` counts from this time",
   ).nullable(),
   receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
   cease_acknowledged_at: describedTime("When the business acknowledged that contact stopped").nullable(),
@@ -317,7 +317,7 @@ const businessStatementFields = {
   recorded: z
     .object({ method: z.string(), note: z.string().nullable() })
     .nullable()
-    .openapi({ description: "How the business received the withdrawal, if the business recorded it." }),
+    .openapi({ description: "For a withdrawal that the business recorded: how the business received it." }),
   acknowledgement: z
     .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: namesSchema })
     .nullable()
@@ -424,7 +424,7 @@ export const verifiedCertificateSchema = publishedCertificateObjectSchema
   .extend({
     duplicates: z.array(duplicateSchema).optional().openapi({
       description:
-        "Other texts signed for the same submission, present only if there are any. During an outage, a repeated request can get a receipt with another fingerprint; it is listed here, so that it can still be verified.",
+        "Other texts that were signed for the same submission. Present only if there are any. During an outage, a repeated request can get a receipt with a different fingerprint. The text of that fingerprint is listed here, so that the receipt can still be verified.",
     }),
   })
   .openapi("VerifiedCertificate", { description: "Certificate without personal data." });
@@ -446,7 +446,7 @@ const evidenceSchema = z
     salt: z
       .string()
       .optional()
-      .openapi({ description: "128 random bits, which keep the hash from revealing anything. Absent from older certificates." }),
+      .openapi({ description: "128 random bits, so that no one can guess the evidence from its hash. Absent from older certificates." }),
     page_url: z.string().openapi({ description: "URL of the page that contains the form." }),
     ip: z.string().openapi({ description: "IP address from which the form was submitted." }),
     user_agent: z.string(),
@@ -520,7 +520,7 @@ export const certificateListSchema = z
     per_page: z.int(),
     truncated: z.literal(true).optional().openapi({
       description:
-        "Present if there can be more matches than `total`, or than pages can reach. Pages reach the newest 10,000 matches. A search by email address or phone number reads its newest 1,000 certificates. A search by purpose, recipient, domain or date also reads the newest 1,000 of the certificates that have no counters, because their combination of purpose, recipients and domain was beyond the limits for new combinations. Use `from` and `to` to reach the others.",
+        "Present if there may be more matches than `total` says or than the pages contain. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counters for a limited number of combinations of purpose, recipients and domain. Of the certificates without counters, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach the others, use `from` and `to`.",
     }),
   })
   .openapi("CertificateList");
@@ -582,13 +582,15 @@ export const evidenceBundleSchema = z
         entry: nullableSchema(z.string()).openapi({ description: "Anchored statement." }),
         entry_hash: nullableSchema(hashSchema),
         leaf_hash: nullableSchema(z.string()).openapi({
-          description: "Base64. This key and all following keys are `null` or empty until the statement is anchored.",
+          description: "Base64. This key and all keys after it are `null` or empty until the statement is anchored.",
         }),
-        leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal." }),
+        leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
         leaf_body: nullableSchema(z.string())
           .optional()
-          .openapi({ description: "Base64. For ledgers that wrap the statement in their own leaf format." }),
-        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
+          .openapi({
+            description: "Leaf in the ledger's own format, base64. Present only for ledgers that wrap the statement in such a format.",
+          }),
+        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
         inclusion_proof: z.array(z.string()).openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
         checkpoint: nullableSchema(z.string()).openapi({ description: "Signed checkpoint, with witness cosignatures." }),
         cosignatures: z.array(z.string()).openapi({ description: "Witness cosignatures." }),
@@ -649,11 +651,11 @@ export const certificateListQuerySchema = z.object({
   }),
   entity: optionalMember(z.string().max(200)).openapi({ description: "Exact name of a recipient." }),
   from: optionalMember(instantSchema).openapi({
-    description: "Issued at or after this time, ISO 8601. A date is its whole day (UTC).",
+    description: "Issued at or after this time, ISO 8601. A date without a time means the whole day (UTC).",
     format: "date-time",
   }),
   to: optionalMember(instantSchema).openapi({
-    description: "Issued at or before this time, ISO 8601. A date is its whole day (UTC).",
+    description: "Issued at or before this time, ISO 8601. A date without a time means the whole day (UTC).",
     format: "date-time",
   }),
 });
@@ -691,6 +693,6 @@ export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } 
 export const erasedSubjectSchema = z
   .object({
     cert_id: certIdSchema,
-    subject_erased_at: describedTime("When the person's data was erased. Repeating the request returns the first time"),
+    subject_erased_at: describedTime("When the person's data was erased. Repeating the request returns the original time"),
   })
   .openapi("ErasedSubject");

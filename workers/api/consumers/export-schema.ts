@@ -23,14 +23,15 @@ export const accountExportSchema = z
     exported_at: timeSchema,
     profile: profileSchema,
     fields: contactFieldsSchema.openapi({
-      description: "Your contact fields as in `GET /v1/me/fields`: `fields` has the values, `updated_at` when each was set.",
+      description:
+        "Your contact fields as in `GET /v1/me/fields`: `fields` contains the values, and `updated_at` the time at which each was set.",
     }),
     shares: z.array(
       shareSchema
         .extend({
           disclosure_text: textSchema.nullable(),
           anchor: nullableSchema(anchorSchema),
-          granted: z.record(z.string(), z.string()).openapi({ description: "Values you shared when you agreed." }),
+          granted: z.record(z.string(), z.string()).openapi({ description: "Values you shared when you gave consent." }),
         })
         .openapi("ExportedShare"),
     ),

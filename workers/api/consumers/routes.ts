@@ -70,7 +70,7 @@ const listOwnSharesRoute = createRoute({
   operationId: "listOwnShares",
   summary: "List your shares",
   description:
-    "Returns your shares: active ones first, then newest first, at most 500. `last_delivered_at` is when the business last received data: it redeemed the code, read the values, or got an update.",
+    "Returns at most 500 of your shares. Active shares come first; within each group, the newest come first. `last_delivered_at` is when the business last received data: it redeemed the code, read the values, or got an update.",
   middleware: consumerGuard(),
   responses: {
     200: successResponse("The shares.", "OwnSharesAnswer", shares.shareListSchema, {

@@ -99,7 +99,7 @@ const contactCheckRequestSchema = z
     }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
-        "Counts only consent for this recipient, spelled exactly as on the certificate. A share counts only if this is your business name as the person saw it.",
+        "Counts only consent for this recipient, spelled exactly as on the certificate. A share counts only if this is your business name, as the person saw it.",
     }),
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
   })
@@ -131,7 +131,7 @@ const contactResultsSchema = z
           )
           .openapi({
             description:
-              "Your records about this person. Records that allow contact come first, then the others, each group with the newest first. At most 20 certificates and 20 shares per email address and per phone number.",
+              "Your records about this person. Records that allow contact come first, then the others. Within each group, the newest records come first. At most 20 certificates and 20 shares per email address and per phone number.",
           }),
         truncated: z.literal(true).optional().openapi({
           description:
@@ -179,7 +179,9 @@ const matchSubjectRoute = createRoute({
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
   responses: { 200: successResponse("Result of the comparison.", "MatchAnswer", matchResultSchema, matchExample) },
-  when: { cert_not_found: "The certificate does not exist, or is not yours and its issuer has not linked you to a recipient on it." },
+  when: {
+    cert_not_found: "The certificate does not exist, or it is not yours and the issuer has not linked you to one of its recipients.",
+  },
 });
 
 const checkContactRoute = createRoute({
@@ -188,7 +190,7 @@ const checkContactRoute = createRoute({
   operationId: "checkContact",
   summary: "Check whether you may contact people",
   description:
-    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: repeating a key returns the result as of `checked_at`. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each address, the newest 1,000 certificates and the newest 1,000 shares are checked.",
+    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Send a new idempotency key each time, or none: repeating a key returns the earlier result, with its `checked_at`. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each email address and phone number, the newest 1,000 certificates and the newest 1,000 shares are checked.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {

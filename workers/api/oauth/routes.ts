@@ -108,7 +108,11 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   if (token === "full")
     return respondWithError(c, "invalid_grant", "this person already has 10 connections; one must be disconnected first");
   if (token === "refused")
-    return respondWithError(c, "invalid_grant", "the code was used, or is not valid for this client, redirect_uri and code_verifier");
+    return respondWithError(
+      c,
+      "invalid_grant",
+      "the code was already used, or does not belong to this client, redirect_uri and code_verifier",
+    );
   return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifetimeMs / secondMs, scope: oauthScope });
 };
 

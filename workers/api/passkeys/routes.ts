@@ -82,7 +82,7 @@ const removePasskeyRoute = createRoute({
     "Requires a sign-in within the last 10 minutes. You can no longer sign in with the passkey. Sessions started with it stay active until you end them.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
   request: { params: passkeyIdParamSchema },
-  responses: { 200: successResponse("The passkey is removed.", "RemovedPasskeyAnswer", deletedSchema, deletedToWire(passkeyExample.id)) },
+  responses: { 200: successResponse("The passkey was removed.", "RemovedPasskeyAnswer", deletedSchema, deletedToWire(passkeyExample.id)) },
   when: { not_found: "The passkey does not exist or is not yours." },
 });
 

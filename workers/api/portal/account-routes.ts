@@ -34,7 +34,7 @@ const signupSchema = z
       example: "US",
     }),
     website: z.string().nullish().openapi({
-      description: "Website of the business. Its domain is claimed for you and must then be verified.",
+      description: "Website of the business. We add its domain to your account. You must then verify it.",
       example: "https://acme-solar.example",
     }),
   })

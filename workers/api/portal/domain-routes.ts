@@ -44,7 +44,7 @@ const domainSchema = z
     id: z.string(),
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
-    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified another way." }),
+    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified without one." }),
     expires_at: timeSchema.nullable().openapi({ description: "Deadline for verifying a pending domain." }),
     methods: z
       .object({
@@ -56,11 +56,11 @@ const domainSchema = z
       .openapi({ description: "Ways to publish the token. One is enough." }),
     method: verificationMethodSchema.nullable().openapi({ description: "Method that verified the domain." }),
     verified_at: timeSchema.nullable(),
-    covers_subdomains: z.boolean().openapi({ description: "`true` for verification by DNS." }),
+    covers_subdomains: z.boolean().openapi({ description: "`true` if the domain was verified by DNS." }),
     checked_at: timeSchema.nullable().openapi({ description: "When the last check got a response." }),
     lapses_at: timeSchema
       .nullable()
-      .openapi({ description: "Deadline by which the token must be published again, if it is no longer found." }),
+      .openapi({ description: "If the token is no longer found: the deadline by which it must be published again." }),
     created_at: timeSchema,
   })
   .openapi("Domain");
@@ -102,12 +102,12 @@ const addDomainRoute = createRoute({
   operationId: "addDomain",
   summary: "Add a domain",
   description:
-    "Owners only. Returns three ways to verify the domain. Complete one within 14 days. DNS verification covers subdomains; the others cover only the host and its `www.` host. Another business can verify the same domain with its own token.",
+    "Owners only. Returns three ways to verify the domain. Complete one within 14 days. DNS verification covers subdomains; the other two cover only the host itself and its `www.` subdomain. Another business can verify the same domain with its own token.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(domainClaimSchema, { domain: domainExample.domain }) },
   responses: {
     201: successResponse(
-      "The domain is added. Publish the token in one of the three ways.",
+      "The domain was added. Publish the token in one of the three ways.",
       "ClaimedDomainAnswer",
       domainSchema,
       domainExample,
@@ -135,7 +135,7 @@ const verifyDomainRoute = createRoute({
   operationId: "verifyDomain",
   summary: "Verify a domain",
   description:
-    "Owners only. Looks for the published token with the method that you send, or tries each method until one succeeds. A TXT record must be visible to two resolvers. Verified domains are checked again once a week. After three failed checks, two weeks after the owners were notified, the domain becomes `lapsed`.",
+    "Owners only. Looks for the published token with the method that you send, or tries each method until one succeeds. A TXT record must be visible to two resolvers. Verified domains are checked again once a week. If a check does not find the token, we notify the owners. If the token is still missing two weeks later, after at least three failed checks in a row, the domain becomes `lapsed`.",
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {
@@ -160,7 +160,7 @@ const removeDomainRoute = createRoute({
   description: "Owners only. Certificates are no longer issued for forms on the domain. Existing certificates do not change.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: domainIdParamSchema },
-  responses: { 200: successResponse("The domain is removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },
+  responses: { 200: successResponse("The domain was removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },
   when: domainNotFoundRefusal,
 });
 

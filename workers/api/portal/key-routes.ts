@@ -94,7 +94,8 @@ const clientSchema = z
     environment: environmentSchema,
     created_at: timeSchema,
     return_urls: z.array(z.string()).openapi({
-      description: "URLs that a share request may return to without other evidence that it is yours. Compared exactly.",
+      description:
+        "URLs that a share request may return to. A request that uses one of them needs no other evidence that it is yours. URLs are compared exactly.",
     }),
   })
   .openapi("Client");
@@ -158,7 +159,9 @@ const revokeKeyRoute = createRoute({
   description: "Owners only. Takes effect on the next request. Revoking a key again has no effect.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: keyIdParamSchema },
-  responses: { 200: successResponse("The key is revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }) },
+  responses: {
+    200: successResponse("The key was revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }),
+  },
   when: { not_found: "The key does not exist or is not yours." },
 });
 

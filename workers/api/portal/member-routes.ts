@@ -38,7 +38,7 @@ const memberSchema = z
     invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
     delivery_failed_at: timeSchema.nullable().openapi({
       description:
-        "When the email with the invitation could not be delivered; otherwise `null`. Check the address and invite the person again.",
+        "When delivery of the invitation email failed; otherwise `null`. If it failed, check the address and invite the person again.",
     }),
     created_at: timeSchema,
   })
@@ -86,7 +86,7 @@ const inviteMemberRoute = createRoute({
     "Owners only. Emails an invitation that is valid for 7 days. After signing in with that address, the person sees who invites them and accepts or declines in the portal. The response does not reveal whether they do. A business can have up to 100 members and invitations.",
   middleware: portalGuard(requireOwner, limitInvitations, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(invitationSchema, { email: "sam@acme-solar.example", role: "member" }) },
-  responses: { 201: successResponse("The invitation is sent.", "InvitedMemberAnswer", memberSchema, memberExample) },
+  responses: { 201: successResponse("The invitation was sent.", "InvitedMemberAnswer", memberSchema, memberExample) },
   refuses: ["member_limit"],
 });
 
@@ -123,7 +123,7 @@ const removeMemberRoute = createRoute({
   middleware: portalGuard(requireOwner, noBody),
   request: { params: memberIdParamSchema },
   responses: {
-    200: successResponse("The member or invitation is removed.", "RemovedMemberAnswer", deletedSchema, deletedToWire(exampleMemberId)),
+    200: successResponse("The member or invitation was removed.", "RemovedMemberAnswer", deletedSchema, deletedToWire(exampleMemberId)),
   },
   refuses: ["last_owner"],
   when: memberNotFoundRefusal,

@@ -53,10 +53,10 @@ const linkRecipientRoute = createRoute({
   operationId: "linkRecipient",
   summary: "Link a recipient",
   description:
-    "Owners only. Lets another business call `match` for those of your certificates that list it as the recipient `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit log.",
+    "Owners only. Lets another business call `match` on your certificates that list it as the recipient `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit log.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
-  responses: { 201: successResponse("The recipient is linked.", "LinkedRecipientAnswer", recipientSchema, example) },
+  responses: { 201: successResponse("The recipient was linked.", "LinkedRecipientAnswer", recipientSchema, example) },
   refuses: ["recipient_limit"],
   when: { invalid_request: "`entity` is not a name, or `business_id` is your own business.", not_found: "The business does not exist." },
 });
@@ -79,17 +79,12 @@ const unlinkRecipientRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/recipients",
   operationId: "unlinkRecipient",
-  summary: "Remove a recipient's link",
+  summary: "Unlink a recipient",
   description: "Owners only. The business can no longer call `match` under that name. The removal is recorded in your audit log.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: {
-    200: successResponse(
-      "The link is removed. The response contains the removed link.",
-      "UnlinkedRecipientAnswer",
-      recipientSchema,
-      example,
-    ),
+    200: successResponse("The link was removed. The response contains it.", "UnlinkedRecipientAnswer", recipientSchema, example),
   },
   when: { not_found: "You have not linked this business under this name." },
 });

@@ -117,7 +117,7 @@ const requestRemovalRoute = createRoute({
   description: "Authorizes us to ask data brokers to delete your data. Requires the `white_glove` plan. Limit: 30 per day.",
   middleware: consumerGuard(limitRemovals, jsonBody, idempotencyGuard),
   request: { body: requestBody(removalRequestSchema, { targets: ["spokeo"], authorize: true }) },
-  responses: { 201: successResponse("The removal is requested.", "RemovalAnswer", removalSchema, removalExample) },
+  responses: { 201: successResponse("The removal was requested.", "RemovalAnswer", removalSchema, removalExample) },
   when: { plan_required: "Your plan does not include removals." },
 });
 
@@ -137,7 +137,7 @@ const downloadAffidavitRoute = createRoute({
   operationId: "readAffidavit",
   summary: "Download the affidavit for a removal",
   description:
-    "Returns a PDF that states which data brokers we asked on your behalf, and the results. Every download returns the same file. Its SHA-256 is signed in the removal and recorded in your audit chain.",
+    "Returns a PDF that lists the data brokers we asked to delete your data, and the results. Every download returns the same file. Its SHA-256 is signed in the removal and recorded in your audit chain.",
   middleware: consumerGuard(),
   request: { params: removalIdParamSchema },
   responses: {

@@ -186,7 +186,7 @@ const triggerEventRoute = createRoute({
     client_not_found: "Your business has no sandbox client. Create one first.",
     not_found: "The share does not exist in your sandbox.",
     rate_limited:
-      "More than 120 requests per minute with one key, or the sandbox has 10,000 active shares. `POST /v1/sandbox/reset` revokes them.",
+      "More than 120 requests per minute with one key. Also returned when the sandbox has 10,000 active shares; `POST /v1/sandbox/reset` revokes those.",
     cease_not_open: "The share is not revoked, or was already acknowledged.",
   },
 });
@@ -197,7 +197,7 @@ const resetSandboxRoute = createRoute({
   operationId: "resetSandbox",
   summary: "Reset the sandbox",
   description:
-    "Revokes active test shares, up to 2,000 per request, sends an event for each, and resets the clock. Events, ended shares and endpoints are kept.",
+    "Revokes up to 2,000 active test shares per request, sends an event for each, and resets the clock. Events, ended shares and endpoints are kept.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, noBody, idempotencyGuard),
   responses: { 200: successResponse("The result of the reset.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
   when: { invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed." },

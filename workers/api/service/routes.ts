@@ -23,7 +23,7 @@ const getHealthRoute = createRoute({
   responses: {
     200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },
   },
-  when: { unhealthy: "A check failed. The message contains its name." },
+  when: { unhealthy: "A check failed. The message names the check." },
 });
 
 const getIssuerKeysRoute = createRoute({

@@ -82,7 +82,7 @@ const signShareRequestRoute = createRoute({
   operationId: "signShareRequest",
   summary: "Sign a share request",
   description:
-    "Returns the address of the consent sheet for a request that your server makes, with a signature that is valid for one hour. The sheet accepts a decision only if something shows that the request is yours: use this for links that people open outside of your website, for example from an email. Nothing is stored.",
+    "Returns the URL of the consent sheet for a request from your server, with a signature that is valid for one hour. The sheet accepts a decision only if there is evidence that the request is yours. Use this route for links that people open outside your website, for example from an email. Nothing is stored.",
   middleware: apiKeyGuard(jsonBody),
   request: { body: requestBody(shareRequestSchema, wire.shareRequestExample) },
   responses: {
@@ -123,9 +123,9 @@ const grantShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     share_inactive: "The person already decided on this request, and the share has ended.",
-    share_limit: "The person has 100 active shares with the business, or 1,000 with all businesses.",
+    share_limit: "The person has 100 active shares with the business, or 1,000 in all.",
     forbidden:
-      "The session is not a consumer's, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
+      "The session does not belong to a consumer, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
   },
 });
 
@@ -150,7 +150,7 @@ const grantSandboxShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 600 for one client, or the sandbox has 10,000 active shares. `POST /v1/sandbox/reset` revokes them.",
+      "More than 60 requests per minute from one IP address, or 600 for one client. Also returned when the sandbox has 10,000 active shares; `POST /v1/sandbox/reset` revokes those.",
   },
 });
 
@@ -172,7 +172,7 @@ const redeemShareRoute = createRoute({
   refuses: ["code_invalid", "pkce_mismatch", "business_suspended", "business_inactive", "code_used", "share_inactive", "code_expired"],
   when: {
     origin_mismatch:
-      "The Origin does not match the share request. Without an Origin: the domain is no longer verified, or the client requires an Origin.",
+      "The Origin does not match the share request. If no Origin was sent: the domain is no longer verified, or the client requires an Origin.",
     rate_limited: "More than 60 requests per minute from one IP address, or more than 20 failed attempts for one code.",
   },
 });
@@ -184,7 +184,9 @@ const redeemShareRoute = createRoute({
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
-    when: { rate_limited: "More than 120 requests per minute by one person, or 60 requests with links from one IP address." },
+    when: {
+      rate_limited: "More than 120 requests per minute by one person, or 60 requests per minute with email links from one IP address.",
+    },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
   },
@@ -216,7 +218,7 @@ const revokeShareRoute = createRoute({
   when: {
     ...shareNotFoundRefusal,
     unauthorized: "There is neither a session nor a token, or the token is for another share.",
-    forbidden: "The session is not a consumer's.",
+    forbidden: "The session does not belong to a consumer.",
     share_inactive: "The share expired or was renewed.",
   },
 });

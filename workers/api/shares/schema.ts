@@ -269,9 +269,9 @@ export const authorizedRequestToWire = (
 
 export const signedRequestSchema = z
   .object({
-    authorize_url: z.string().openapi({ description: "Address of the consent sheet for this request. Redirect the person to it." }),
+    authorize_url: z.string().openapi({ description: "URL of the consent sheet for this request. Redirect the person to it." }),
     request_signature: z.string().openapi({ description: "Signature of the request. It is part of `authorize_url`." }),
-    expires_at: describedTime("When the signature expires. The person must have opened the consent sheet by then"),
+    expires_at: describedTime("When the signature expires. The person must open the consent sheet before this time"),
   })
   .openapi("SignedRequest");
 
@@ -312,7 +312,7 @@ const decisionFields = {
   code_challenge: challengeSchema,
   code_challenge_method: challengeMethodSchema,
   state: stateSchema.nullish(),
-  consent: z.literal(true).openapi({ description: "Must be `true`: the person gave consent." }),
+  consent: z.literal(true).openapi({ description: "Must be `true`, to confirm that the person gave consent." }),
   missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({ description: "Fields to include even if they have no value." }),
   authorize_token: z
     .string()
@@ -379,7 +379,7 @@ export const shareSchema = z
     origin: z.string(),
     request_evidence: z.enum(requestEvidenceKinds).openapi({
       description:
-        "What showed that the request came from the business: `request_signature` (signed with its API key), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` answered the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
+        "Evidence that the request came from the business: `request_signature` (signed with its API key), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` answered the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
     }),
     purpose: z.string(),
     scope: z.array(fieldKeySchema),

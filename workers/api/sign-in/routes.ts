@@ -52,7 +52,7 @@ const passkeySignInSchema = z
     credential: signedCredentialSchema,
     realm: realmSchema
       .default("consumer")
-      .openapi({ description: "Whose passkey it is: `consumer` (default) or `business` for a member." }),
+      .openapi({ description: "Realm of the passkey: `consumer` (default), or `business` for a member of a business." }),
   })
   .openapi("PasskeyProof");
 
@@ -63,7 +63,7 @@ const requestSignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   summary: "Request a sign-in code",
   description:
-    "Emails a 6-digit code that is valid for 10 minutes, and a link that signs in after a press in the browser that sent this request (identified by a cookie). The response does not reveal whether the email address is registered or whether an email was sent. A new code is sent at most every 60 seconds while one is active, at most 5 times in 15 minutes for one email address, and at most 20 times a day for an email address and realm.",
+    "Emails a 6-digit code and a link, both valid for 10 minutes. The link opens a page with a button that signs the person in, but only in the browser that sent this request (identified by a cookie). The response does not reveal whether the email address is registered or whether an email was sent. A new code is sent at most once every 60 seconds while another one is active, at most 5 times in 15 minutes per email address, and at most 20 times a day per email address and realm.",
   request: { body: requestBody(signInCodeRequestSchema, { email: "owner@acme-solar.example", realm: "business" }) },
   responses: {
     200: successResponse(
@@ -84,7 +84,7 @@ const verifySignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a code",
   description:
-    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. Signing in never accepts an invitation: a person who belongs to no business gets a session of one hour with `role: null` and `business_id: null`, and accepts or declines in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all others. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. Signing in never accepts an invitation: a person who belongs to no business gets a session of one hour with `role: null` and `business_id: null`, and accepts or declines in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all other browsers together. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(signInCodeVerificationSchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
   responses: { 200: signedInResponse(memberUserExample) },
   when: {
@@ -119,7 +119,7 @@ const signInWithPasskeyRoute = createRoute({
   responses: { 200: signedInResponse(consumerUserExample) },
   when: {
     login_failed:
-      "The passkey is unknown, removed or of the other realm, its signature, origin or host is incorrect, the user was not verified, the counter went backward, or the challenge is unknown, expired or used. The response does not say which.",
+      "The passkey is unknown, was removed or belongs to the other realm; its signature, origin or host is incorrect; the user was not verified; the counter went backward; or the challenge is unknown, expired or used. The response does not say which.",
   },
 });
 
@@ -142,7 +142,8 @@ const getSessionRoute = createRoute({
   operationId: "currentSession",
   middleware: anySessionGuard,
   summary: "Read the current session",
-  description: "Returns the signed-in user. `role` and `business_id` are `null` for a person who is only invited to a business.",
+  description:
+    "Returns the signed-in user. `role` and `business_id` are `null` for a person who has been invited but has not joined a business yet.",
   responses: {
     200: successResponse("The signed-in user.", "SessionAnswer", sessionSchema, { ...memberUserExample, user: memberUserExample }),
   },

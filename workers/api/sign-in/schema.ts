@@ -46,16 +46,22 @@ export const userSchema = z
     role: z
       .enum(["owner", "member"])
       .nullable()
-      .openapi({ description: "Role in the business; `null` for a consumer and for a person who is only invited." }),
+      .openapi({
+        description:
+          "Role in the business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
+      }),
     business_id: z
       .string()
       .nullable()
-      .openapi({ description: "ID of the member's business; `null` for a consumer and for a person who is only invited." }),
+      .openapi({
+        description:
+          "ID of the member's business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
+      }),
   })
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.openapi({ description: "The user's fields again, grouped as in the sign-in response." }) })
+  .extend({ user: userSchema.openapi({ description: "The same user data, grouped as in the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({

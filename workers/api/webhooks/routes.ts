@@ -48,7 +48,7 @@ const createWebhookRoute = createRoute({
   request: { body: requestBody(wire.createWebhookSchema, wire.webhookRequestExample) },
   responses: {
     201: successResponse(
-      "The endpoint is added. Store the secret.",
+      "The endpoint was added. Store the secret.",
       "CreatedWebhookAnswer",
       wire.createdWebhookSchema,
       wire.createdWebhookExample,
@@ -151,7 +151,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "Show the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. If the event contains shared details (`consumer.updated.*`), the details and everything that could repeat them are omitted, and `withheld` is `true`. Reveal them with `POST .../reveal`.",
+    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. If the event contains shared details (`consumer.updated.*`), the details, and anything else that could contain them, are omitted, and `withheld` is `true`. Reveal them with `POST .../reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -225,7 +225,7 @@ const deleteWebhookRoute = createRoute({
   middleware: portalGuard(requireOwner, noBody),
   request: { params: wire.webhookIdParamSchema },
   responses: {
-    200: successResponse("The endpoint is deleted.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleWebhookId)),
+    200: successResponse("The endpoint was deleted.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleWebhookId)),
   },
   when: webhookNotFoundRefusal,
 });

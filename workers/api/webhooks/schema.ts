@@ -101,7 +101,7 @@ export const webhookCallExample = { delivered: true, response_status: 200, durat
 
 const urlSchema = z.string().openapi({
   description:
-    "HTTPS URL that receives events: a public host name, port 443 or 8443, at most 2,048 characters, without username, password or fragment.",
+    "HTTPS URL that receives events: a public host name, port 443 or 8443, at most 2,048 characters, without a username, password or fragment.",
   example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
@@ -183,7 +183,7 @@ export const webhookSchema = z
       .nullable()
       .openapi({ description: "HTTP status of the last attempt; `null` if there was no response or no attempt yet." }),
     consecutive_failures: z.int().nullable().openapi({ description: "Failed attempts since the last success; `null` if unavailable." }),
-    failing_since: timeSchema.nullable().openapi({ description: "When the first of these failures occurred." }),
+    failing_since: timeSchema.nullable().openapi({ description: "When the first of the consecutive failures occurred." }),
     backlog: z.int().nullable().openapi({ description: "Number of pending and retrying deliveries." }),
     oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog occurred." }),
   })
@@ -228,9 +228,14 @@ const attemptSchema = z
     error: errorSchema,
     duration_ms: z.int(),
     request_headers: headersSchema.nullable().openapi({ description: "Headers as sent. `null` if nothing was sent, or if withheld." }),
-    response_headers: headersSchema.nullable().openapi({ description: "Headers, with names in lowercase; `null` without a response." }),
-    response_body: z.string().nullable().openapi({ description: "The first 4 kB, as text; `null` without a response." }),
-    response_cut: z.boolean().openapi({ description: "`true` if the response was longer than what is kept." }),
+    response_headers: headersSchema
+      .nullable()
+      .openapi({ description: "Headers, with names in lowercase; `null` if there was no response." }),
+    response_body: z
+      .string()
+      .nullable()
+      .openapi({ description: "First 4 kB of the response body, as text; `null` if there was no response." }),
+    response_cut: z.boolean().openapi({ description: "`true` if the response body was longer than the part that is kept." }),
   })
   .openapi("DeliveryAttempt");
 export const deliveryDetailSchema = z

@@ -48,7 +48,7 @@ const requestWithdrawalCodeRoute = createRoute({
   refuses: ["cert_not_found"],
 });
 
-const withdrawnResponse = successResponse("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
+const withdrawnResponse = successResponse("Consent was withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
 const crossSiteRefusal = { forbidden: "A browser sent the request from a site that belongs to neither us nor the business." } as const;
 
 const confirmWithdrawalRoute = createRoute({
@@ -57,7 +57,7 @@ const confirmWithdrawalRoute = createRoute({
   operationId: "confirmWithdrawal",
   summary: "Withdraw with an email code",
   description:
-    "Withdraws consent. The certificate becomes `revoked`, the period of 10 business days to stop contact starts, the owner of the business gets an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failures (wrong email address, wrong or expired code, too many attempts, no code) return the same error. Works regardless of the business account's status.",
+    "Withdraws consent. The certificate becomes `revoked`, and the 10 business days to stop contact begin. The owner of the business gets an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failures (wrong email address, wrong or expired code, too many attempts, no code) return the same error. Works regardless of the business account's status.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnResponse },
@@ -76,7 +76,7 @@ const withdrawByLinkRoute = createRoute({
   operationId: "withdrawByLink",
   summary: "Withdraw with a link",
   description:
-    "Withdraws consent with the token in `manage_url`, without an email, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise this is the same as withdrawing with an email code.",
+    "Withdraws consent with the token in `manage_url`, without an email code, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise this is the same as withdrawing with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
@@ -97,7 +97,7 @@ const getReceiptRoute = createRoute({
   operationId: "withdrawalReceipt",
   summary: "Get a withdrawal receipt or consent receipt",
   description:
-    "Public; contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. To verify the receipt offline, save the response as a file: `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
+    "Public; contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. To verify the receipt offline, save the response as `receipt.json` and run `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP")),
   request: { params: certIdParamSchema, query: wire.receiptQuerySchema },
   responses: {
@@ -122,14 +122,14 @@ const recordWithdrawalRoute = createRoute({
   operationId: "recordWithdrawal",
   summary: "Record a withdrawal",
   description:
-    "Records a withdrawal that you received by text message, phone, letter, in person or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), so do all your other active certificates that name the person. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. Works while a payment is past due, because withdrawal is the person's right.",
+    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. Works while a payment is past due, because withdrawal is the person's right.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
     body: requestBody(wire.recordWithdrawalSchema, { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" }),
   },
   responses: {
-    201: successResponse("The withdrawal is recorded.", "RecordedAnswer", wire.recordedWithdrawalSchema, wire.recordedWithdrawalExample),
+    201: successResponse("The withdrawal was recorded.", "RecordedAnswer", wire.recordedWithdrawalSchema, wire.recordedWithdrawalExample),
   },
   refuses: ["already_revoked"],
   when: certificateNotFoundRefusal,

@@ -119,7 +119,8 @@ export const receiptQuerySchema = z.object({
     .openapi({
       type: "integer",
       minimum: 1,
-      description: "Number of a withdrawal of consent for individual recipients, as in the `receipt_url` in `entities_withdrawn`.",
+      description:
+        "Number of a withdrawal of consent for individual recipients, as it appears in the `receipt_url` in `entities_withdrawn`.",
     }),
   format: z.enum(receiptFormats).optional().openapi({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
@@ -139,7 +140,7 @@ export const recordWithdrawalSchema = z
       .transform((chosen) => chosen ?? null)
       .openapi({
         description:
-          "`certificate`: only this certificate. `business`: all your active certificates with any email address or phone number of this certificate. If it has none, only this certificate is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
+          "`certificate`: only this certificate. `business`: all your active certificates with an email address or phone number that is also on this certificate. If this certificate has neither, only it is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
       }),
     entities: entitiesSchema,
   })
@@ -190,7 +191,7 @@ export const acknowledgmentRequestSchema = z
       .openapi({ description: "Actions that you took, for example `removed from CRM`." }),
     entities: entitiesSchema.openapi({
       description:
-        "Acknowledges the withdrawal only for these recipients, for whom the person withdrew consent individually (see `entities_withdrawn`). Default: the whole certificate, which must be revoked.",
+        "Acknowledges the withdrawal only for these recipients. The person must have withdrawn consent for each of them individually (see `entities_withdrawn`). Default: the whole certificate, which must be revoked.",
     }),
   })
   .openapi("CeaseAcknowledgement");
@@ -205,7 +206,8 @@ export const acknowledgmentSchema = z
     ),
     cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
     on_time: z.boolean().openapi({
-      description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time.",
+      description:
+        "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether you acknowledged all of them on time.",
     }),
     withdrawal: nullableSchema(withdrawalSchema).openapi({
       description: "Withdrawal of the whole certificate; `null` while it is active.",

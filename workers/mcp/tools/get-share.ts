@@ -16,7 +16,7 @@ export const getShare = defineTool({
   title: "Get one share",
   descriptions: {
     consumer: "One of your shares by its ID, with fingerprint and status.",
-    business: "One share given to this business by its ID, with fingerprint, status and history.",
+    business: "One share that a person gave this business, by its ID, with fingerprint, status and history.",
   },
   hints: readOnlyHints,
   inputSchema,
@@ -36,7 +36,9 @@ export const getShare = defineTool({
     inputSchema: inputSchema.extend({
       hand_over: enumArgument(["review", "renew"])
         .optional()
-        .describe("Opens the person's own page for this share, to review it (and stop sharing) or to renew it. Changes nothing by itself."),
+        .describe(
+          "Opens the person's own page for this share, where they can review it, stop sharing or renew it. The link itself changes nothing.",
+        ),
     }),
     getPath: ({ share_id: text, hand_over: page }) => {
       if (page === undefined) return null;

@@ -13,7 +13,7 @@ export const revokeShare = defineTool({
   title: "Revoke a share",
   descriptions: {
     consumer:
-      "Ends a share immediately and permanently; the business must stop contact within 10 business days. An agent cannot undo this.",
+      "Ends a share immediately and permanently. The business must stop contact within 10 business days. An agent cannot undo this.",
   },
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   inputSchema: z.strictObject({
@@ -22,7 +22,7 @@ export const revokeShare = defineTool({
       .string("must be a string")
       .max(200, "must be at most 200 characters")
       .optional()
-      .describe("Why, in the person's words. The business can read it."),
+      .describe("The reason, in the person's words. The business can read it."),
   }),
   outputSchema: revokedShareSchema,
   untrustedFields: untrustedShareFields,

@@ -41,7 +41,7 @@ export const updateReturnUrls = async (
       return refuse("invalid_request", "return_urls: each must be a URL on one of your verified domains, without a fragment.");
     if (!urls.includes(url.href)) urls.push(url.href);
   }
-  if (urls.length > maxReturnUrls) return refuse("invalid_request", `return_urls: must be at most ${maxReturnUrls} URLs.`);
+  if (urls.length > maxReturnUrls) return refuse("invalid_request", `return_urls: must contain at most ${maxReturnUrls} URLs.`);
   if (toCanonicalJson(urls) === toCanonicalJson([...client.returnUrls])) return ok(client);
   const payload = { count: urls.length, urls_hash: sha256Hex(toCanonicalJson(urls)) };
   const action = { type: "client.return_urls_changed", entityType: "client", entityId: clientId, payload } as const;

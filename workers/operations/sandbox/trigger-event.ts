@@ -49,7 +49,7 @@ const advanceToShareMilestone = async (
   const now = services.clock() + share.clockOffsetMs;
   const milestone = isEnd ? share.expiresAt : computeNextDueAt(share, now);
   if (!isEnd && milestone === share.expiresAt)
-    return refuse("invalid_request", "share_id: must name a share that has not sent its last expiry warning.");
+    return refuse("invalid_request", "share_id: must be a share whose last expiry warning has not been sent.");
   const moved = await advanceSandboxClock(services, tester, { to: milestone });
   if (!moved.ok) return moved;
   let hasMore = moved.value.hasMore;
@@ -117,9 +117,9 @@ export const triggerEvent = async (
   requestId: string,
 ): Promise<Result<TriggeredEvent> | Refusal> => {
   if (request.type === "share.created" && request.shareId !== null)
-    return refuse("invalid_request", "share_id: must be left out for share.created, which creates a share.");
+    return refuse("invalid_request", "share_id: must be omitted for share.created, which creates a share.");
   if (request.fields !== null && !isFieldUpdate(request.type))
-    return refuse("invalid_request", "fields: must be left out unless the type is a consumer.updated type.");
+    return refuse("invalid_request", "fields: must be omitted unless the type is a consumer.updated type.");
   const { business } = tester;
   const sequence = services.eventSequence(business.id, "sandbox");
   await sequence.drain();

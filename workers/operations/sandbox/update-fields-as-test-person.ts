@@ -37,7 +37,10 @@ export const updateFieldsAsTestPerson = async (
     if (keys.length === 0) return refuse("invalid_request", "type: must be a group with at least one field in the scope of the share.");
     const change = selectFieldChange(requested, keys, stored.fields);
     if ([...change.keys()].some((key) => !keys.includes(key)))
-      return refuse("invalid_request", "fields: must belong to the group of this type and to the scope of the share.");
+      return refuse(
+        "invalid_request",
+        "fields: must contain only fields that belong to the group of this event type and to the scope of the share.",
+      );
     const now = services.clock() + stored.clockOffsetMs;
     const decided = applyFieldChanges(stored.fields, change, now, services.toE164);
     if (!decided.ok) return decided;

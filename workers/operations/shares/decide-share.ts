@@ -34,9 +34,9 @@ const checkDecisionAgainstToken = async (services: ReadDependencies, decision: S
     return staleTokenRefusal;
   const { scope, needed } = content.requestedScope;
   if (decision.scope.some((key) => !scope.includes(key)))
-    return refuse("invalid_request", "scope: must only contain fields of the request.");
+    return refuse("invalid_request", "scope: must contain only fields from the request.");
   if (needed.some((key) => !decision.scope.includes(key)))
-    return refuse("invalid_request", "scope: must contain every field that the request needs.");
+    return refuse("invalid_request", "scope: must contain every field that the request requires.");
   return ok(true);
 };
 

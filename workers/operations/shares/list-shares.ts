@@ -23,5 +23,5 @@ export const listShares = async (
 ): Promise<Result<SharePage, "invalid_request">> => {
   const db = services.shards.forId(business.id);
   const page = await listSharesByOwner(db, { businessId: business.id, environment }, query, services.clock());
-  return page === null ? refuse("invalid_request", "starting_after: must be the id of one of your shares.") : ok(page);
+  return page === null ? refuse("invalid_request", "starting_after: must be the ID of one of your shares.") : ok(page);
 };

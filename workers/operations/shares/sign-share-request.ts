@@ -31,7 +31,7 @@ export const signShareRequest = async (
   if (!writable.ok) return writable;
   const sheet = createSheetRequest(services, authorized.value, returnUrl);
   if (returnUrl !== undefined && sheet.returnUrl === null)
-    return refuse("invalid_request", "return_url: must be a URL on the origin of the request, without a fragment.");
+    return refuse("invalid_request", "return_url: must be a URL on the request's origin, without a fragment.");
   const now = services.clock();
   return ok({ signature: await createRequestSignature(services, sheet, now), expiresAt: now + signatureLifetimeMs });
 };

@@ -26,5 +26,5 @@ export const listDeliveries = async (
   const found = await findEventSequence(services, businessId, endpointId);
   if (found === null) return refuse("not_found");
   const page = await found.eventSequence.listDeliveries(endpointId, limit, before);
-  return page === null ? refuse("invalid_request", "before: must be the id of a delivery to this endpoint.") : ok(page);
+  return page === null ? refuse("invalid_request", "before: must be the ID of a delivery to this endpoint.") : ok(page);
 };
