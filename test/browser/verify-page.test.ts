@@ -217,7 +217,7 @@ describe("the check in the visitor's browser", () => {
         });
       await page.waitForSelector(withOutcome("fail"));
       expect(await page.locator(verdict).innerText(), selector).toMatch(
-        new RegExp(`This page shows something other than the record says:.*\\b${member}\\b`),
+        new RegExp(`This page doesn’t show what the record says:.*\\b${member}\\b`),
       );
       await page
         .locator(selector)

@@ -237,7 +237,7 @@ describe("warnings about text", () => {
     const remarks = elementsIn(page.document).filter((element) => element.attribs.class?.split(" ").includes("remark"));
     const warnings = new Set(remarks.map(words));
     expect(warnings).toEqual(
-      new Set(["Contains invisible characters: U+200B.", "Mixes letters that look alike from different alphabets: Cyrillic, Latin."]),
+      new Set(["Contains invisible characters: U+200B.", "Mixes look-alike letters from different alphabets: Cyrillic, Latin."]),
     );
     expect(remarks.every((remark) => named(remark, "svg").length === 1)).toBe(true);
     // business, text, three recipients, purpose, two masked values, policy: two warnings each

@@ -71,7 +71,7 @@ describe("signing in to the portal", () => {
     expect(describeRedirect(signed)).toBe("303 /portal");
     const home = getPageText(await openPage({ cookie: getCookie(signed) }, "/portal"));
     expect(home).toContain("New Portal LLC");
-    expect(home).toContain("new-portal.example is added. Publish one of the three records, then check it.");
+    expect(home).toContain("new-portal.example was added. Publish one of the three records, then verify the domain.");
   });
 
   test("answers alike whether or not an address is known", async () => {

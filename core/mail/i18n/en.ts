@@ -87,7 +87,7 @@ export const en = {
   },
   domain_missing: {
     subject: "We couldn’t verify your domain",
-    intro: "We check your domains once a week. This time we didn’t find the verification record of {domain}.",
+    intro: "We check your domains once a week. This time we didn’t find the verification record for {domain}.",
     action: "View the record to publish",
     hint: "Publish it again by that date to keep the domain verified.",
     afterTitle: "What happens if it stays missing?",
@@ -96,9 +96,9 @@ export const en = {
   domain_lapsed: {
     subject: "Your domain is no longer verified",
     intro:
-      "The verification record of {domain} was missing for two weeks, so the domain is no longer verified. Forms on it no longer get certificates.",
+      "The verification record for {domain} was missing for two weeks, so the domain is no longer verified. Forms on it no longer get certificates.",
     action: "Verify the domain again",
-    hint: "Publish the record, then check it under Domains.",
+    hint: "Publish the record, then verify the domain under Domains.",
     afterTitle: "What about existing certificates?",
     after: "Certificates already issued don’t change.",
   },
@@ -109,7 +109,7 @@ export const en = {
     hint: "This opens the certificate, where you confirm the withdrawal. The link works for one day.",
     wrongTitle: "Didn’t request this?",
     wrong: "You can ignore this email. Nothing is withdrawn without the code or the link.",
-    reason: "You are receiving this because someone asked to withdraw a consent given with this address.",
+    reason: "You are receiving this because someone asked to withdraw consent that was given with this address.",
   },
   withdrawal_confirmation: {
     subject: "Your consent is withdrawn",
@@ -165,7 +165,7 @@ export const en = {
     subject: "You stopped sharing",
     intro: "You stopped sharing contact details with {business}. They must stop contacting you by the end of {date} (UTC).",
     action: "View your record",
-    hint: "We’ll email you when they confirm, or when that day has passed without a response.",
+    hint: "We’ll email you when they confirm, or if that day passes without a response.",
     heldTitle: "What about the details they have?",
     held: "They may still hold what they received. You can ask them to delete it.",
     heldContact: "They may still hold what they received. You can ask them to delete it: {contact}.",
@@ -174,7 +174,7 @@ export const en = {
   },
   share_ceased: {
     subject: "A business confirmed that it stopped contacting you",
-    intro: "{business} confirmed that they’ve stopped contacting you under the share you stopped.",
+    intro: "{business} confirmed that they no longer contact you because of the share you stopped.",
     action: "View your record",
     hint: "Your record has the share and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",
@@ -208,13 +208,13 @@ export const en = {
   },
   account_deleted: {
     subject: "Your account has been deleted",
-    intro: "You deleted your svc account. Your details, your sessions, and this address are deleted with it.",
+    intro: "You deleted your svc account. We also deleted your details, your sessions, and this address.",
     told: "All your sharing has stopped. We’ve told each business that it must stop contacting you by its deadline.",
     keptTitle: "What we keep",
     kept: "A record that the shares existed, without your details, and the certificates of forms you submitted. You can still withdraw each consent on the page of its certificate.",
     wrongTitle: "Wasn’t you?",
     wrong: "Someone may have access to your email. Change your email password.",
-    reason: "You are receiving this because this address belonged to the account. It is our last email about it.",
+    reason: "You are receiving this because this address belonged to the account. This is our last email about it.",
   },
   removal_completed: {
     subject: "Your removal request is complete",
@@ -295,7 +295,7 @@ export const en = {
       intro:
         "The verification records for {count} of your other domains were also missing for two weeks, so these domains are no longer verified.",
       action: "View your domains",
-      hint: "Publish the records, then check them there.",
+      hint: "Publish the records, then verify the domains there.",
     },
     webhook_failing: {
       subject: "{count} more alerts about webhook endpoints",

@@ -585,11 +585,9 @@ export const evidenceBundleSchema = z
           description: "Base64. This key and all keys after it are `null` or empty until the statement is anchored.",
         }),
         leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
-        leaf_body: nullableSchema(z.string())
-          .optional()
-          .openapi({
-            description: "Leaf in the ledger's own format, base64. Present only for ledgers that wrap the statement in such a format.",
-          }),
+        leaf_body: nullableSchema(z.string()).optional().openapi({
+          description: "Leaf in the ledger's own format, base64. Present only for ledgers that wrap the statement in such a format.",
+        }),
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
         inclusion_proof: z.array(z.string()).openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
         checkpoint: nullableSchema(z.string()).openapi({ description: "Signed checkpoint, with witness cosignatures." }),

@@ -43,20 +43,13 @@ export const userSchema = z
     id: z.string().openapi({ description: "ID of the user. Starts with `mem_` for a member or invited person, or `con_` for a consumer." }),
     email: z.string().openapi({ description: "Email address as first entered." }),
     realm: realmEnum,
-    role: z
-      .enum(["owner", "member"])
-      .nullable()
-      .openapi({
-        description:
-          "Role in the business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
-      }),
-    business_id: z
-      .string()
-      .nullable()
-      .openapi({
-        description:
-          "ID of the member's business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
-      }),
+    role: z.enum(["owner", "member"]).nullable().openapi({
+      description: "Role in the business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
+    }),
+    business_id: z.string().nullable().openapi({
+      description:
+        "ID of the member's business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
+    }),
   })
   .openapi("SignedInUser");
 

@@ -34,7 +34,8 @@ export const messages = {
     backToList: "See all assistants",
   },
   removals: {
-    intro: "Data brokers collect and sell personal details. We’ll ask them to delete yours and give you a signed record of the results.",
+    intro:
+      "Data brokers collect and sell personal details. We’ll ask them to delete yours, and we’ll give you a signed record of the results.",
     listHeading: "Your removals",
     notOnPlan: "Removals are part of a paid plan.",
     upgrade: "See the price",
@@ -95,7 +96,8 @@ export const messages = {
     goOn: "Confirm it’s you",
     keep: "Keep my account",
     done: "Your account has been deleted",
-    doneText: "We erased your details and told the businesses you shared with to stop. You’ll get one last email to confirm.",
+    doneText:
+      "We erased your details and told the businesses you shared with to stop contacting you. You’ll get one last email to confirm.",
     toFront: "Go to the home page",
   },
 };

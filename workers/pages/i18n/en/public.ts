@@ -38,7 +38,7 @@ export const messages = {
 
   shown: "What the person saw",
   invisibleCharacters: "Contains invisible characters:",
-  mixedAlphabets: "Mixes letters that look alike from different alphabets:",
+  mixedAlphabets: "Mixes look-alike letters from different alphabets:",
   alphabets: {
     Latin: "Latin",
     Greek: "Greek",
@@ -72,7 +72,7 @@ export const messages = {
   notes: {
     unrecognized: "The values in these fields aren’t in the expected format: {fields}. They’re saved as entered.",
     truncated: "The form had more fields. Some were left out.",
-    replaced: "Characters that can’t be stored were replaced by \ufffd.",
+    replaced: "Characters that can’t be stored were replaced with \ufffd.",
   },
   leftEmpty: "left empty",
   erased: "The person’s details were erased. Everything else on this certificate can still be checked.",
@@ -135,7 +135,7 @@ export const messages = {
   unchanged: "Nothing has been changed",
   unchangedText: "Your browser recomputed the fingerprint, and it matches.",
   mismatchFingerprint: "The fingerprint isn’t the SHA-256 of the record.",
-  mismatchPage: "This page shows something other than the record says:",
+  mismatchPage: "This page doesn’t show what the record says:",
   unable: "This browser can’t compute the fingerprint here. Verify the certificate yourself, as described below.",
   signatureCheck: "Signature",
   signed: "Signed by svc",
@@ -298,7 +298,7 @@ export const messages = {
     step3Text: "With an emailed code, on the certificate’s own page. The business has 10 business days to stop contacting them.",
     developers: "Built for developers",
     developersText:
-      "Signed webhooks, an event feed that never skips, a typed client, a sandbox with its own clock, and an agent server that can read and revoke but never consent.",
+      "Signed webhooks, an event feed that never skips an event, a typed client, a sandbox with its own clock, and an agent server that can read and revoke but never consent.",
     quickstart: "Quickstart",
     reference: "API reference",
     exampleTag: "Your form",
@@ -349,7 +349,7 @@ export const messages = {
     intro: "You can check all of this with common tools, from the certificate’s page or its JSON, without trusting us.",
     record: "The record",
     recordText:
-      "The record is one line of JSON in the canonical form of RFC 8785: members sorted by name, no white space, text exactly as it was sealed. Its SHA-256 is the fingerprint. It has only these members:",
+      "The record is one line of JSON in the canonical form of RFC 8785: members sorted by name, no whitespace, and text exactly as it was sealed. Its SHA-256 is the fingerprint. It has only these members:",
     members: {
       business: "ID of the business, and its name on that day.",
       cert_id: "ID of the certificate.",
@@ -364,16 +364,16 @@ export const messages = {
     },
     person: "The person",
     personText:
-      "The commitment to a field is the SHA-256 of the canonical JSON [salt, field, value]. The salt is 128 random bits. The SHA-256 of the canonical JSON of all commitments by field is subject_hash. With its salt, one field can be proved and nothing else. Without the salt, a guess can’t be tested.",
+      "The commitment to a field is the SHA-256 of the canonical JSON [salt, field, value]. The salt is 128 random bits. The SHA-256 of the canonical JSON of all commitments by field is subject_hash. With its salt, you can prove one field and reveal nothing else. Without the salt, no one can test a guess.",
     signature: "The signature",
     signatureText: "svc signs the record with Ed25519. The signature is in the JSON. The public keys are published:",
     keysLink: "Public keys of the issuer",
     ledger: "The public log",
     ledgerText:
-      "A statement with six members (entity_id, event, fingerprint, origin_domain, schema, timestamp) goes to a public log. It holds no personal data. The JSON shows the statement and its SHA-256 and, once it is recorded, the proof of the log.",
+      "A statement with six members (entity_id, event, fingerprint, origin_domain, schema, timestamp) is sent to a public log. It contains no personal data. The JSON shows the statement, its SHA-256 and, once the statement is recorded, the log’s proof.",
     limits: "What a certificate doesn’t show",
     limitsText:
-      "A certificate shows what a form sent and when. It doesn’t show who was at the keyboard, or whether the details typed are true. A browser names the website itself; other programs can name any website.",
+      "A certificate shows what a form sent and when. It doesn’t show who was at the keyboard, or whether the details they typed are true. A browser reports the website truthfully; other programs can claim any website.",
   },
 } as const;
 

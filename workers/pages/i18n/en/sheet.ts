@@ -76,7 +76,7 @@ export const messages = {
   seeRequest: "See request",
   unconfirmedHeading: "We can’t confirm this request",
   unconfirmed:
-    "This link says that {business} asks for your contact details, but nothing shows that it came from {host}. Anyone can write such a link, so you can’t share anything here.",
+    "This link says that {business} is asking for your contact details, but nothing shows that it came from {host}. Anyone can create such a link, so you can’t share anything here.",
   unconfirmedAdvice: "Nothing was shared. To share your details, go to {host} yourself and use the button on the site.",
   confirming: "Checking with {host}…",
   needsScripts: "Turn on JavaScript to share",
@@ -122,7 +122,7 @@ export const messages = {
   stopBroken: "This link is incomplete. Open it from the email again.",
   stopped: "You stopped sharing",
   stoppedAdvice: "They must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the date.",
-  stopFailed: "This link doesn’t stop anything",
+  stopFailed: "This link can’t stop a share",
   stopFailedAdvice: "It doesn’t belong to a share, or the share has already ended.",
 };
 

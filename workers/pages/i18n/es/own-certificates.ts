@@ -34,7 +34,7 @@ export const messages: OwnCertificateMessages = {
   from: "Retirado a",
   subject: "Sus datos en el formulario",
   open: "Abrir el certificado",
-  openAdvice: "Esta página pública demuestra el consentimiento. Allí sus datos también están ocultos en parte.",
+  openAdvice: "La página pública del certificado demuestra su consentimiento y también oculta parte de sus datos.",
   withdraw: "Retirar el consentimiento",
   withdrawTitle: "¿Retirar su consentimiento a {business}?",
   consequence: "Deben dejar de contactarle {deadline}. Les avisaremos de inmediato.",

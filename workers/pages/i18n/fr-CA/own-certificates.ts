@@ -34,7 +34,7 @@ export const messages: OwnCertificateMessages = {
   from: "Retiré à",
   subject: "Vos renseignements dans le formulaire",
   open: "Ouvrir le certificat",
-  openAdvice: "Cette page publique prouve le consentement. Vos renseignements y sont aussi masqués en partie.",
+  openAdvice: "La page publique du certificat prouve votre consentement et masque aussi une partie de vos renseignements.",
   withdraw: "Retirer le consentement",
   withdrawTitle: "Retirer votre consentement à {business}?",
   consequence: "L’entreprise doit cesser de communiquer avec vous {deadline}. Nous l’aviserons immédiatement.",
