@@ -17,6 +17,12 @@ const toAsciiDomain = (domain: string): string | null => {
   return isName && host.length <= 253 ? host : null;
 };
 
+/**
+ * Removes white space and invisible characters around an address. Spreadsheets and contact apps copy byte order marks, zero-width spaces and
+ * direction marks along.
+ */
+export const trimTypedAddress = (text: string): string => text.replace(/^[\s\p{Z}\p{Cf}]+|[\s\p{Z}\p{Cf}]+$/gu, "");
+
 const splitAddress = (address: string): { local: string; domain: string } | null => {
   if (address.length > maxAddressLength) return null;
   const at = address.lastIndexOf("@");
@@ -41,11 +47,11 @@ export const toMailboxAddress = (address: string): { readonly address: string; r
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
 /**
- * Returns the normalized form: trimmed, with an NFC lowercase local part and a punycode lowercase domain. Returns null if the text is not
+ * Returns the normalized form: trimmed as typed text is, with an NFC lowercase local part and a punycode lowercase domain. Returns null if the text is not
  * one address.
  */
 export const normalizeEmailAddress = (address: string): string | null => {
-  const parts = splitAddress(address.trim());
+  const parts = splitAddress(trimTypedAddress(address));
   return parts === null ? null : `${parts.local.normalize("NFC").toLowerCase()}@${parts.domain}`;
 };
 
@@ -54,6 +60,6 @@ export const normalizeEmailAddress = (address: string): string | null => {
  * mailboxes.
  */
 export const isSameEmailAddress = (first: string, second: string): boolean => {
-  const [a, b] = [splitAddress(first.trim()), splitAddress(second.trim())];
+  const [a, b] = [splitAddress(trimTypedAddress(first)), splitAddress(trimTypedAddress(second))];
   return a !== null && b !== null && a.domain === b.domain && a.local.normalize("NFC") === b.local.normalize("NFC");
 };

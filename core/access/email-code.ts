@@ -1,5 +1,6 @@
 // Email codes: six digits that verify an email address, and the limits that protect them. A code is only as strong as the limits on
 // guessing it, and sending codes must not become a way to flood a mailbox.
+import { toAsciiDigits } from "../digits.ts";
 import { isEqualConstantTime } from "../hash.ts";
 import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
@@ -7,23 +8,12 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
-/** Returns the value of a decimal digit of any script. In Unicode, the ten digits of a script are consecutive. */
-const toAsciiDigit = (digit: string): string => {
-  const code = digit.codePointAt(0) as number;
-  let zero = code;
-  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return String(code - zero);
-};
-
 /**
- * Parses a code as people type and paste it: with spaces, dashes, punctuation, quotation marks or invisible characters, and in full-width or
- * other digits. Returns null if it is not six digits, or if it has a letter.
+ * Parses a code as people type and paste it: with spaces, dashes, punctuation, quotation marks, signs that mark text in a chat or a mail, or
+ * invisible characters, and in full-width or other digits. Returns null if it is not six digits, or if it has a letter.
  */
 export const parseEmailCode = (text: string): string | null => {
-  const code = text
-    .normalize("NFKC")
-    .replaceAll(/[\p{Z}\p{C}\p{P}\p{M}]/gu, "")
-    .replaceAll(/\p{Nd}/gu, toAsciiDigit);
+  const code = toAsciiDigits(text.normalize("NFKC").replaceAll(/[\p{Z}\p{C}\p{P}\p{M}`<>=|~^+]/gu, ""));
   return emailCodePattern.test(code) ? code : null;
 };
 

@@ -66,6 +66,15 @@ describe("POST /v1/contact-check for certificates", () => {
     ]);
   });
 
+  test("finds a withdrawn person by an address and a number with invisible characters and digits of another script", async () => {
+    const [email, phone] = [createEmailAddress(), freshPhone()];
+    const mine = await issueToNewPerson({ fields: { email, phone } });
+    await withdrawCertificate({ ...mine, email });
+    const devanagari = phone.replaceAll(/\d/g, (digit) => String.fromCodePoint(0x966 + Number(digit)));
+    const results = await check([{ email: `\ufeff${email}\u200b` }, { phone: `\u202a${phone}\u202c` }, { phone: devanagari }]);
+    expect(results.map(({ reason }: { reason: string }) => reason)).toEqual(["revoked", "revoked", "revoked"]);
+  });
+
   test("returns rejected_recipient when the person declined every recipient, for any entity", async () => {
     const email = createEmailAddress();
     const choice = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };

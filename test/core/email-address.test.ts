@@ -75,6 +75,8 @@ describe("isEmailAddress and normalizeEmailAddress", () => {
   test.each<readonly [string, string, string]>([
     ["case", "Pat@Example.COM", "pat@example.com"],
     ["space around", "  pat@example.com\t", "pat@example.com"],
+    ["a byte order mark and a zero-width space around", "\ufeffpat@example.com\u200b", "pat@example.com"],
+    ["direction marks around", "\u202a pat@example.com\u202c\u200f", "pat@example.com"],
     ["Unicode form of the name", "rene\u0301@example.com", "ren\u00e9@example.com"],
     ["Unicode form of the domain", "zoe@exa\u0308mple.test", "zoe@xn--exmple-cua.test"],
     ["domain as punycode", "zoe@XN--EXMPLE-CUA.test", "zoe@xn--exmple-cua.test"],

@@ -1,7 +1,7 @@
 // Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because the
 // smaller sets know only how long numbers are, not which ones are assigned.
 import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode, type PhoneNumber } from "libphonenumber-js/max";
-
+import { toAsciiDigits } from "../../core/digits.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
 
 const keypad = ["abc", "def", "ghi", "jkl", "mno", "pqrs", "tuv", "wxyz"];
@@ -16,7 +16,7 @@ const parse = (phone: string, country: CountryCode | undefined): PhoneNumber | u
 /** Parses a number. See `toE164` for what counts as one. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
   const region = isSupportedCountry(country) ? country : undefined;
-  const text = phone.replace(/\p{Cf}/gu, "").trim(); // invisible direction marks, which contact apps copy along
+  const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim()); // contact apps copy invisible direction marks along
   const parsed = parse(text, region);
   // Parsed without a country, only a number with a country code is found.
   if (parsed !== undefined && (parse(text, undefined) === undefined ? parsed.isValid() : parsed.isPossible())) return parsed;

@@ -23,6 +23,9 @@ describe("parseEmailCode", () => {
     ["direction controls", "\u2066042917\u2069"],
     ["keycap emoji", "0️⃣4️⃣2️⃣9️⃣1️⃣7️⃣"],
     ["bold digits", "𝟎𝟒𝟐𝟗𝟏𝟕"],
+    ["backticks from a chat", "`042917`"],
+    ["angle brackets and a soft line break", "<042917>=\r\n"],
+    ["quote marks and bars", "> |042917|"],
   ])("reads a code with %s", (_name, typed) => {
     expect(parseEmailCode(typed)).toBe("042917");
   });

@@ -10,7 +10,7 @@ import {
 } from "../../../core/certificates/public-json.ts";
 import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { toIso } from "../../../core/time.ts";
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import {
@@ -27,11 +27,11 @@ import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-r
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
-/** Accepts exactly one email address, without anything that could add a second recipient or a header. Trims surrounding whitespace. */
+/** Accepts exactly one email address, without anything that could add a second recipient or a header. Trims white space and invisible characters. */
 const emailSchema = z
   .string()
   .max(320)
-  .transform((text) => text.trim())
+  .transform(trimTypedAddress)
   .refine(isEmailAddress, "must be one email address")
   .openapi({ description: "Email address. Not case-sensitive.", example: "pat@example.com" });
 

@@ -3,7 +3,7 @@
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
@@ -159,7 +159,7 @@ type SignInFormRequest = FormRequest<{ readonly next: string }>;
 const signInAction = createFormHandlerFactory(async (_, form) => ({ next: parseNextPath(form.get("next")) }));
 
 const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
-  const email = (form.get("email") ?? (await findPendingSignInEmail(c)) ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? (await findPendingSignInEmail(c)) ?? "");
   if (!isEmailAddress(email))
     return renderPage(c, 400, ({ language }) =>
       emailStepPage(language, { next, typed: cutText(email, maxTypedEmailLength), error: sheetMessages[language].badEmail }),

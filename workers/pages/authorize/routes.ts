@@ -6,7 +6,7 @@ import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { formatPhoneInFields, type ContactFields } from "../../../core/shares/fields.ts";
 import { getPersonaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
@@ -253,7 +253,7 @@ type SheetFormRequest = FormRequest<OpenedSheet>;
 const sheetAction = createFormHandlerFactory(openSheet);
 
 const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
-  const email = (form.get("email") ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? "");
   if (!isEmailAddress(email))
     return renderPage(c, 400, () =>
       emailStepPage(view, c.var.services.clock(), view.messages.badEmail, cutText(email, maxTypedEmailLength)),

@@ -8,7 +8,7 @@ import { maxActiveTokens } from "../../../core/agents/agent-token.ts";
 import { isRegisteredRedirectUri, parseRedirectUri, addQueryParameters } from "../../../core/agents/redirect-uri.ts";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { getOAuthUrls } from "../../http/oauth-urls.ts";
@@ -176,7 +176,7 @@ type ConnectFormRequest = FormRequest<OpenedRequest>;
 const connectAction = createFormHandlerFactory(openConnectRequest);
 
 const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormRequest): Promise<Response> => {
-  const email = (form.get("email") ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? "");
   const realm = form.get("as") === "business" ? "business" : "consumer";
   if (!isEmailAddress(email))
     return renderConnectPage(c, 400, emailStepPage(view, view.messages.badAddress, cutText(email, maxTypedEmailLength)));

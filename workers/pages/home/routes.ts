@@ -7,7 +7,7 @@ import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { parseTypedCertId } from "../../../core/ids.ts";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { applyRateLimit } from "../../http/guards/rate-limits.ts";
@@ -116,7 +116,7 @@ const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => 
   const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
   if (form instanceof Response) return form;
   if (getOtherOrigin(c, "appUrl") !== "") return renderCrossSiteBlocked(c);
-  const email = (form.get("email") ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? "");
   if (!isEmailAddress(email)) return renderLandingPage(c, 400, startWithdrawalPage, { typedEmail: cutText(email, maxTypedEmailLength) });
   await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c), next: "/app" });
   return c.redirect(withLanguage(signInPath, parseLanguage(c.req.query("lang"))), 303);

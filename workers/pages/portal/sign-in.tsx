@@ -3,7 +3,7 @@
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { clearPendingSignIn, findPendingSignIn, identifySignInBrowser, savePendingSignIn } from "../../http/pending-sign-in.ts";
 import { signOutBrowser } from "../../http/guards/session-cookie.ts";
@@ -201,7 +201,7 @@ type SignInFormRequest = FormRequest<{ readonly next: string }>;
 const signInAction = createFormHandlerFactory(async (_, form) => ({ next: parseNextPath(form.get("next")) }));
 
 const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
-  const email = (form.get("email") ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? "");
   if (!isEmailAddress(email)) {
     const error: FormError = { code: "invalid_request", field: "email", text: signInMessages.badEmail };
     return renderEmailStep(c, next, { form, error });
@@ -251,7 +251,7 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
   const browser = await identifySignInBrowser(c);
   const signedUp = await signUp(c.var.services, registration, { language, browser });
   if (!signedUp.ok) return renderSignUpStep(c, { form, error: toFormError(signedUp) });
-  await savePendingSignIn(c, { email: registration.email.trim(), browser, next: "/portal" });
+  await savePendingSignIn(c, { email: trimTypedAddress(registration.email), browser, next: "/portal" });
   return c.redirect("/portal/sign-in", 303);
 };
 

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
 import {
@@ -78,7 +78,7 @@ export const completeSignInElsewhere = async (
   form: FormFields,
   realm: Realm,
 ): Promise<{ readonly fault: "email" | "code" | "wrong" } | { readonly fault: null; readonly token: string }> => {
-  const email = (form.get("email") ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? "");
   const code = parseEmailCode(form.get("code") ?? "");
   if (!isEmailAddress(email)) return { fault: "email" };
   if (code === null) return { fault: "code" };

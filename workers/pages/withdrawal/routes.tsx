@@ -9,7 +9,7 @@ import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
-import { isEmailAddress } from "../../../core/email-address.ts";
+import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
@@ -82,7 +82,7 @@ export const parseSelectedEntities = (form: FormFields, { entities }: PublishedC
 };
 
 const handleCodeRequest = async (c: Context<AppEnv>, { form, certificate }: WithdrawalFormRequest): Promise<Response> => {
-  const email = (form.get("email") ?? "").trim();
+  const email = trimTypedAddress(form.get("email") ?? "");
   if (!isEmailAddress(email)) {
     return renderPage(c, 400, (pageContext) =>
       emailPage(pageContext, {

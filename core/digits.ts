@@ -1,0 +1,12 @@
+// Decimal digits of any script, as people type and paste them.
+
+/** Returns the value of a digit. In Unicode, the ten digits of a script are consecutive. */
+const toAsciiDigit = (digit: string): string => {
+  const code = digit.codePointAt(0) as number;
+  let zero = code;
+  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String(code - zero);
+};
+
+/** Replaces the decimal digits of every script with ASCII digits. Other characters stay. */
+export const toAsciiDigits = (text: string): string => text.replaceAll(/\p{Nd}/gu, toAsciiDigit);
