@@ -1489,6 +1489,17 @@ CREATE TABLE captured_mail (
 ) STRICT;
 CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
 
+-- Incidents that the operator records for the public status page. In the first shard only.
+CREATE TABLE incidents (
+  id TEXT PRIMARY KEY,
+  title TEXT NOT NULL,
+  impact TEXT NOT NULL CHECK (impact IN ('maintenance', 'degraded', 'outage')),
+  components TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  updates TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE outbox (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT NOT NULL,

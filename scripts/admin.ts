@@ -21,6 +21,12 @@ const usage = `Usage: npm run admin -- <command>
   shards open <shard>       Create accounts in a shard again.
   stuck                     List work that is overdue, and emails that were not delivered.
   resend <mail id>          Send an email again that was not delivered.
+  incidents                 List the incidents on the public status page.
+  incident open <maintenance|degraded|outage> <component,...> <title> <text>
+                            Publish an incident. Components: forms, certificates, sharing, portal, webhooks, email.
+  incident update <id> <text>
+                            Add an update to an incident.
+  incident end <id> <text>  Add the last update to an incident and end it.
   restore-drill             Show on a copy of the local data what a restore brings back. Stop npm start first.
 
 Environment:
@@ -46,6 +52,19 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   };
   if (!response.ok) throw new Error(`${response.status} ${answer.error?.code}: ${answer.error?.message}`);
   console.log(JSON.stringify(answer.data, null, 2));
+};
+
+/** Publishes an incident, or adds to it. Returns false if the words are not such a command. */
+const runIncidentCommand = async ([action = "", ...words]: readonly string[]): Promise<boolean> => {
+  if (action === "open" && words.length === 4) {
+    const [impact = "", components = "", title = "", text = ""] = words;
+    await callAdminRoute("incidents", { impact, components: components.split(","), title, text });
+    return true;
+  }
+  const [incidentId = "", text = ""] = words;
+  if ((action !== "update" && action !== "end") || words.length !== 2) return false;
+  await callAdminRoute(`incidents/${encodeURIComponent(incidentId)}`, { text, ...(action === "end" && { ended: true }) });
+  return true;
 };
 
 /** Runs the drill with the current sources. */
@@ -82,7 +101,10 @@ try {
   } else if (command === "shards" && shardState !== undefined && plan !== "")
     await callAdminRoute(`shards/${encodeURIComponent(plan)}`, { state: shardState });
   else if (command === "shards" && id === "") await callAdminRoute("shards");
-  else if (command === "stuck") await callAdminRoute("stuck");
+  else if (command === "incidents") await callAdminRoute("incidents");
+  else if (command === "incident") {
+    if (!(await runIncidentCommand(process.argv.slice(3)))) console.log(usage);
+  } else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
   else if (command === "removal" && plan !== "") {
     const targets = Object.fromEntries(process.argv.slice(4).map((target) => target.split("=", 2)));

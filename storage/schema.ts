@@ -6,6 +6,7 @@ import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, un
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
 import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import type { EmailCodePurpose } from "../core/access/email-code.ts";
+import type { IncidentUpdate, StatusComponent } from "../core/incidents.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -500,6 +501,16 @@ export const anchors = table(
     index("anchors_failed").on(t.ledgerId, t.nextAt, t.ord).where(sql`${t.attempts} > 0 and ${t.status} <> 'anchored'`),
   ],
 );
+
+export const incidents = table("incidents", {
+  id: text().primaryKey(),
+  title: text().notNull(),
+  impact: oneOf("maintenance", "degraded", "outage").notNull(),
+  components: json<readonly StatusComponent[]>().notNull(),
+  startedAt: instant().notNull(),
+  endedAt: instant(),
+  updates: json<readonly IncidentUpdate[]>().notNull(),
+});
 
 export const outbox = table(
   "outbox",

@@ -54,11 +54,11 @@ import { randomBytes } from "./platform/create-platform.ts";
 import type { Services } from "./platform/platform.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
-  { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|status$|docs(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "verifyUrl", paths: /^\/(?:$|status$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host from which it was loaded
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
-  { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
+  { setting: "appUrl", paths: /^\/(?:$|status$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
 const anyPath = /^/;

@@ -89,8 +89,8 @@ const undocumentedRoutes: readonly { readonly path: RegExp; readonly why: string
     why: "transparency logs, which follow a public standard (docs/reference/ledger.md)",
   },
   {
-    path: /^(?:GET \/|(?:GET|POST) \/withdraw)$/,
-    why: "landing page and withdrawal page for people",
+    path: /^(?:GET \/(?:status)?|(?:GET|POST) \/withdraw)$/,
+    why: "landing page, status page and withdrawal page for people",
   },
   { path: /^GET \/docs(?:\/|$)/, why: "pages that show the API reference and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "security contact (RFC 9116)" },

@@ -18,6 +18,7 @@ describe("Q1: public reads", () => {
     "/v1/health",
     "/",
     "/withdraw",
+    "/status",
     "/docs",
     "/v1/openapi.json",
     "/.well-known/jwks.json",

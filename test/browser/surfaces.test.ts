@@ -40,9 +40,20 @@ beforeAll(async () => {
   const [withdrawn, partly] = [await issue(live, "sam@example.com"), await issue(live, "lee@example.com")];
   await postJson(`/v1/certs/${withdrawn.id}/opt-out/manage`, { token: withdrawn.token });
   await postJson(`/v1/certs/${partly.id}/opt-out/manage`, { token: partly.token, entities: ["Bright Homes Inc"] });
+  await fetch(`${service.origin}/v1/admin/incidents`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${service.vars.ADMIN_TOKEN}` },
+    body: JSON.stringify({
+      title: "Deliveries are late",
+      impact: "degraded",
+      components: ["webhooks", "email"],
+      text: "Webhooks and emails arrive up to ten minutes late. Nothing is lost.",
+    }),
+  });
   publicPaths = [
     "/",
     "/withdraw",
+    "/status",
     ...[active, test, withdrawn, partly].map(({ id }) => `/c/${id}`),
     "/c/unknown",
     "/app/sign-in",

@@ -15,6 +15,7 @@ import { registerPortalRoutes } from "./portal/routes.ts";
 import { registerSecurityTxtRoutes } from "./home/security-txt.ts";
 import { registerRevokeLinkRoutes } from "./app/revoke-share.tsx";
 import { registerCertificateRoutes } from "./verify/routes.tsx";
+import { registerStatusRoutes } from "./status/routes.ts";
 import { registerWithdrawalRoutes } from "./withdrawal/routes.tsx";
 
 /** The parts of the API that the pages need. Pages do not import the API. */
@@ -25,6 +26,7 @@ export interface PageDependencies {
 
 export const registerPageRoutes = (app: Hono<AppEnv>, config: Config, { getOpenApiDocument, exportFile }: PageDependencies): void => {
   registerHomeRoutes(app);
+  registerStatusRoutes(app);
   registerDocsRoutes(app, getOpenApiDocument);
   registerSecurityTxtRoutes(app, config);
   if (config.environment === "development") registerCapturedMailRoutes(app);

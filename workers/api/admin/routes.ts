@@ -3,6 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseBusinessId, parseRemovalId, parseShardId } from "../../../core/ids.ts";
+import { incidentImpacts, statusComponents, type Incident } from "../../../core/incidents.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
 import { shardStates } from "../../../core/shards/placement.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
@@ -19,12 +20,14 @@ import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.t
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
 import { listShards } from "../../operations/admin/list-shards.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
+import { changeIncident, openIncident } from "../../operations/admin/record-incident.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
 import { rewrapStoredKeys } from "../../operations/admin/rewrap-stored-keys.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { updateShardState } from "../../operations/admin/update-shard-state.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
+import { getServiceStatus } from "../../operations/service/get-service-status.ts";
 
 /** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
 const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
@@ -85,6 +88,38 @@ const resendMailRoute = createRoute({
   request: { params: z.object({ mail_id: z.uuid() }) },
 });
 const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/stuck", middleware: requireOperator });
+const incidentTextSchema = z.string().trim().min(1).max(2_000);
+const listIncidentsRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/incidents", middleware: requireOperator });
+const openIncidentRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/incidents",
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
+  request: {
+    body: requestBody(
+      z.strictObject({
+        title: z.string().trim().min(1).max(200),
+        impact: z.enum(incidentImpacts),
+        components: z.array(z.enum(statusComponents)).min(1),
+        text: incidentTextSchema,
+      }),
+      {},
+    ),
+  },
+});
+const changeIncidentRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/incidents/{incident_id}",
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
+  request: {
+    params: z.object({ incident_id: z.string().regex(/^[0-9a-f]{16}$/) }),
+    body: requestBody(
+      z.strictObject({ text: incidentTextSchema, impact: optionalMember(z.enum(incidentImpacts)), ended: optionalMember(z.boolean()) }),
+      {},
+    ),
+  },
+});
 const rewrapKeysRoute = createRoute({
   ...undocumentedRoute,
   method: "post",
@@ -181,6 +216,32 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
       failed_at: toIso(failedAt),
     })),
   });
+});
+
+const incidentToWire = ({ id, title, impact, components, startedAt, endedAt, updates }: Incident) => ({
+  id,
+  title,
+  impact,
+  components,
+  started_at: toIso(startedAt),
+  ended_at: toIsoOrNull(endedAt),
+  updates: updates.map(({ at, text }) => ({ at: toIso(at), text })),
+});
+
+adminRoutes.openapi(listIncidentsRoute, async (c) => {
+  const { incidents } = await getServiceStatus(c.var.services);
+  return success(c, 200, { incidents: incidents.map(incidentToWire) });
+});
+
+adminRoutes.openapi(openIncidentRoute, async (c) => {
+  const incident = await openIncident(c.var.services, c.req.valid("json"));
+  return success(c, 201, incidentToWire(incident));
+});
+
+adminRoutes.openapi(changeIncidentRoute, async (c) => {
+  const { ended, ...change } = c.req.valid("json");
+  const changed = await changeIncident(c.var.services, c.req.valid("param").incident_id, { ...change, hasEnded: ended });
+  return respond(c, 200, changed, incidentToWire);
 });
 
 adminRoutes.openapi(rewrapKeysRoute, async (c) => {

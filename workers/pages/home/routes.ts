@@ -28,7 +28,7 @@ export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";
 
 /** Applies the rate limit for public reads; a refusal is a page for browsers and JSON for programs. */
-const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
+export const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
   const refused = applyRateLimit(
     c,
     "PUBLIC_READ_PER_IP",

@@ -323,6 +323,29 @@ export const messages = {
     otherWays:
       "If the business gave you a link to withdraw, open it. You can also tell the business directly and ask it to record your withdrawal.",
   },
+  status: {
+    title: "Service status",
+    allGood: "No incident is open.",
+    hasOpen: "We are working on an open incident.",
+    noDatabase: "Our database isn’t responding",
+    noDatabaseAdvice: "What you see here may be out of date.",
+    componentsHeading: "Components",
+    components: {
+      forms: "Certificates for web forms",
+      certificates: "Certificate pages and withdrawal",
+      sharing: "Sharing contact details",
+      portal: "Business portal",
+      webhooks: "Webhooks and events",
+      email: "Email",
+    },
+    states: { operational: "Working", maintenance: "Maintenance", degraded: "Limited", outage: "Down" },
+    affects: "Affects",
+    since: "Since",
+    until: "Until",
+    ended: "Ended",
+    noPast: "No incident ended in the last 90 days.",
+  },
+
   noPage: "Page not found",
   noPageAdvice: "Check the URL, or start here:",
 

@@ -328,6 +328,29 @@ export const messages: PublicMessages = {
     otherWays:
       "Si la empresa le dio un enlace para retirar su consentimiento, ábralo. También puede avisar directamente a la empresa y pedirle que registre su retiro.",
   },
+  status: {
+    title: "Estado del servicio",
+    allGood: "No hay ningún incidente abierto.",
+    hasOpen: "Estamos trabajando en un incidente abierto.",
+    noDatabase: "Nuestra base de datos no responde",
+    noDatabaseAdvice: "Es posible que lo que ves aquí no esté actualizado.",
+    componentsHeading: "Componentes",
+    components: {
+      forms: "Certificados de formularios web",
+      certificates: "Páginas de certificados y retiro del consentimiento",
+      sharing: "Compartir datos de contacto",
+      portal: "Portal para empresas",
+      webhooks: "Webhooks y eventos",
+      email: "Correo electrónico",
+    },
+    states: { operational: "Funciona", maintenance: "Mantenimiento", degraded: "Limitado", outage: "No funciona" },
+    affects: "Afecta a",
+    since: "Desde",
+    until: "Hasta",
+    ended: "Terminado",
+    noPast: "Ningún incidente terminó en los últimos 90 días.",
+  },
+
   noPage: "Página no encontrada",
   noPageAdvice: "Revise la URL o empiece aquí:",
 

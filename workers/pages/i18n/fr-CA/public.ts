@@ -340,6 +340,29 @@ export const messages: PublicMessages = {
     otherWays:
       "Si l’entreprise vous a donné un lien de retrait, ouvrez-le. Vous pouvez aussi aviser directement l’entreprise et lui demander de consigner votre retrait.",
   },
+  status: {
+    title: "État du service",
+    allGood: "Aucun incident n’est en cours.",
+    hasOpen: "Nous travaillons à résoudre un incident.",
+    noDatabase: "Notre base de données ne répond pas",
+    noDatabaseAdvice: "Les renseignements affichés ici ne sont peut-être pas à jour.",
+    componentsHeading: "Composants",
+    components: {
+      forms: "Certificats des formulaires Web",
+      certificates: "Pages des certificats et retrait du consentement",
+      sharing: "Partage de coordonnées",
+      portal: "Portail des entreprises",
+      webhooks: "Webhooks et événements",
+      email: "Courriels",
+    },
+    states: { operational: "Fonctionne", maintenance: "Entretien", degraded: "Limité", outage: "En panne" },
+    affects: "Touche",
+    since: "Depuis",
+    until: "Jusqu’à",
+    ended: "Terminé",
+    noPast: "Aucun incident n’a pris fin au cours des 90 derniers jours.",
+  },
+
   noPage: "Page introuvable",
   noPageAdvice: "Vérifiez l’URL, ou commencez ici\u00a0:",
 

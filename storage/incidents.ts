@@ -1,0 +1,46 @@
+// Incidents that the operator records for the public status page. They are in the first shard, with a copy in KV for the time in which that
+// database does not answer. The page says that the copy can be outdated.
+import { desc, eq, gt, isNull, or } from "drizzle-orm";
+import { shownIncidentMs, type Incident } from "../core/incidents.ts";
+import type { Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { translateFaults } from "./faults.ts";
+import { incidents } from "./schema.ts";
+
+/** An operator records a few incidents in 90 days. The limit keeps the page short in any case. */
+const maxShown = 50;
+
+const copyKey = "status/incidents";
+
+/** Lists the open incidents and those that ended in the last 90 days, newest first. */
+export const listShownIncidents = (db: Database, now: Instant): Promise<readonly Incident[]> =>
+  db
+    .select()
+    .from(incidents)
+    .where(or(isNull(incidents.endedAt), gt(incidents.endedAt, now - shownIncidentMs)))
+    .orderBy(desc(incidents.startedAt))
+    .limit(maxShown);
+
+export const findIncident = async (db: Database, id: string): Promise<Incident | null> => {
+  const [row] = await db.select().from(incidents).where(eq(incidents.id, id));
+  return row ?? null;
+};
+
+export const insertIncident = async (db: Database, incident: Incident): Promise<void> => {
+  await db.insert(incidents).values({ ...incident, components: [...incident.components], updates: [...incident.updates] });
+};
+
+/** Replaces the mutable parts of an incident. */
+export const updateIncident = async (db: Database, { id, impact, endedAt, updates }: Incident): Promise<void> => {
+  await db
+    .update(incidents)
+    .set({ impact, endedAt, updates: [...updates] })
+    .where(eq(incidents.id, id));
+};
+
+export const saveIncidentCopy = (kv: KVNamespace, shown: readonly Incident[]): Promise<void> =>
+  translateFaults(() => kv.put(copyKey, JSON.stringify(shown)));
+
+/** Returns the copy; an empty list if no incident was ever recorded. */
+export const readIncidentCopy = async (kv: KVNamespace): Promise<readonly Incident[]> =>
+  JSON.parse((await translateFaults(() => kv.get(copyKey))) ?? "[]") as readonly Incident[];

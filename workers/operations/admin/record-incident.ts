@@ -1,0 +1,57 @@
+// POST /v1/admin/incidents and POST /v1/admin/incidents/{id}.
+import { toHex } from "../../../core/bytes.ts";
+import { firstShard } from "../../../core/ids.ts";
+import type { Incident, IncidentImpact } from "../../../core/incidents.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { findIncident, insertIncident, listShownIncidents, saveIncidentCopy, updateIncident } from "../../../storage/incidents.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+
+const idBytes = 8; // incidents are public, so an ID need not be unguessable
+
+/** Replaces the copy that the page shows while the database does not answer. The database has the incident in any case. */
+const refreshCopy = async (services: ReadDependencies): Promise<void> => {
+  const shown = await listShownIncidents(services.shards.get(firstShard), services.clock());
+  await saveIncidentCopy(services.kv, shown).catch(() => services.log.error({ at: "status", error: "the copy was not saved" }));
+};
+
+/** Opens an incident. It is public at once. */
+export const openIncident = async (
+  services: ReadDependencies,
+  { text, ...given }: Pick<Incident, "title" | "impact" | "components"> & { readonly text: string },
+): Promise<Incident> => {
+  const now = services.clock();
+  const incident: Incident = {
+    ...given,
+    id: toHex(services.random(idBytes)),
+    startedAt: now,
+    endedAt: null,
+    updates: [{ at: now, text }],
+  };
+  await insertIncident(services.shards.get(firstShard), incident);
+  await refreshCopy(services);
+  return incident;
+};
+
+export interface IncidentChange {
+  readonly text: string;
+  readonly impact?: IncidentImpact | undefined;
+  /** True ends the incident; false opens it again. */
+  readonly hasEnded?: boolean | undefined;
+}
+
+/** Adds an update. Returns `not_found` for an unknown incident. */
+export const changeIncident = async (
+  services: ReadDependencies,
+  id: string,
+  { text, impact, hasEnded }: IncidentChange,
+): Promise<Result<Incident, "not_found">> => {
+  const db = services.shards.get(firstShard);
+  const found = await findIncident(db, id);
+  if (found === null) return refuse("not_found");
+  const now = services.clock();
+  const endedAt = hasEnded === true ? (found.endedAt ?? now) : hasEnded === false ? null : found.endedAt;
+  const changed: Incident = { ...found, impact: impact ?? found.impact, endedAt, updates: [...found.updates, { at: now, text }] };
+  await updateIncident(db, changed);
+  await refreshCopy(services);
+  return ok(changed);
+};

@@ -1,0 +1,24 @@
+// GET /status.
+import { firstShard } from "../../../core/ids.ts";
+import { computeComponentStatuses, type Incident } from "../../../core/incidents.ts";
+import { listShownIncidents, readIncidentCopy } from "../../../storage/incidents.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+
+/** Returns the incidents, newest first, and whether they come from the copy because the database does not answer. */
+const loadIncidents = async (
+  services: ReadDependencies,
+): Promise<{ readonly incidents: readonly Incident[]; readonly isCopy: boolean }> => {
+  try {
+    return { incidents: await listShownIncidents(services.shards.get(firstShard), services.clock()), isCopy: false };
+  } catch {
+    return { incidents: await readIncidentCopy(services.kv).catch(() => []), isCopy: true }; // storage logs the error
+  }
+};
+
+/** Returns what the public status page shows. Does not fail if a store is down. */
+export const getServiceStatus = async (services: ReadDependencies) => {
+  const { incidents, isCopy } = await loadIncidents(services);
+  return { components: computeComponentStatuses(incidents), incidents, isCopy };
+};
+
+export type ServiceStatus = Awaited<ReturnType<typeof getServiceStatus>>;

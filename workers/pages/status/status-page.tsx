@@ -1,0 +1,91 @@
+// GET /status: the components of the service and the incidents that the operator records.
+import type { FC } from "hono/jsx";
+import { statusComponents, type ComponentStatus, type Incident } from "../../../core/incidents.ts";
+import type { ServiceStatus } from "../../operations/service/get-service-status.ts";
+import {
+  DescriptionRow,
+  Notice,
+  Section,
+  StatusBadge,
+  TimelineEntry,
+  Timestamp,
+  VerbatimText,
+  usePageContext,
+  type PageContext,
+  type StatusBadgeProps,
+} from "../shared/components.tsx";
+import type { Page } from "../shared/layout.tsx";
+
+const statusLooks: Readonly<Record<ComponentStatus, Omit<StatusBadgeProps, "text">>> = {
+  operational: { tone: "good", icon: "circle-check" },
+  maintenance: { tone: "info", icon: "timer" },
+  degraded: { tone: "caution", icon: "triangle-alert" },
+  outage: { tone: "bad", icon: "circle-x" },
+};
+
+const ComponentBadge: FC<{ status: ComponentStatus }> = ({ status }) => (
+  <StatusBadge {...statusLooks[status]} text={usePageContext().messages.status.states[status]} />
+);
+
+const IncidentCard: FC<{ incident: Incident }> = ({ incident: { id, title, impact, components, startedAt, endedAt, updates } }) => {
+  const { status: messages } = usePageContext().messages;
+  return (
+    <Section
+      name={`incident-${id}`}
+      heading={<VerbatimText text={title} />}
+      status={endedAt === null ? <ComponentBadge status={impact} /> : <StatusBadge tone="plain" icon="check" text={messages.ended} />}
+    >
+      <dl class="kv">
+        <DescriptionRow name={messages.affects}>{components.map((component) => messages.components[component]).join(", ")}</DescriptionRow>
+        <DescriptionRow name={messages.since}>
+          <Timestamp at={startedAt} />
+        </DescriptionRow>
+        {endedAt !== null && (
+          <DescriptionRow name={messages.until}>
+            <Timestamp at={endedAt} />
+          </DescriptionRow>
+        )}
+      </dl>
+      <ol class="timeline">
+        {updates.toReversed().map(({ at, text }, index) => (
+          <TimelineEntry kind={endedAt !== null && index === 0 ? "done" : "pending"} text={<VerbatimText text={text} />} at={at} />
+        ))}
+      </ol>
+    </Section>
+  );
+};
+
+export const statusPage = ({ messages: { status: messages } }: PageContext, { components, incidents, isCopy }: ServiceStatus): Page => {
+  const open = incidents.filter(({ endedAt }) => endedAt === null);
+  const past = incidents.filter(({ endedAt }) => endedAt !== null);
+  return {
+    title: messages.title,
+    isIndexable: true,
+    content: (
+      <>
+        <div>
+          <h1>{messages.title}</h1>
+          <p class="lede">{open.length === 0 ? messages.allGood : messages.hasOpen}</p>
+        </div>
+        {isCopy && (
+          <Notice tone="caution" icon="triangle-alert" title={messages.noDatabase}>
+            <p>{messages.noDatabaseAdvice}</p>
+          </Notice>
+        )}
+        <Section name="components" heading={messages.componentsHeading}>
+          <dl class="kv">
+            {statusComponents.map((component) => (
+              <DescriptionRow name={messages.components[component]}>
+                <ComponentBadge status={components.get(component) ?? "operational"} />
+              </DescriptionRow>
+            ))}
+          </dl>
+        </Section>
+        {open.map((incident) => (
+          <IncidentCard incident={incident} />
+        ))}
+        {past.length === 0 ? <p class="quiet">{messages.noPast}</p> : past.map((incident) => <IncidentCard incident={incident} />)}
+      </>
+    ),
+  };
+};
