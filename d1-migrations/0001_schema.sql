@@ -490,6 +490,8 @@ CREATE TABLE certificates (
   submission_notes TEXT,
   -- The number of the change that issued it.
   change_ord INTEGER NOT NULL,
+  -- The page whose policies the certificate waits for.
+  policy_page_id INTEGER REFERENCES policy_pages (ord),
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
   CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
@@ -497,6 +499,7 @@ CREATE INDEX certificates_listed ON certificates (business_id, environment, issu
 CREATE INDEX certificates_revoked ON certificates (business_id, environment, issued_at) WHERE status = 'revoked';
 CREATE INDEX certificates_retention ON certificates (retention_until) WHERE subject_erased_at IS NULL;
 CREATE INDEX certificates_group ON certificates (group_id, status, issued_at);
+CREATE INDEX certificates_awaiting_policies ON certificates (policy_page_id) WHERE policy_page_id IS NOT NULL;
 CREATE INDEX certificates_test_age ON certificates (issued_at) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_disclosure ON certificates (disclosure_hash) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_accepted ON certificates (accepted_list_id) WHERE environment = 'sandbox';
@@ -714,6 +717,21 @@ CREATE INDEX policy_captures_terms ON policy_captures (terms_id) WHERE terms_id 
 CREATE TABLE deleted_policy_texts (
   snapshot_id TEXT PRIMARY KEY
 ) STRICT;
+
+-- Pages whose policies must be captured. A row is shared by all certificates that wait for it.
+CREATE TABLE policy_pages (
+  -- Never used again, because a late worker may still have the number.
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  -- Empty beyond the limit of pages.
+  origin TEXT NOT NULL,
+  page TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (business_id, origin, page)
+) STRICT;
+CREATE INDEX policy_pages_due ON policy_pages (next_at, ord);
 
 CREATE TABLE policy_turns (
   business_id TEXT PRIMARY KEY,
@@ -1504,7 +1522,6 @@ CREATE TABLE outbox (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT NOT NULL,
   entity_id TEXT NOT NULL,
-  -- Groups rows of one kind. For policies it is the origin and page, so that one capture serves every certificate that is waiting for it.
   topic TEXT NOT NULL,
   payload TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -1514,4 +1531,3 @@ CREATE TABLE outbox (
   UNIQUE (kind, entity_id)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (kind, next_at, ord);
-CREATE INDEX outbox_topic ON outbox (kind, business_id, topic);

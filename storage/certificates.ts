@@ -30,7 +30,7 @@ import { isRecorded, recordedAtField } from "./audit-entries.ts";
 import { firstAnchorField, isIssuanceReceipt, isStoredIssuance, issuanceAnchorFields, toIssuanceAnchor } from "./anchors.ts";
 import { nextChangeOrd } from "./changes.ts";
 import { excluded } from "./inserts.ts";
-import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
+import { requestPolicyCapture, selectRequestedPage } from "./policy-pages.ts";
 import { isSharedCapture } from "./policies.ts";
 import {
   anchors,
@@ -179,6 +179,7 @@ type CertificateRow = Omit<
   | "acceptedListId"
   | "rejectedListId"
   | "policyCaptureId"
+  | "policyPageId"
   | "status"
   | "subjectErasedAt"
   | "viewCount"
@@ -230,6 +231,7 @@ const prepareCertificateInsert = (isChecked: boolean) =>
         rejectedListId: listWith(values.rejectedHash),
         policyCaptureId: sql`${shared}`,
         changeOrd: nextChangeOrd,
+        policyPageId: selectRequestedPage(values),
       })
       .prepare();
   });
@@ -241,7 +243,7 @@ const insertCertificateUnconditionally = prepareCertificateInsert(false);
 
 /**
  * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when
- * the certificate does not share an existing policy capture and a new one was requested. Purpose, disclosure, recipients and group are
+ * a capture of the certificate's page was requested, because it does not share an earlier one and no other certificate waits for the page. Purpose, disclosure, recipients and group are
  * written only if they are new.
  *
  * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
@@ -264,7 +266,7 @@ export const insertIssuance = async (
     readonly policiesNotBefore: Instant;
     /** Scheme, host and port of the page that contains the form. */
     readonly policyOrigin: string;
-    /** URL of the page that contains the form, without query and fragment, because an outbox must not contain personal data. */
+    /** URL of the page that contains the form, without query and fragment, because it is stored as plain text. */
     readonly policyPage: string;
     readonly storageLimits: StorageLimits;
     /** Whether the submission was sent with an API key, so that the business's limit applies instead of the client's. */
@@ -341,13 +343,9 @@ export const insertIssuance = async (
       { ...purposeKey, entitiesHash, originDomain: certificate.originDomain },
       hasApiKey ? null : { ...usage, maxGroups: storageLimits.newGroups },
     ),
+    policyRequest: requestPolicyCapture(db, { ...stored, businessId: business.id }, certificate.issuedAt),
     certificate: isChecked ? insertCheckedCertificate(db, row) : insertCertificateUnconditionally(db, row),
     addresses: insertCertificateAddresses(db, id, stored.addresses),
-    policyRequest: requestPolicyCapture(db, {
-      id,
-      topic: toPolicyTopic(stored.policyOrigin, stored.policyPage),
-      policyPage: stored.policyPage,
-    }),
   });
   return { statements: build(true), buildUnconditional: () => build(false), subjectMasked: row.subjectMasked };
 };

@@ -228,13 +228,13 @@ export const insertPolicyCapture = (
 };
 
 /**
- * Links certificates to a capture, in the batch that deletes their outbox rows. Fails if one of the certificates is already linked; check
- * with `isAlreadyLinked`.
+ * Links certificates to a capture. They no longer wait for their page. Fails if one of the certificates is already linked; check with
+ * `isAlreadyLinked`.
  */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
     .update(certificates)
-    .set({ policyCaptureId: captureId })
+    .set({ policyCaptureId: captureId, policyPageId: null })
     .where(inArray(certificates.id, jsonList(certIds)));
 
 /** Returns true if the batch failed because another worker linked one of the certificates first. */

@@ -1,6 +1,6 @@
 // Deletes test certificates and test shares 30 days after they were stored, with the texts and policy snapshots that no other record has.
 // Audit entries stay, because a chain without them could not be verified; they contain no texts. SPEC Limits.
-import { eq, inArray, lte, or, sql } from "drizzle-orm";
+import { eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { allOf, existsIn, jsonList, notExistsIn } from "./query.ts";
@@ -23,7 +23,6 @@ import {
   idempotentResponses,
   mailOutbox,
   matchMisses,
-  outbox,
   policyCaptures,
   policySnapshots,
   purposes,
@@ -69,7 +68,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
       allOf(
         isTestCertificate,
         lte(certificates.issuedAt, now - testRecordLifetimeMs),
-        notExistsIn(outbox, eq(outbox.kind, "policy"), eq(outbox.entityId, id)),
+        isNull(certificates.policyPageId),
         notExistsIn(withdrawalWork, eq(withdrawalWork.certId, id)),
       ),
     )

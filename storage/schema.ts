@@ -307,11 +307,13 @@ export const certificates = table(
     counted: flag().notNull().default(true),
     submissionNotes: json<SubmissionNotes>(),
     changeOrd: integer().notNull(),
+    policyPageId: integer().references(() => policyPages.ord),
   },
   (t) => [
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
     index("certificates_revoked").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.status} = 'revoked'`),
     index("certificates_group").on(t.groupId, t.status, t.issuedAt),
+    index("certificates_awaiting_policies").on(t.policyPageId).where(isNotNull(t.policyPageId)),
     index("certificates_test_age").on(t.issuedAt).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_accepted").on(t.acceptedListId).where(sql`${t.environment} = 'sandbox'`),
@@ -516,7 +518,7 @@ export const outbox = table(
   "outbox",
   {
     ord: ord(),
-    kind: text().$type<"policy" | "subscription_end" | "failing_endpoint">().notNull(),
+    kind: text().$type<"subscription_end" | "failing_endpoint">().notNull(),
     entityId: text().notNull(),
     topic: text().notNull(),
     payload: text().notNull(),
@@ -527,11 +529,21 @@ export const outbox = table(
       .notNull()
       .default("" as BusinessId),
   },
-  (t) => [
-    unique().on(t.kind, t.entityId),
-    index("outbox_due").on(t.kind, t.nextAt, t.ord),
-    index("outbox_topic").on(t.kind, t.businessId, t.topic),
-  ],
+  (t) => [unique().on(t.kind, t.entityId), index("outbox_due").on(t.kind, t.nextAt, t.ord)],
+);
+
+export const policyPages = table(
+  "policy_pages",
+  {
+    ord: ord(),
+    businessId: businessRef().notNull(),
+    origin: text().notNull(),
+    page: text().notNull(),
+    attempts: integer().notNull().default(0),
+    nextAt: instant().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [unique().on(t.businessId, t.origin, t.page), index("policy_pages_due").on(t.nextAt, t.ord)],
 );
 
 export const policyTurns = table("policy_turns", {

@@ -6,7 +6,7 @@ import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
-import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox } from "./schema.ts";
+import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
 
@@ -43,7 +43,7 @@ export const listStuckWork = async (db: Database, now: Instant) => {
     parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.attempts} > 0 and ${anchors.status} = 'parked'`),
     events: countWaiting(db, changes, changes.at, allOf(isUnplacedEvent, lte(changes.at, before))),
     mail: countWaiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
-    policies: countWaiting(db, outbox, outbox.createdAt, allOf(eq(outbox.kind, "policy"), lte(outbox.createdAt, before))),
+    policies: countWaiting(db, policyPages, policyPages.createdAt, lte(policyPages.createdAt, before)),
     subscription_ends: countWaiting(
       db,
       outbox,

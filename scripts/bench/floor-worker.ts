@@ -21,13 +21,14 @@ const sealedPayload = "x".repeat(446);
 const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
-// SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/outboxes/policies.ts).
+// SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
 const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";
 const dayBytes = "coalesce((SELECT daily_byte_limit FROM clients WHERE id = ?1), 200000000000)";
 const newBytes =
   "?3 + iif(EXISTS (SELECT hash FROM disclosures WHERE hash = ?4), 0, ?5) + iif(EXISTS (SELECT id FROM entity_lists WHERE hash = 'e'), 0, 37)";
-const topic = `CASE WHEN EXISTS (SELECT * FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = ?2)
-  OR (SELECT count(*) FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.next_at < 9007199254740991) < 20 THEN ?2 ELSE '' END`;
+const policyPage = "p.business_id = ?1 AND p.origin = 'https://www.example.com' AND p.page = 'https://www.example.com/quote'";
+const sharedCapture = `SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?2
+  AND (page IS NULL OR page = 'https://www.example.com/quote')`;
 
 export default {
   async fetch(request: Request, env: FloorEnv): Promise<Response> {
@@ -106,12 +107,11 @@ export default {
         now - 900_000,
       ),
       env.DB.prepare(
-        `INSERT INTO outbox (kind, entity_id, topic, payload, next_at, created_at, business_id)
-         SELECT 'policy', c.id, ${topic}, 'https://www.example.com/quote',
-           CASE WHEN EXISTS (SELECT * FROM outbox w WHERE w.kind = 'policy' AND w.business_id = c.business_id AND w.topic = ${topic}) THEN 9007199254740991 ELSE c.issued_at END,
-           c.issued_at, c.business_id
-         FROM certificates c WHERE c.id = ?1 AND c.policy_capture_id IS NULL RETURNING ord`,
-      ).bind(id, "https://www.example.com https://www.example.com/quote"),
+        `INSERT INTO policy_pages (business_id, origin, page, next_at, created_at)
+         SELECT ?1, 'https://www.example.com', 'https://www.example.com/quote', ?3, ?3
+         WHERE NOT EXISTS (${sharedCapture}) AND NOT EXISTS (SELECT 1 FROM policy_pages p WHERE ${policyPage})
+         ON CONFLICT DO NOTHING RETURNING ord`,
+      ).bind(businessId, now - 900_000, now),
       env.DB.prepare(
         "INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
       ).bind(random(64), random(64), sealedAnswer, now, id),

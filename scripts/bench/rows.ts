@@ -41,7 +41,7 @@ const settleMs = 20_000;
 
 /** Counts the work that is still waiting. */
 const waitingSql = `SELECT (SELECT COUNT(*) - 1 FROM changes)
-  + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) AS n`;
+  + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM policy_pages) AS n`;
 
 /** Runs the minute's cron until no work is waiting. */
 const settle = async ({ runtime, db }: Service): Promise<void> => {

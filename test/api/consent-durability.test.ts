@@ -165,11 +165,12 @@ const issuances = async (): Promise<unknown> =>
        (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM certificate_totals) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
        (SELECT COUNT(*) FROM audit_entries WHERE type = 'certificate.issued') AS audited,
        (SELECT COUNT(*) FROM ${statementsSql} WHERE event = 'certificate.issued') AS anchored,
-       (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,
+       (SELECT COUNT(*) FROM policy_pages
+         WHERE ord NOT IN (SELECT policy_page_id FROM certificates WHERE policy_page_id IS NOT NULL)) AS orphans`,
   ).first();
 
 describe("a failing table", () => {
-  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_entries", "changes"] as const;
+  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "policy_pages", "audit_entries", "changes"] as const;
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();

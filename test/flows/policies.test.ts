@@ -54,7 +54,8 @@ beforeEach(async () => {
   // Makes this domain's last capture look old, so that the next certificate triggers a new one.
   await service.database.batch([
     service.database.prepare("UPDATE policy_captures SET captured_at = 0"),
-    service.database.prepare("DELETE FROM outbox"),
+    service.database.prepare("UPDATE certificates SET policy_page_id = NULL"),
+    service.database.prepare("DELETE FROM policy_pages"),
   ]);
 });
 

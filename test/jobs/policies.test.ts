@@ -6,7 +6,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import { openDatabase } from "../../storage/database.ts";
-import { claimPolicyLease, endPolicyTurn } from "../../storage/outboxes/policies.ts";
+import { claimPolicyPage, endPolicyTurn } from "../../storage/policy-pages.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { deleteExpiredTestRecords } from "../../workers/background/sandbox-sweep.ts";
@@ -65,7 +65,8 @@ afterEach(async () => {
   vi.restoreAllMocks();
   await env.DB.batch([
     env.DB.prepare("DROP TRIGGER IF EXISTS broken"),
-    env.DB.prepare("DELETE FROM outbox"),
+    env.DB.prepare("UPDATE certificates SET policy_page_id = NULL"),
+    env.DB.prepare("DELETE FROM policy_pages"),
     env.DB.prepare("DELETE FROM policy_turns"),
   ]);
 });
@@ -73,10 +74,21 @@ afterEach(async () => {
 const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
 const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id = ?", certId);
-/** Matches every page of a host. */
-const topicsAt = (name: string): string => `https://${name} %`;
+const originOf = (name: string): string => `https://${name}`;
+/** The pages of the host that wait for a capture. */
 const waitingRows = () =>
-  queryRows<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic LIKE ? ORDER BY ord", topicsAt(host));
+  queryRows<{ next_at: number; attempts: number }>("SELECT * FROM policy_pages WHERE origin = ? ORDER BY ord", originOf(host));
+/** Adds copies of a certificate, which wait for the same page. */
+const copyCertificate = async (certId: string, count: number): Promise<void> => {
+  const names = await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')");
+  const columns = names.map(({ name }) => name).join(", ");
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+     INSERT INTO certificates (id, ${columns}) SELECT printf('cc_00%s%017d', substr(id, 6, 7), i), ${columns} FROM n, certificates WHERE id = ?1`,
+  )
+    .bind(certId, count)
+    .run();
+};
 const eventually = async (what: () => Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 200; tries += 1) {
     if (await what()) return;
@@ -286,7 +298,44 @@ describe("a domain that does not answer", () => {
       await runCapture();
     }
     expect(web.calls).toHaveLength(2);
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0, 0, 0]);
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1]);
+  });
+
+  test("costs one row and one request at a time for 1,000 certificates that wait for it", async () => {
+    silent();
+    const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
+    await copyCertificate(certIds[0] as string, 998);
+    const waitingCertificates = async (): Promise<number | undefined> =>
+      (
+        await queryRows<{ n: number }>(
+          "SELECT COUNT(*) AS n FROM certificates WHERE origin_domain = ? AND policy_page_id IS NOT NULL",
+          host,
+        )
+      )[0]?.n;
+    const otherRows = () =>
+      queryRows(
+        `SELECT (SELECT COUNT(*) FROM changes WHERE entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS changes,
+           (SELECT COUNT(*) FROM audit_entries WHERE entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries,
+           (SELECT COUNT(*) FROM policy_captures WHERE domain = ?1) AS captures`,
+        host,
+      );
+    const before = await otherRows();
+    for (const [tries, at] of [0, 10, 30, 70].entries()) {
+      await runCapture(at * secondMs);
+      expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([tries + 1]);
+      expect(web.calls).toHaveLength(2 * (tries + 1));
+      expect(await otherRows()).toEqual(before);
+    }
+    expect(await waitingCertificates()).toBe(1_000);
+
+    web.serve(`https://${host}/quote`, footer);
+    await runCapture(150 * secondMs);
+    expect(await waitingCertificates()).toBe(0);
+    expect(await waitingRows()).toEqual([]);
+    for (const certId of certIds) {
+      expect((await getPublicPolicies(certId)).status).toBe("captured");
+      expect(await linkedEntries(certId)).toHaveLength(1);
+    }
   });
 
   test("is captured for all waiting certificates when it answers again", async () => {
@@ -320,15 +369,15 @@ describe("a domain that does not answer", () => {
       ["c", 3],
     ] as const) {
       await issueWaitingCertificate(`${name}-${host}`);
-      await env.DB.prepare("UPDATE outbox SET next_at = ? WHERE topic LIKE ?")
-        .bind(dueAt, topicsAt(`${name}-${host}`))
+      await env.DB.prepare("UPDATE policy_pages SET next_at = ? WHERE origin = ?")
+        .bind(dueAt, originOf(`${name}-${host}`))
         .run();
     }
     const db = openDatabase(env.DB);
     const origins: unknown[] = [];
-    for (let lease = await claimPolicyLease(db, now); lease !== null; lease = await claimPolicyLease(db, now)) {
-      origins.push(lease.origin);
-      await endPolicyTurn(db, lease.businessId, now);
+    for (let claimed = await claimPolicyPage(db, now); claimed !== null; claimed = await claimPolicyPage(db, now)) {
+      origins.push(claimed.location?.origin);
+      await endPolicyTurn(db, claimed.businessId, now);
     }
     expect(origins).toEqual([`https://a-${host}`, `https://b-${host}`, `https://c-${host}`]);
   });
@@ -338,7 +387,7 @@ describe("a domain that does not answer", () => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    await env.DB.prepare("UPDATE outbox SET attempts = 7 WHERE topic LIKE ?").bind(topicsAt(host)).run();
+    await env.DB.prepare("UPDATE policy_pages SET attempts = 7 WHERE origin = ?").bind(originOf(host)).run();
     await runCapture(11 * secondMs);
     expect((await getPublicPolicies(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
   });
@@ -408,7 +457,7 @@ describe("crashes and concurrent runs", () => {
 
   test("a capture that always crashes its process is given up", async () => {
     const certId = await issueWaitingCertificate(host);
-    await env.DB.prepare("UPDATE outbox SET attempts = 8 WHERE topic LIKE ?").bind(topicsAt(host)).run();
+    await env.DB.prepare("UPDATE policy_pages SET attempts = 8 WHERE origin = ?").bind(originOf(host)).run();
     await runCapture();
     expect(web.calls).toEqual([]);
     expect((await getPublicPolicies(certId)).status).toBe("unavailable");
@@ -451,22 +500,7 @@ describe("crashes and concurrent runs", () => {
 
   test("10,000 waiting certificates are linked once each", async () => {
     const first = await issueWaitingCertificate(host);
-    const columns = (
-      await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')")
-    ).map(({ name }) => name);
-    await env.DB.prepare(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-       INSERT INTO certificates (id, ${columns.join(", ")}) SELECT printf('cc_00%024d', i), ${columns.join(", ")} FROM n, certificates WHERE id = ?`,
-    )
-      .bind(first)
-      .run();
-    await env.DB.prepare(
-      `INSERT INTO outbox (kind, entity_id, business_id, topic, payload, next_at, created_at)
-       SELECT 'policy', c.id, c.business_id, 'https://' || ?1 || ' https://' || ?1 || '/quote', 'https://' || ?1 || '/quote',
-         ${Number.MAX_SAFE_INTEGER}, 0 FROM certificates c WHERE c.origin_domain = ?1 AND c.id <> ?2`,
-    )
-      .bind(host, first)
-      .run();
+    await copyCertificate(first, 9_999);
     const batches: number[] = [];
     const db = watched(async (statements) => {
       batches.push(statements.length);
@@ -525,31 +559,25 @@ describe("submissions by strangers", () => {
   });
 
   const waitingOf = async (business: string): Promise<number> =>
-    (
-      await queryRows<{ n: number }>(
-        "SELECT count(*) AS n FROM outbox WHERE business_id = ? AND next_at < 9007199254740991 AND topic <> ''",
-        business,
-      )
-    )[0]?.n ?? 0;
+    (await queryRows<{ n: number }>("SELECT count(*) AS n FROM policy_pages WHERE business_id = ? AND origin <> ''", business))[0]?.n ?? 0;
 
   test("G10: delay another business's capture by at most one of forty hosts that never answer", async () => {
     for (let n = 0; n < 40; n += 1) await issueWaitingCertificate(`tarpit-${n}-${host}`);
     const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
-      "SELECT business_id FROM outbox LIMIT 1",
+      "SELECT business_id FROM policy_pages LIMIT 1",
     );
     expect(await waitingOf(acme)).toBe(20);
-    const other = await issueWaitingCertificate(host);
-    await env.DB.prepare("UPDATE outbox SET business_id = 'biz_other', topic = ?1, next_at = 1 WHERE entity_id = ?2")
-      .bind(`https://${host} https://${host}/quote`, other)
+    await env.DB.prepare("INSERT INTO policy_pages (business_id, origin, page, next_at, created_at) VALUES (?, ?, ?, 1, 1)")
+      .bind(world.other.id, originOf(host), `https://${host}/quote`)
       .run();
     // The other business came last but gets one of the first two turns.
     const db = openDatabase(env.DB);
     const now = (await createPlatformAt()).clock();
-    await env.DB.prepare("UPDATE outbox SET next_at = 0 WHERE business_id = ? AND next_at < 9007199254740991").bind(acme).run();
-    const turns = [await claimPolicyLease(db, now), await claimPolicyLease(db, now), await claimPolicyLease(db, now)];
-    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // each business has at most one capture running
+    await env.DB.prepare("UPDATE policy_pages SET next_at = 0 WHERE business_id = ?").bind(acme).run();
+    const turns = [await claimPolicyPage(db, now), await claimPolicyPage(db, now), await claimPolicyPage(db, now)];
+    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, world.other.id, null]); // each business has at most one capture running
     await endPolicyTurn(db, acme as BusinessId, now);
-    expect((await claimPolicyLease(db, now))?.businessId).toBe(acme); // no other business has work due
+    expect((await claimPolicyPage(db, now))?.businessId).toBe(acme); // no other business has work due
   });
 
   test("G10: get no policies and cause no fetch past 20 waiting topics of a business", async () => {

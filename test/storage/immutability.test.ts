@@ -33,9 +33,9 @@ describe("a certificate in the database", () => {
     expect(columns.length).toBeGreaterThan(20);
     const outcomes = await Promise.all(columns.map(async (column) => [column, await touch("certificates", column)] as const));
     const accepted = outcomes.filter(([, outcome]) => !outcome.includes("SQLITE_CONSTRAINT")).map(([column]) => column);
-    // These columns change after issuance: policies are linked once, views are counted, and the retention date determines when personal
-    // data is erased.
-    expect(accepted).toEqual(["policy_capture_id", "view_count", "view_rows", "retention_until"]);
+    // These columns change after issuance: policies are linked once, which ends the wait for their page, views are counted, and the retention
+    // date determines when personal data is erased.
+    expect(accepted).toEqual(["policy_capture_id", "view_count", "view_rows", "retention_until", "policy_page_id"]);
   });
 
   test("cannot be deleted", async () => {

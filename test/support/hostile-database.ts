@@ -469,25 +469,13 @@ const seedQueues = async ({ certId, activeShareId, consumerId, removalId }: Orig
       next_at: waiting,
       created_at: "n.i",
     });
-  // One topic of one business with thousands of certificates, and one topic each of thousands of businesses.
-  await insertRows("outbox", many, {
-    kind: "'policy'",
-    entity_id: copyId("cc_", "a"),
-    topic: "'https://www.example.com https://www.example.com/quote'",
-    payload: "'https://www.example.com/quote'",
-    next_at: `CASE n.i WHEN 1 THEN 1 ELSE ${Number.MAX_SAFE_INTEGER} END`,
-    created_at: "n.i",
-    business_id: text(world.acme.id),
-  });
-  await insertRows("outbox", several, {
-    kind: "'policy'",
-    entity_id: copyId("cc_", "z"),
-    topic: "'https://shop' || n.i || '.example https://shop.example/'",
-    payload: "'https://shop.example/'",
-    next_at: waiting,
-    created_at: "n.i",
-    business_id: copyId("biz_", "b"),
-  });
+  // One page of one business with thousands of certificates, and one page each of thousands of businesses.
+  const ownPage = { origin: "'https://www.example.com'", page: "'https://www.example.com/quote'", created_at: "n.i" };
+  await insertRows("policy_pages", 1, { ...ownPage, business_id: text(world.acme.id), next_at: "1" });
+  await run(`UPDATE certificates SET policy_page_id = (SELECT ord FROM policy_pages WHERE business_id = '${world.acme.id}')
+    WHERE business_id = '${world.acme.id}' AND policy_capture_id IS NULL`);
+  const shopPage = { origin: "'https://shop' || n.i || '.example'", page: "'https://shop.example/'", created_at: "n.i" };
+  await insertRows("policy_pages", several, { ...shopPage, business_id: copyId("biz_", "b"), next_at: waiting });
   await insertRows("policy_captures", many, {
     id: copyId("cap", "p"),
     domain: "'example.com'",
@@ -529,6 +517,7 @@ export const makeWorkDue = async (): Promise<void> => {
     "field_fanouts",
     "mail_outbox",
     "outbox",
+    "policy_pages",
     "account_withdrawals",
     "account_erasures",
     "attestations",

@@ -1,13 +1,14 @@
 // Captures policy snapshots (SPEC Policy snapshot): one capture per site, linked to every certificate that is waiting for it. Businesses
 // take turns, so a business with many sites, or with unresponsive ones, does not delay another.
 //
-// A crash at any step only makes the lease due again a minute later:
-//   1 claim    one row, one statement: only one of two workers gets the lease.
+// A crash at any step only makes the page due again a minute later:
+//   1 claim    one row, one statement: only one of two workers gets the page.
 //   2 fetch    reads only; a crash costs one attempt.
 //   3 texts    are counted and go into KV under new IDs. After a crash, a text can stay unused; it was counted, so their number is bounded.
-//   4 commit   snapshots, capture, links, finished outbox rows and audit entries for the first 100 certificates, in one batch. Texts are
-//              stored before any row refers to them.
-//   5 commits  for each further hundred, one batch each. A worker that takes over the lease finds the capture still fresh and continues.
+//   4 commit   snapshots, capture, links and audit entries for the first 100 certificates, in one batch. Texts are stored before any row
+//              refers to them.
+//   5 commits  for each further hundred, one batch each. A worker that takes over the page finds the capture still fresh and continues. The
+//              last batch deletes the page.
 // A certificate is linked exactly once: the database rejects a second link and with it the whole batch. `policies_status` is therefore
 // always right: pending until linked, then the result of that one capture.
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
@@ -15,15 +16,15 @@ import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../
 import type { Database, Statement } from "../../storage/database.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import {
-  claimPolicyLease,
+  claimPolicyPage,
+  deleteFinishedPage,
   endPolicyTurn,
   finishPolicyWork,
-  revertPolicyAttempt,
-  postponePolicyLease,
   listCertificatesAwaitingPolicies,
-  type PolicyLease,
-  type PolicyTopic,
-} from "../../storage/outboxes/policies.ts";
+  postponePolicyPage,
+  revertPolicyAttempt,
+  type ClaimedPage,
+} from "../../storage/policy-pages.ts";
 import {
   findCaptureSince,
   insertPolicyCapture,
@@ -49,25 +50,24 @@ interface LinkTarget {
   readonly rows: readonly Statement[];
 }
 
-/** Links every certificate that is waiting for the topic, oldest first, 100 per batch. */
+/** Links every certificate that is waiting for the page, oldest first, 100 per batch. */
 const linkWaitingCertificates = async (
   platform: Platform,
   db: Database,
-  topic: PolicyTopic,
+  page: ClaimedPage,
   { capture, rows }: LinkTarget,
 ): Promise<void> => {
   let unwritten = rows;
   for (let lostRaces = 0; lostRaces < maxLostRaces; ) {
-    const waiting = await listCertificatesAwaitingPolicies(db, topic, certificatesPerBatch);
+    const waiting = await listCertificatesAwaitingPolicies(db, page, certificatesPerBatch);
     if (waiting.length === 0) return;
     const now = platform.clock();
     const certIds = waiting.map(({ certId }) => certId);
-    const ords = waiting.map(({ ord }) => ord);
     try {
       await commitWithoutFollowUp(
         db,
         platform,
-        [...unwritten, linkPolicyCapture(db, capture.id, certIds), ...finishPolicyWork(db, { of: topic, ords, now })],
+        [...unwritten, linkPolicyCapture(db, capture.id, certIds), ...finishPolicyWork(db, page, now)],
         waiting.map((certificate) => createPolicyLinkedEvent(certificate, capture, now)),
       );
       unwritten = [];
@@ -81,60 +81,58 @@ const linkWaitingCertificates = async (
 };
 
 /** Links a fresh capture if one exists. Otherwise captures the site, and retries a limited number of times if the site does not respond. */
-const captureForLease = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
-  const { origin, page, certId, attempts } = lease;
-  if (origin === null) {
-    const emptyCapture = {
-      domain: "",
-      origin: "",
-      page: null,
-      certId,
-      snapshots: { policies: { privacy: null, terms: null }, newKinds: [] },
-      now: platform.clock(),
-      random: platform.random,
-    };
-    return linkWaitingCertificates(platform, db, lease, insertPolicyCapture(db, emptyCapture));
+const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
+  const { businessId, location, attempts } = claimed;
+  const { random } = platform;
+  // Everything that is written for the capture goes to the shard of the certificates.
+  const [{ certId } = { certId: null }] = await listCertificatesAwaitingPolicies(db, claimed, 1);
+  if (certId === null) {
+    await deleteFinishedPage(db, claimed).run(); // its test certificates were deleted
+    return;
   }
-  const fresh = await findCaptureSince(db, { origin, page }, platform.clock() - captureReuseMs);
-  if (fresh !== null) return linkWaitingCertificates(platform, db, lease, { capture: fresh, rows: [] });
+  if (location === null) {
+    const snapshots = { policies: { privacy: null, terms: null }, newKinds: [] };
+    const empty = { domain: "", origin: "", page: null, certId, snapshots, now: platform.clock(), random };
+    return linkWaitingCertificates(platform, db, claimed, insertPolicyCapture(db, empty));
+  }
+  const { origin, page } = location;
+  const fresh = await findCaptureSince(db, location, platform.clock() - captureReuseMs);
+  if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
   // More attempts than the maximum means that fetching crashed the worker, so it is not tried again.
-  const canFetch =
-    attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", lease.businessId)).isAllowed;
-  const fetched = canFetch ? await fetchPolicies(platform, { origin, page }) : emptyPolicies;
+  const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", businessId)).isAllowed;
+  const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;
   const now = platform.clock();
   if (!fetched.isComplete && attempts < maxCaptureAttempts) {
-    await postponePolicyLease(db, lease, computeNextCaptureAt(attempts, now)).run();
+    await postponePolicyPage(db, claimed, computeNextCaptureAt(attempts, now)).run();
     return;
   }
   const { hostname: domain } = new URL(origin);
   const { found, isOfOrigin } = fetched;
-  const { businessId } = lease;
-  const { random } = platform;
   const limit = platform.config.storageLimits.policies;
   const snapshots = await storePolicyTexts(db, platform.kv, { businessId, domain, certId, found, now, limit, random });
   const captured = { domain, origin, page: isOfOrigin ? null : page, certId, snapshots, now, random };
-  await linkWaitingCertificates(platform, db, lease, insertPolicyCapture(db, captured));
+  await linkWaitingCertificates(platform, db, claimed, insertPolicyCapture(db, captured));
 };
 
-const processLease = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
+const processPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   try {
-    await captureForLease(platform, db, lease);
+    await captureForPage(platform, db, claimed);
   } catch (error) {
-    // A failure on our side keeps the lease for a minute and does not count as an attempt for the origin.
+    // A failure on our side keeps the page's lease for a minute and does not count as an attempt for the origin.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
-    await revertPolicyAttempt(db, lease).run();
+    await revertPolicyAttempt(db, claimed).run();
   } finally {
-    await endPolicyTurn(db, lease.businessId, platform.clock()).run();
+    await endPolicyTurn(db, claimed.businessId, platform.clock()).run();
   }
 };
 
 /** Captures everything that is due in one shard. Safe to call at any time and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims leases independently. A worker ends when every business is taken; the other worker continues with its current
+  // Each worker claims pages independently. A worker ends when every business is taken; the other worker continues with its current
   // business.
   const worker = async (): Promise<void> => {
-    for await (const lease of claimEach(platform, (now) => claimPolicyLease(db, now))) await processLease(platform, db, lease);
+    for await (const claimed of claimEach(platform, (now) => claimPolicyPage(db, now))) await processPage(platform, db, claimed);
   };
   await Promise.all(Array.from({ length: workerCount }, worker));
 };

@@ -116,10 +116,10 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API). The
- * outboxes take care of policy capture, audit entries and ledger statements. The first attempt uses the resolved client without reading it again. If that attempt fails,
- * the account may be outdated or the idempotency key already used, so both are read before an error is returned. Errors are checked in this
- * order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
+ * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API).
+ * Background work takes care of policy captures, audit entries and ledger statements. The first attempt uses the resolved client without
+ * reading it again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an error
+ * is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
  * of `issueCertificate`, `rate_limited`. If the idempotency key has a saved response, that response is returned instead, after checking for
  * `origin_not_verified` and `idempotency_conflict`.
  */

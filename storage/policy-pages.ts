@@ -1,0 +1,135 @@
+// Pages whose policies must be captured. A certificate that cannot share an earlier capture refers to its page. All certificates that wait
+// for one page share its row, so a page that cannot be fetched costs the same for one certificate as for 100,000. Claiming a page moves its
+// due time, so if a worker dies, the page becomes due again. Businesses take turns, with one capture each. SPEC Policy snapshot.
+import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
+import type { BusinessId } from "../core/ids.ts";
+import { secondMs, type Instant } from "../core/time.ts";
+import { businessChainFields } from "./accounts.ts";
+import type { Database, Found, Statement } from "./database.ts";
+import { claimDueRows } from "./outboxes/claim.ts";
+import { isSharedCapture, type PolicyLocation } from "./policies.ts";
+import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
+import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
+
+const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus linking the first certificates
+const maxPages = 20; // per business, because anyone can submit any page of a site
+
+const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
+
+/** Certificates of pages beyond the limit wait for a row without a page. They get a capture without policies. */
+const overLimit = { origin: "", page: "" };
+
+/** The page of a certificate that is being issued. The values can be placeholders. */
+interface RequestedPage {
+  readonly businessId: string | SQLWrapper;
+  readonly policyOrigin: string | SQLWrapper;
+  readonly policyPage: string | SQLWrapper;
+  /** A capture can be shared if it is newer than this time. */
+  readonly policiesNotBefore: Instant | SQLWrapper;
+}
+
+const isPage = (of: RequestedPage["businessId"], at: { readonly origin: unknown; readonly page: unknown }): SQL =>
+  allOf(eq(businessId, of as BusinessId), sql`${origin} = ${at.origin}`, sql`${page} = ${at.page}`);
+const isRequestedPage = (of: RequestedPage): SQL => isPage(of.businessId, { origin: of.policyOrigin, page: of.policyPage });
+const sharedCapture = (of: RequestedPage): SQL => isSharedCapture(of.policyOrigin, of.policyPage, of.policiesNotBefore);
+
+/**
+ * Returns the statement that adds a certificate's page, unless the certificate can share a capture or the page is waiting already. It comes
+ * before the certificate in the batch of an issuance. Returns a row if it was added; the page is due immediately.
+ */
+export const requestPolicyCapture = (db: Database, of: RequestedPage, now: Instant) => {
+  const isWithin = sql`${countIn(policyPages, eq(businessId, of.businessId as BusinessId), sql`${origin} <> ''`)} < ${maxPages}`;
+  const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(of)), notExistsIn(policyPages, isRequestedPage(of)));
+  return db
+    .insert(policyPages, "businessId", "origin", "page", "nextAt", "createdAt")
+    .select(
+      sql`select ${of.businessId}, iif(${isWithin}, ${of.policyOrigin}, ''), iif(${isWithin}, ${of.policyPage}, ''), ${now}, ${now} where ${isNeeded}`,
+    )
+    .onConflictDoNothing()
+    .returning({ ord });
+};
+
+/** Selects the page for which a new certificate waits; null if it can share a capture. */
+export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
+  const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
+  const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;
+  return sql`coalesce(${find(isRequestedPage(of))}, ${find(isPage(of.businessId, overLimit))})`;
+};
+
+/**
+ * Gives the next turn to the business that has waited longest since its last turn, among the businesses that have due work and are not
+ * already taking a turn.
+ */
+const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
+  const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
+  const next = query
+    .select({ businessId, takenAt: sql<number>`${now}`.as("taken_at"), until: sql<number>`${now + leaseMs}`.as("until") })
+    .from(policyPages)
+    .leftJoin(policyTurns, eq(policyTurns.businessId, businessId))
+    .where(allOf(lte(nextAt, now), sql`coalesce(${policyTurns.until}, 0) <= ${now}`))
+    .orderBy(last, nextAt, ord)
+    .limit(1);
+  const turn = await db
+    .insert(policyTurns)
+    .select(next)
+    .onConflictDoUpdate({ target: policyTurns.businessId, set: { takenAt: now, until: now + leaseMs } })
+    .returning({ businessId: policyTurns.businessId })
+    .get();
+  return turn?.businessId ?? null;
+};
+
+/** Ends a business's turn. */
+export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
+  db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
+
+/**
+ * Takes the most overdue page of the business whose turn it is. Returns null if no page is due. Only one of several concurrent workers gets
+ * it.
+ */
+export const claimPolicyPage = async (db: Database, now: Instant) => {
+  const turn = await claimPolicyTurn(db, now);
+  if (turn === null) return null;
+  const [claimed] = await claimDueRows(db, policyPages, { now, leaseMs, max: 1, only: eq(businessId, turn) });
+  if (claimed === undefined) return null;
+  const location: PolicyLocation | null = claimed.origin === overLimit.origin ? null : { origin: claimed.origin, page: claimed.page };
+  return { ord: claimed.ord, businessId: turn, location, attempts: claimed.attempts };
+};
+
+export type ClaimedPage = Found<typeof claimPolicyPage>;
+
+/** Makes the page due at `at`. */
+export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
+  db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
+
+/**
+ * Undoes the count of an attempt that failed on our side, so that it does not count against the origin. The page is due again when the
+ * lease expires.
+ */
+export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
+  db
+    .update(policyPages)
+    .set({ attempts: sql`max(0, ${attempts} - 1)` })
+    .where(eq(ord, of.ord));
+
+const isWaitingFor = (of: number): SQL => eq(certificates.policyPageId, of);
+
+/** Lists the certificates that have waited longest for a page. */
+export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, max: number) =>
+  db
+    .select({ certId: certificates.id, chain: businessChainFields })
+    .from(certificates)
+    .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+    .where(isWaitingFor(of.ord))
+    .orderBy(certificates.ord)
+    .limit(max)
+    .all();
+
+/** Deletes a page that no certificate waits for. */
+export const deleteFinishedPage = (db: Database, of: ClaimedPage) =>
+  db.delete(policyPages).where(allOf(eq(ord, of.ord), sql`not ${existsIn(certificates, isWaitingFor(of.ord))}`));
+
+/** Returns the statements to add to the batch that links certificates. They renew the page's lease, or delete the page if it was the last batch. */
+export const finishPolicyWork = (db: Database, of: ClaimedPage, now: Instant): readonly Statement[] => [
+  deleteFinishedPage(db, of),
+  postponePolicyPage(db, of, now + leaseMs),
+];
