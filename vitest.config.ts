@@ -5,10 +5,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keyKinds } from "./core/ledger/note.ts";
 import { buildFinalSchema } from "./test/support/final-schema.ts";
-import { createRandomKey, createSecret, deriveVkey } from "./test/support/note-keys.ts";
-
-/** Thirty audit logs, so that a test can use one that no other test uses. */
-const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, number) => createSecret(`svc.test/audit/${number}`, 40 + number)));
+import { createRandomKey, createSecret, logSeedIndex } from "./test/support/note-keys.ts";
 
 /**
  * Keeps Vitest's order (largest files first) but runs browser and end-to-end tests first, because they are slow even if the file is small.
@@ -42,12 +39,11 @@ export default defineConfig({
                 MASTER_KEYS: `1:${createRandomKey(1)}`,
                 INDEX_KEY: createRandomKey(2),
                 ISSUER_KEY: createRandomKey(3),
+                LOG_SEED: createRandomKey(logSeedIndex),
                 LEDGER_KEY: await createSecret("ledger.svc.test/ledger/test", 21),
                 LEDGER_WITNESS_KEY: await createSecret("ledger.svc.test/witness", 22, keyKinds.witness),
                 LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
                 LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
-                AUDIT_KEY: auditKeys.join(" "),
-                AUDIT_VKEY: (await Promise.all(auditKeys.map(deriveVkey))).join(" "),
                 STRIPE_SECRET_KEY: "sk_test_of_the_tests",
                 STRIPE_WEBHOOK_SECRET: "whsec_of_the_tests_not_a_secret",
                 STRIPE_PRICE_BUSINESS: "price_business",

@@ -5,7 +5,7 @@ import type { Environment } from "./access/entitlement.ts";
 import { formatActor, parseActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
 import type { EventType } from "./events/event.ts";
-import type { BusinessId } from "./ids.ts";
+import type { BusinessId, ShardId } from "./ids.ts";
 import type { AnchorSubject } from "./ledger/statement.ts";
 import type { Instant } from "./time.ts";
 
@@ -132,10 +132,10 @@ export const createAuditedEvent = (
 /** Adapts an event that a sandbox clock decided: it is recorded at the real time `at`, with the sandbox time as `occurredAt`. */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/** A principal's audit chain: a random tag, not derived from anything personal, and the number of the audit log that contains it. */
+/** A principal's audit chain: a random tag, not derived from anything personal, and its audit log, that of the account's shard. */
 export interface AuditChain {
   readonly tag: string;
-  readonly auditLog: number;
+  readonly auditLog: ShardId;
 }
 
 /** Creates a domain event about a certificate, recorded in its business's chain. */

@@ -18,7 +18,6 @@ CREATE TABLE businesses (
   emit_certificate_issued INTEGER NOT NULL DEFAULT 0,
   retention_years INTEGER NOT NULL DEFAULT 5 CHECK (retention_years BETWEEN 1 AND 10),
   audit_chain TEXT NOT NULL UNIQUE,
-  audit_log INTEGER NOT NULL DEFAULT 0,
   -- Triggers increase it with every change of the account, its domains or its clients. A change based on an older revision fails.
   revision INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
@@ -191,7 +190,6 @@ CREATE TABLE consumers (
   -- As given at the first sign-in; NULL when none was given.
   name_sealed TEXT,
   audit_chain TEXT NOT NULL UNIQUE,
-  audit_log INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   fields_sealed TEXT,
   fields_revision INTEGER NOT NULL DEFAULT 0,
@@ -1002,7 +1000,6 @@ CREATE TABLE shares (
   -- The person, in any shard; NULL for a test person, and once the account is erased.
   consumer_id TEXT,
   consumer_chain TEXT,
-  consumer_audit_log INTEGER,
   -- The stored state. An active share past expires_at has expired, whether or not it has been swept.
   state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked', 'ceased', 'expired', 'superseded')),
   -- One bit per field, in the order of core/shares/fields.ts.
@@ -1157,10 +1154,10 @@ WHEN NOT (OLD.state = NEW.state
   OR (OLD.state = 'revoked' AND NEW.state = 'ceased'))
 BEGIN SELECT RAISE(ABORT, 'a share cannot return to an earlier state'); END;
 
-CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, consumer_audit_log, subject_sealed ON shares
+CREATE TRIGGER shares_person BEFORE UPDATE OF consumer_id, consumer_chain, subject_sealed ON shares
 WHEN (NEW.consumer_id IS NOT NULL OR NEW.subject_sealed IS NOT NULL)
   AND NOT (NEW.consumer_id IS OLD.consumer_id AND NEW.consumer_chain IS OLD.consumer_chain
-    AND NEW.consumer_audit_log IS OLD.consumer_audit_log AND NEW.subject_sealed <> OLD.subject_sealed
+    AND NEW.subject_sealed <> OLD.subject_sealed
     AND substr(NEW.subject_sealed, instr(NEW.subject_sealed, '.') + 55) IS substr(OLD.subject_sealed, instr(OLD.subject_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'the person of a share can only be erased'); END;
 
@@ -1342,7 +1339,7 @@ CREATE TABLE audit_entries (
   ord INTEGER NOT NULL,
   chain TEXT NOT NULL,
   id TEXT NOT NULL,
-  audit_log INTEGER NOT NULL,
+  audit_log TEXT NOT NULL,
   type TEXT NOT NULL,
   entity_type TEXT NOT NULL,
   entity_id TEXT NOT NULL,
@@ -1355,7 +1352,7 @@ CREATE INDEX audit_entries_entity ON audit_entries (entity_id, type, chain);
 CREATE INDEX audit_entries_chain ON audit_entries (chain) WHERE entity_type <> 'certificate';
 
 CREATE TABLE audit_batches (
-  audit_log INTEGER NOT NULL,
+  audit_log TEXT NOT NULL,
   ord INTEGER NOT NULL,
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (audit_log, ord)
@@ -1424,7 +1421,7 @@ CREATE TABLE checkpoints (
 ) STRICT;
 
 CREATE TABLE audit_log_high_water (
-  audit_log INTEGER PRIMARY KEY,
+  audit_log TEXT PRIMARY KEY,
   size TEXT NOT NULL,
   root TEXT NOT NULL,
   updated_at INTEGER NOT NULL

@@ -1,23 +1,27 @@
 // Generates the secrets for a production deployment and the public keys to publish.
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { keyKinds } from "../core/ledger/note.ts";
+import { deriveKeySeed } from "../core/ledger/log-seed.ts";
+import { keyKinds, type KeyKind } from "../core/ledger/note.ts";
 import { openSigner, type Jwk } from "../storage/signer.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 export interface DeploymentNames {
   /** LEDGER_ORIGIN: `host/path`. */
   readonly ledgerOrigin: string;
-  /** One for each audit log number: `host/audit/0`. */
+  /** One for each shard: `host/audit/00`. */
   readonly auditOrigins: readonly string[];
   readonly witnessName: string;
 }
 
 /** Listed in the same order as in docs/operate/keys.md. */
-export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
+export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
+/** The secrets of a service with an embedded ledger, whose keys are derived from LOG_SEED. */
+export const embeddedSecrets = [...serviceSecrets, "LEDGER_AUDITOR_TOKEN"] as const;
 /** The secrets of a ledger in another account. It shares only the write token with the service. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
-export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number];
-export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, ...ledgerSecrets])];
+export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number] | "AUDIT_KEY";
+/** Every secret. AUDIT_KEY, LEDGER_KEY and LEDGER_WITNESS_KEY replace keys that are otherwise derived. */
+export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, "AUDIT_KEY", ...ledgerSecrets])];
 
 /** The property names match the published documents. */
 export interface PublicParts {
@@ -54,6 +58,24 @@ const generateAnchorKey = (): GeneratedSecret => {
   };
 };
 
+/** Generates the log seed. The public parts are the keys derived from it for these names, without a ledger that has keys of its own. */
+const generateLogSeed = (
+  { auditOrigins, ledgerOrigin, witnessName }: DeploymentNames,
+  isEmbedded: boolean,
+  now: string,
+): GeneratedSecret => {
+  const seed = randomKeyBytes();
+  const toVkey = (name: string, kind: KeyKind = keyKinds.log): string => noteKeyPair(name, deriveKeySeed(seed, name), kind).vkey;
+  const audits = auditOrigins.map((origin) => ({ origin, vkey: toVkey(origin), valid_from: now, role: "audit" }));
+  const ledger = { origin: ledgerOrigin, vkey: toVkey(ledgerOrigin), valid_from: now, role: "primary" };
+  return {
+    secret: toBase64(seed),
+    publicParts: isEmbedded
+      ? { logs: [...audits, ledger], witnesses: [toVkey(witnessName, keyKinds.witness)] }
+      : { vars: { AUDIT_VKEY: audits.map(({ vkey }) => vkey).join(" ") }, logs: audits },
+  };
+};
+
 const generateAuditKey = (origins: readonly string[], now: string): GeneratedSecret => {
   const keys = origins.map((origin) => ({ origin, ...noteKeyPair(origin, randomKeyBytes()) }));
   return {
@@ -85,6 +107,7 @@ export const generateSecrets = async (
     MASTER_KEYS: () => ({ secret: `1:${toBase64(randomKeyBytes())}` }),
     INDEX_KEY: () => ({ secret: toBase64(randomKeyBytes()) }),
     ISSUER_KEY: generateIssuerKey,
+    LOG_SEED: () => generateLogSeed(names, !wanted.includes("LEDGER_KEY"), now),
     AUDIT_KEY: () => generateAuditKey(names.auditOrigins, now),
     ANCHOR_KEY: generateAnchorKey,
     LEDGER_WRITE_TOKEN: generateToken,

@@ -3,16 +3,17 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
+import { parseAuditOrigin } from "../core/ledger/log-names.ts";
 import { runRotateCommand } from "./keys/rotate-command.ts";
-import { generateSecrets, ledgerSecrets, secretNames, serviceSecrets, type SecretName } from "./generate-secrets.ts";
+import { embeddedSecrets, generateSecrets, ledgerSecrets, secretNames, serviceSecrets, type SecretName } from "./generate-secrets.ts";
 
 if (process.argv[2] === "rotate") process.exit(await runRotateCommand(process.argv.slice(3)));
 
-const usage = `Usage: npm run --silent keys -- --ledger-origin <host/path> --audit-origin <host/audit/0> [options]
+const usage = `Usage: npm run --silent keys -- --ledger-origin <host/path> --audit-origin <host/audit/00> [options]
        npm run keys -- rotate <kind>       Replace a key of a deployment; rotate --help explains it.
 
   --ledger-origin    Name of the ledger (LEDGER_ORIGIN): host and path without a scheme, such as api.example.com/ledger/2026h2.
-  --audit-origin     Name of an audit log, such as api.example.com/audit/0. Repeat it for further audit logs.
+  --audit-origin     Name of a shard's audit log, such as api.example.com/audit/00. Repeat it for further shards.
   --witness-name     Name of the ledger's witness. Default: the host of the ledger followed by /witness.
   --only NAME,...    Generate only these secrets, for a rotation.
   --json             Print the secrets as one JSON object for wrangler secret bulk on stdout; everything else goes to stderr.
@@ -52,7 +53,9 @@ if (options.help) {
 }
 
 const isSecretName = (name: string): name is SecretName => (secretNames as readonly string[]).includes(name);
-const requestedNames = options.only?.split(",") ?? secretNames;
+const ledgerOut = options["ledger-out"];
+const usualSecrets: readonly SecretName[] = ledgerOut === undefined ? embeddedSecrets : [...new Set([...serviceSecrets, ...ledgerSecrets])];
+const requestedNames = options.only?.split(",") ?? usualSecrets;
 const requestedSecrets = requestedNames.filter(isSecretName);
 const unknownNames = requestedNames.filter((name) => !isSecretName(name));
 if (unknownNames.length > 0) exitWithUsage(`--only: unknown secret ${unknownNames.join(", ")}. Use ${secretNames.join(", ")}.`);
@@ -60,14 +63,17 @@ if (unknownNames.length > 0) exitWithUsage(`--only: unknown secret ${unknownName
 const ledgerOrigin = options["ledger-origin"] ?? "";
 const auditOrigins = options["audit-origin"] ?? [];
 const witnessName = options["witness-name"] ?? `${ledgerOrigin.split("/")[0]}/witness`;
-if (requestedSecrets.includes("LEDGER_KEY") && !isTlogOrigin(ledgerOrigin))
+const needsNames = requestedSecrets.includes("LOG_SEED");
+if ((needsNames || requestedSecrets.includes("LEDGER_KEY")) && !isTlogOrigin(ledgerOrigin))
   exitWithUsage("--ledger-origin must be a host and a path without a scheme.");
-if (requestedSecrets.includes("LEDGER_WITNESS_KEY") && !isTlogOrigin(witnessName))
+if ((needsNames || requestedSecrets.includes("LEDGER_WITNESS_KEY")) && !isTlogOrigin(witnessName))
   exitWithUsage("--witness-name must be a host and a path without a scheme.");
-const logNumbers = auditOrigins.map((origin) => (isTlogOrigin(origin) ? /\/audit\/(\d{1,4})$/.exec(origin)?.[1] : undefined));
-const areLogNumbersValid = logNumbers.length > 0 && !logNumbers.includes(undefined) && new Set(logNumbers).size === logNumbers.length;
-if (requestedSecrets.includes("AUDIT_KEY") && !areLogNumbersValid)
-  exitWithUsage("--audit-origin must be a host, an optional path and /audit/<number>. Each number may occur only once.");
+const areAuditOriginsValid =
+  auditOrigins.length > 0 &&
+  new Set(auditOrigins).size === auditOrigins.length &&
+  auditOrigins.every((origin) => parseAuditOrigin(`https://${origin.split("/")[0]}`, origin) !== null);
+if ((needsNames || requestedSecrets.includes("AUDIT_KEY")) && !areAuditOriginsValid)
+  exitWithUsage("--audit-origin must be the host of the API and /audit/<shard>. Each shard may occur only once.");
 
 const outputPaths = [options.out, options["ledger-out"]].filter((path) => path !== undefined);
 const existingPaths = outputPaths.filter((path) => existsSync(path));
@@ -88,7 +94,6 @@ const print = (text: string): void => {
   (options.json ? process.stderr : process.stdout).write(`${text}\n`);
 };
 
-const ledgerOut = options["ledger-out"];
 const serviceValues = pickSecrets(ledgerOut === undefined ? secretNames : serviceSecrets);
 if (ledgerOut !== undefined) writeSecrets(ledgerOut, pickSecrets(ledgerSecrets));
 if (options.out !== undefined) writeSecrets(options.out, serviceValues);
@@ -109,10 +114,13 @@ Public keys, to publish and for others to pin:
 ${toJson(publicParts)}`);
 
 const ledgerInstructions = ledgerOut === undefined ? "" : `\n     npx wrangler secret bulk ${ledgerOut}   (in the ledger's account)`;
-const vars = ledgerOut === undefined ? "LEDGER_VKEYS stays empty because the ledger is embedded" : "also set LEDGER_VKEYS and LEDGER_URL";
+const vars =
+  ledgerOut === undefined
+    ? "LEDGER_VKEYS stays empty because the ledger is embedded"
+    : "also set LEDGER_VKEYS and LEDGER_URL. In the ledger's account, set AUDIT_VKEY as above";
 if (options.only === undefined) {
   print(`Next:
-  1. In wrangler.toml, [vars]: set LEDGER_ORIGIN = "${ledgerOrigin}" and AUDIT_VKEY as above; ${vars}.
+  1. In wrangler.toml, [vars]: set LEDGER_ORIGIN = "${ledgerOrigin}"; ${vars}.
   2. Run: npx wrangler secret bulk ${options.out ?? "secrets.json"}   (the JSON that --json prints and --out writes)${ledgerInstructions}
   3. Store a copy where only people who may restore the service have access, then delete the file. docs/operate/keys.md explains what each
      secret protects, what to do when it leaks, and how to rotate it: npm run --silent keys -- --only NAME`);

@@ -73,7 +73,7 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
   };
   const getVerifyStatus = async (certId: string): Promise<number> => (await get(`/v1/certs/${certId}/verify`)).status;
   const readCheckpoint = async (): Promise<number | null> => {
-    const response = await get("/audit/0/checkpoint");
+    const response = await get("/audit/00/checkpoint");
     return response.ok ? Number((await response.text()).split("\n")[1]) : null;
   };
   const expectThat = (isMet: boolean, text: string): void => {

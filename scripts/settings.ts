@@ -3,32 +3,26 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
 import { getShardId } from "../core/ids.ts";
-import { keyKinds } from "../core/ledger/note.ts";
 import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
 import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
-import { noteKeyPair } from "./note-secret.ts";
 
 export const devVarsPath = ".dev.vars";
 
 const localLedger = "localhost/ledger/2026h2";
 
-/** Generates all development secrets and the audit log's public key. The ledger cosigns the audit log as a witness. */
+/** Generates all development secrets. */
 export const generateDevVars = (): Record<string, string> => {
   const key = (): string => randomBytes(32).toString("base64");
   const token = (): string => randomBytes(32).toString("base64url");
-  const audit = noteKeyPair("localhost/audit/0", new Uint8Array(randomBytes(32)));
   const adminToken = token();
   return {
     ENVIRONMENT: "development",
     MASTER_KEYS: `1:${key()}`,
     INDEX_KEY: key(),
     ISSUER_KEY: key(),
-    LEDGER_KEY: noteKeyPair(localLedger, new Uint8Array(randomBytes(32))).secret,
-    LEDGER_WITNESS_KEY: noteKeyPair("localhost/witness", new Uint8Array(randomBytes(32)), keyKinds.witness).secret,
+    LOG_SEED: key(),
     LEDGER_WRITE_TOKEN: token(),
     LEDGER_AUDITOR_TOKEN: token(),
-    AUDIT_KEY: audit.secret,
-    AUDIT_VKEY: audit.vkey,
     ADMIN_TOKEN: adminToken,
     ADMIN_TOKEN_SHA256: sha256Hex(adminToken),
     STRIPE_SECRET_KEY: `sk_test_${token()}`,
@@ -44,10 +38,9 @@ const heading = "# Development secrets of this machine, generated at the first s
 export const ensureDevVars = (): void => {
   const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parseDevVars(text);
-  const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
+  const { ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
   // Settings that belong together and are only added together.
   const pairs = {
-    ...(known.AUDIT_KEY === undefined && { AUDIT_KEY, AUDIT_VKEY }),
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
   };
   const missing = Object.entries({ ...others, ...pairs }).filter(([name]) => known[name] === undefined);

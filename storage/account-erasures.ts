@@ -69,7 +69,6 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
       .set({
         consumerId: null,
         consumerChain: null,
-        consumerAuditLog: null,
         subjectSealed: null,
         reasonSealed: null,
         emailIndex: null,

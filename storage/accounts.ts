@@ -1,4 +1,5 @@
 // Loads the business account for a client ID or an API key, with the data that each operation needs. Each read is one query.
+import { auditLogOf } from "./audit-entries.ts";
 import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
@@ -12,7 +13,7 @@ import { jsonRows } from "./json-rows.ts";
 import { allOf, countIn, query } from "./query.ts";
 
 /** For selections from `businesses`. */
-export const businessChainFields = { tag: businesses.auditChain, auditLog: businesses.auditLog };
+export const businessChainFields = { tag: businesses.auditChain, auditLog: auditLogOf(businesses.id) };
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 

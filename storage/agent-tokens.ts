@@ -1,5 +1,6 @@
 // Agent tokens. One query reads a token together with its person and business. Erasing the person, removing the membership or suspending
 // the account therefore takes effect on the next request. SPEC Agent server.
+import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -36,14 +37,14 @@ export const isDuplicateToken = (error: unknown): boolean => isConstraintViolati
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
-  const { id, name, status, country, auditChain, auditLog } = businesses;
+  const { id, name, status, country, auditChain } = businesses;
   return db
     .select({
       id: agentTokens.id,
       lastUsedDay: agentTokens.lastUsedDay,
       memberId: members.id,
-      business: { id, name, status, country, auditChain, auditLog },
-      consumer: { id: consumers.id, auditChain: consumers.auditChain, auditLog: consumers.auditLog },
+      business: { id, name, status, country, auditChain },
+      consumer: { id: consumers.id, auditChain: consumers.auditChain },
     })
     .from(agentTokens)
     .leftJoin(
@@ -68,12 +69,12 @@ export const findAgentByTokenHash = async (db: Database, tokenHash: string, now:
   const { id: tokenId, lastUsedDay, memberId, business, consumer } = row;
   const known = { tokenId, tokenHash, lastUsedDay };
   if (consumer !== null) {
-    const chain = { tag: consumer.auditChain, auditLog: consumer.auditLog };
+    const chain = { tag: consumer.auditChain, auditLog: shardOfId(consumer.id) };
     return { ...known, realm: "consumer", ownerId: consumer.id, chain };
   }
   if (memberId === null || business === null) return null;
-  const { auditChain: tag, auditLog, ...account } = business;
-  const chain = { tag, auditLog };
+  const { auditChain: tag, ...account } = business;
+  const chain = { tag, auditLog: shardOfId(account.id) };
   return { ...known, realm: "business", ownerId: account.id, chain, memberId, business: { ...account, chain } };
 };
 

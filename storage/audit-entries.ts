@@ -6,6 +6,7 @@ import type { CommittedPayload, PendingEntry } from "../core/audit/trail.ts";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { DomainEventType } from "../core/domain-events.ts";
+import type { ShardId } from "../core/ids.ts";
 import { hourMs, type Instant } from "../core/time.ts";
 import type { ChangeReader } from "./change-reader.ts";
 import { isSetAside, lastChangeOrd, readerOffset } from "./changes.ts";
@@ -19,9 +20,12 @@ import { columnContext, type Vault } from "./vault.ts";
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
 /** Returns the name of an audit log in the change log. */
-export const getAuditReader = (auditLog: number): string => `audit/${auditLog}`;
+export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/** The same for an audit log in a column. */
+/** Selects the audit log of a business or person: the shard in the ID after its prefix of four characters. */
+export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
+
+/** The same as `getAuditReader`, for an audit log in a column. */
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
 
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
@@ -32,7 +36,7 @@ export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: 
 const pendingFields = { ord, id, chain, type, entityType, entityId, at, payloadHash };
 
 /** Lists an audit log's entries of these changes, oldest first. */
-const listAuditEntriesOf = (db: Database, auditLog: number, ords: readonly number[]) =>
+const listAuditEntriesOf = (db: Database, auditLog: ShardId, ords: readonly number[]) =>
   db
     .select(pendingFields)
     .from(auditEntries)
@@ -47,7 +51,7 @@ const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
 /** Returns an audit log as a reader of the change log. A change whose entries are malformed fails alone. */
 export const createAuditReader = (
-  auditLog: number,
+  auditLog: ShardId,
   { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },
 ): ChangeReader<PendingAuditEntry> => ({
   name: getAuditReader(auditLog),
@@ -94,7 +98,7 @@ const hasUnread = sql`exists ${query
  * Returns which of these audit logs have entries to read in this shard. The others pass all changes, so that an idle log does not keep
  * changes from being deleted.
  */
-export const listUndrainedLogs = async (db: Database, logs: readonly number[]): Promise<readonly number[]> => {
+export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
   const newest = sql`(select ${changes.ord}, ${changes.id} from ${changes} order by ${changes.ord} desc limit 1) c`;
   const [, rows] = await batch(db, [
@@ -109,7 +113,7 @@ export const listUndrainedLogs = async (db: Database, logs: readonly number[]): 
         set: { ord: excluded(changeReaders.ord), id: excluded(changeReaders.id) },
       }),
     db
-      .select({ auditLog: sql<number>`j.value`.as("audit_log") })
+      .select({ auditLog: sql<ShardId>`j.value`.as("audit_log") })
       .from(each)
       .where(hasUnread),
   ]);
@@ -174,10 +178,10 @@ export const recordShareChanges = (
   const appended = sql`(select ${changes.ord}, ${changes.id} from ${changes} where ${changes.ord} > ${lastChangeOrd} - ${max} limit -1)`;
   const withChange = sql`${from} inner join ${appended} ${changes} on ${changes.id} = ${changeId}`;
   const withBusiness = sql`${withChange} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
-  const row = (auditLog: Column, tag: Column, { hash, text }: UnsealedPayload, source: SQL) =>
+  const row = (auditLog: SQL, tag: Column, { hash, text }: UnsealedPayload, source: SQL) =>
     sql`select ${changes.ord}, ${tag}, ${changeId}, ${auditLog}, ${about}, ${hash}, ${text} from ${source} where (${where})`;
-  const ofBusiness = row(businesses.auditLog, businesses.auditChain, business, withBusiness);
-  const ofPerson = row(shares.consumerAuditLog, shares.consumerChain, person, withChange);
+  const ofBusiness = row(auditLogOf(businesses.id), businesses.auditChain, business, withBusiness);
+  const ofPerson = row(auditLogOf(shares.consumerId), shares.consumerChain, person, withChange);
   return {
     changes: db
       .insert(changes, "id", "type", "entityType", "entityId", "at", "sequence", "eventAt")
@@ -193,7 +197,7 @@ export const recordShareChanges = (
 /** Lists a chain's entries that the audit log has not recorded yet, oldest first. */
 export const listWaitingEntries = (
   db: Database,
-  filter: { readonly auditLog: number; readonly chainTag: string; readonly max: number },
+  filter: { readonly auditLog: ShardId; readonly chainTag: string; readonly max: number },
 ): Lookup<readonly PendingEntry[]> => {
   const waiting = db
     .select({ type, entityType, entityId, at })

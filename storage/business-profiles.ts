@@ -8,7 +8,7 @@ import { businesses } from "./schema.ts";
 
 /** Finds a business's account. Returns null if the business is unknown. */
 export const findBusinessAccount = (db: Database, id: BusinessId) => {
-  const { auditChain, auditLog, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
+  const { auditChain, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
   const account = db
     .select({ ...profile, emitsIssued })
     .from(businesses)

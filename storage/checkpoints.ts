@@ -1,8 +1,9 @@
 // Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of this is
-// in shard `00`, because one log serves all shards.
+// in shard `00`, for the logs of all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement } from "../core/ledger/statement.ts";
+import type { ShardId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
 import { anchors, attestations, changes, checkpoints, auditLogHighWater } from "./schema.ts";
@@ -13,8 +14,8 @@ import { allOf, hasPreviousChange } from "./query.ts";
 
 export interface NewCheckpoint {
   readonly origin: string;
-  /** The audit log number; null for the ledger, whose tree is in `ledger_state`. */
-  readonly auditLog: number | null;
+  /** The shard of the audit log; null for a ledger, whose tree is in `ledger_state`. */
+  readonly auditLog: ShardId | null;
   /** Number of 15-minute windows since 1970. */
   readonly window: number;
   readonly at: Instant;
@@ -33,11 +34,11 @@ export interface RequestedAttestor {
 }
 
 /** Returns the largest tree that an audit log has signed, as recorded outside the log, or null before the first tree. */
-export const findHighWater = async (db: Database, auditLogNumber: number) =>
+export const findHighWater = async (db: Database, auditLog: ShardId) =>
   (await db
     .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
     .from(auditLogHighWater)
-    .where(eq(auditLogHighWater.auditLog, auditLogNumber))
+    .where(eq(auditLogHighWater.auditLog, auditLog))
     .get()) ?? null;
 
 // Inlined, because SQLite uses the index attestations_due only if the condition contains no bound value.
@@ -47,10 +48,10 @@ const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.orig
 
 const asNumber = (size: SQLWrapper | string) => sql<number>`cast(${size} as integer)`;
 
-const raiseHighWater = (db: Database, auditLogNumber: number, size: string, root: string, now: Instant) =>
+const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: string, now: Instant) =>
   db
     .insert(auditLogHighWater)
-    .values({ auditLog: auditLogNumber, size, root, updatedAt: now })
+    .values({ auditLog, size, root, updatedAt: now })
     .onConflictDoUpdate({
       target: auditLogHighWater.auditLog,
       set: { size, root, updatedAt: now },

@@ -65,11 +65,11 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent, anchor: Anchor
 };
 
 /** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
-const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
+const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
   return {
-    ledgerId,
+    ledgerId: getLedgerId(entityId),
     kind: "event",
     entityId,
     event: type,
@@ -85,19 +85,19 @@ const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEve
  */
 export const buildDomainEventStatements = async (
   db: Database,
-  { vault, ledgerId }: CommitServices,
+  services: CommitServices,
   domainEvents: readonly DomainEvent[],
   onlyIf?: SQL,
 ): Promise<readonly Statement[]> => {
   if (domainEvents.length === 0) return [];
   const countBack = (at: number): number => domainEvents.length - 1 - at;
-  const anchorRows = domainEvents.map((event) => (getDomainEventRoute(event).anchored ? toAnchorRow(ledgerId, event) : null));
+  const anchorRows = domainEvents.map((event) => (getDomainEventRoute(event).anchored ? toAnchorRow(services, event) : null));
   const statements = anchorRows.flatMap((row) => row ?? []);
   if (new Set(statements.map(({ statement }) => statement)).size < statements.length)
     throw new Error("commit: two domain events have the same anchor statement");
   const isRebuilt = (at: number): boolean => domainEvents[at]?.isRebuiltFromRecord === true;
   const recorded = await Promise.all(
-    domainEvents.map((event, at) => toRecordedChange(vault, event, isRebuilt(at) ? (anchorRows[at] ?? null) : null)),
+    domainEvents.map((event, at) => toRecordedChange(services.vault, event, isRebuilt(at) ? (anchorRows[at] ?? null) : null)),
   );
   const stored = anchorRows.flatMap((row, at) => (row === null || isRebuilt(at) ? [] : [{ ...row, back: countBack(at) }]));
   if (onlyIf !== undefined) {
@@ -121,10 +121,10 @@ export const buildDomainEventStatements = async (
   ];
 };
 
-/** The vault that seals audit entries, and the ledger that receives anchor statements. */
+/** The vault that seals audit entries, and the ID of the ledger that receives the statements about a record. */
 export interface CommitServices {
   readonly vault: Vault;
-  readonly ledgerId: string;
+  readonly getLedgerId: (recordId: string) => string;
 }
 
 /** Schedules work to run after a commit. */

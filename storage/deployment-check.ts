@@ -27,7 +27,6 @@ export const insertCheckBusiness = (db: Database, { id, clientId, name, chain, n
         plan: "free",
         country: "US",
         auditChain: chain.tag,
-        auditLog: chain.auditLog,
         createdAt: now,
       })
       .onConflictDoNothing(),

@@ -1,17 +1,73 @@
-// Opens the Ed25519 keys of logs and witnesses from secrets in note format, and verifies their signatures with WebCrypto.
+// Opens the keys of logs and witnesses, and verifies their signatures with WebCrypto.
 import { sha256 } from "../core/hash.ts";
-import { parseSkey, createVerifierKey, type NoteCrypto, type NoteSigner } from "../core/ledger/note.ts";
+import { deriveKeySeed, parseLogSeeds } from "../core/ledger/log-seed.ts";
+import {
+  keyKinds,
+  parseSkey,
+  createVerifierKey,
+  type KeyKind,
+  type NoteCrypto,
+  type NoteSigner,
+  type VerifierKey,
+} from "../core/ledger/note.ts";
 import { openEd25519 } from "./signer.ts";
+
+/** Opens the key with this name and seed. */
+const openSeed = async (name: string, kind: KeyKind, seed: Uint8Array): Promise<NoteSigner> => {
+  const { key, publicKey } = await openEd25519(seed);
+  const verifier = createVerifierKey(sha256, name, kind, publicKey);
+  return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
+};
 
 /** Throws if the text is not a secret in note format or if its key ID does not match its public key. */
 export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");
-  const { key, publicKey } = await openEd25519(parsed.seed);
-  const verifier = createVerifierKey(sha256, parsed.name, parsed.kind, publicKey);
-  if (verifier.keyId !== parsed.keyId) throw new Error("note keys: the key id is not that of the key");
-  return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
+  const signer = await openSeed(parsed.name, parsed.kind, parsed.seed);
+  if (signer.key.keyId !== parsed.keyId) throw new Error("note keys: the key id is not that of the key");
+  return signer;
 };
+
+export interface KeySource {
+  /** Secrets in note format, separated by spaces, of any names. */
+  readonly secrets: string | undefined;
+  /** LOG_SEED, from which the keys of a name without a secret are derived. */
+  readonly logSeed: string | undefined;
+}
+
+/**
+ * Opens the keys with this name: its own secrets or, if it has none, one key for each log seed in use. During a rotation, there are two. Throws if
+ * there are neither secrets nor seeds, or if a secret is malformed or has another kind.
+ */
+export const openKeysNamed = async (
+  { secrets = "", logSeed }: KeySource,
+  name: string,
+  kind: KeyKind = keyKinds.log,
+): Promise<readonly NoteSigner[]> => {
+  const all = secrets.split(/\s+/).filter((secret) => secret !== "");
+  if (all.some((secret) => parseSkey(secret) === null)) throw new Error("note keys: not a note-format secret");
+  const own = all.filter((secret) => parseSkey(secret)?.name === name);
+  const signers = await Promise.all(
+    own.length > 0
+      ? own.map(openNoteSigner)
+      : (parseLogSeeds(logSeed) ?? [])
+          .filter(({ validTo }) => validTo === undefined)
+          .map(({ seed }) => openSeed(name, kind, deriveKeySeed(seed, name))),
+  );
+  if (signers.length === 0 || signers.some(({ key }) => key.kind !== kind)) throw new Error("note keys: no key with this name and kind");
+  return signers;
+};
+
+/** Returns the public keys with this name that earlier log seeds give, with the time from which they no longer sign. */
+export const listEarlierKeys = (
+  logSeed: string,
+  name: string,
+): Promise<readonly { readonly key: VerifierKey; readonly validTo: string }[]> =>
+  Promise.all(
+    (parseLogSeeds(logSeed) ?? []).flatMap(({ seed, validTo }) =>
+      validTo === undefined ? [] : [openSeed(name, keyKinds.log, deriveKeySeed(seed, name)).then(({ key }) => ({ key, validTo }))],
+    ),
+  );
 
 /** SHA-256 and Ed25519 verification for notes. */
 export const noteCrypto: NoteCrypto = {

@@ -1,4 +1,5 @@
 // Looks up members and consumers by the blind index of their email address, and loads a person's account data.
+import { auditLogOf } from "./audit-entries.ts";
 import { count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -178,7 +179,7 @@ export const findAddressToErase = async (db: Database, vault: Vault, id: Consume
 };
 
 /** For selections from `consumers`. */
-export const consumerChainFields = { tag: consumers.auditChain, auditLog: consumers.auditLog };
+export const consumerChainFields = { tag: consumers.auditChain, auditLog: auditLogOf(consumers.id) };
 
 /** Returns a person's audit chain, even if the account is erased, or null if the person is unknown. */
 export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>

@@ -66,7 +66,6 @@ export const businesses = table("businesses", {
   emitCertificateIssued: flag().notNull().default(false),
   retentionYears: integer().notNull().default(5),
   auditChain: text().notNull().unique(),
-  auditLog: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   createdAt: instant().notNull(),
   revocationScopeDefault: oneOf("certificate", "business").notNull().default("business"),
@@ -443,7 +442,7 @@ export const auditEntries = table(
     ord: integer().notNull(),
     chain: text().notNull(),
     id: text().notNull(),
-    auditLog: integer().notNull(),
+    auditLog: text().$type<ShardId>().notNull(),
     type: text().$type<DomainEventType>().notNull(),
     entityType: text().$type<EntityType>().notNull(),
     entityId: text().notNull(),
@@ -461,7 +460,7 @@ export const auditEntries = table(
 export const auditBatches = table(
   "audit_batches",
   {
-    auditLog: integer().notNull(),
+    auditLog: text().$type<ShardId>().notNull(),
     ord: integer().notNull(),
     recordedAt: instant().notNull(),
   },
@@ -613,7 +612,7 @@ export const checkpoints = table(
 );
 
 export const auditLogHighWater = table("audit_log_high_water", {
-  auditLog: integer().primaryKey(),
+  auditLog: text().$type<ShardId>().primaryKey(),
   size: text().notNull(),
   root: text().notNull(),
   updatedAt: instant().notNull(),
@@ -697,7 +696,6 @@ export const consumers = table("consumers", {
   emailIndex: text().notNull().unique(),
   nameSealed: text(),
   auditChain: text().notNull().unique(),
-  auditLog: integer().notNull().default(0),
   createdAt: instant().notNull(),
   fieldsSealed: text(),
   fieldsRevision: integer().notNull().default(0),
@@ -1128,7 +1126,6 @@ export const shares = table(
     environment: environment().notNull(),
     consumerId: consumerId(),
     consumerChain: text(),
-    consumerAuditLog: integer(),
     state: oneOf("active", "revoked", "ceased", "expired", "superseded").notNull().default("active"),
     scope: contactScope().notNull(),
     origin: text().notNull(),

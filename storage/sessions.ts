@@ -1,5 +1,6 @@
 // Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business, so changing a
 // role or suspending an account takes effect on the next request. SPEC Authentication.
+import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
@@ -124,7 +125,7 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
     existsIn(others, eq(others.emailIndex, members.emailIndex), ne(others.id, members.id)),
     existsIn(invitations, eq(invitations.emailIndex, members.emailIndex), gt(invitations.expiresAt, now)),
   ) as SQL;
-  const { id, name, status, country, auditChain, auditLog } = businesses;
+  const { id, name, status, country, auditChain } = businesses;
   return db
     .select({
       realm: sessions.realm,
@@ -136,10 +137,10 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
       addressSealed: sessions.addressSealed,
       hasMore: sql<number>`${hasMore}`,
       member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
-      business: { id, name, status, country, auditChain, auditLog },
+      business: { id, name, status, country, auditChain },
       plan: businesses.plan,
       openDeadlines: deadlinesIn === null ? sql<null>`null` : countOpenDeadlines(businesses.id, deadlinesIn, maxCountedDeadlines),
-      consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditLog: consumers.auditLog },
+      consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain },
     })
     .from(sessions)
     .leftJoin(members, allOf(eq(sessions.realm, "business"), eq(members.id, sessions.userId)))
@@ -165,17 +166,17 @@ export const findSessionByTokenHash = async (
   if (realm === "invited") return { realm, ...signedIn, emailSealed: row.addressSealed ?? "" };
   if (realm === "consumer") {
     if (consumer === null) return null;
-    const { emailSealed, auditChain: tag, auditLog } = consumer;
-    return { realm, ...signedIn, emailSealed, chain: { tag, auditLog } };
+    const { emailSealed, auditChain: tag } = consumer;
+    return { realm, ...signedIn, emailSealed, chain: { tag, auditLog: shardOfId(userId) } };
   }
   if (member === null || business === null || plan === null) return null;
-  const { auditChain: tag, auditLog, ...account } = business;
+  const { auditChain: tag, ...account } = business;
   return {
     realm,
     ...signedIn,
     ...member,
     hasOtherMemberships: row.hasMore === 1,
-    business: { ...account, chain: { tag, auditLog } },
+    business: { ...account, chain: { tag, auditLog: shardOfId(account.id) } },
     plan,
     openDeadlines: row.openDeadlines,
   };

@@ -104,7 +104,6 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       clientId: person === null ? share.clientId : clientIdBelowLimit(share, person.id),
       consumerId: person?.id ?? null,
       consumerChain: person?.chain.tag ?? null,
-      consumerAuditLog: person?.chain.auditLog ?? null,
       nextDueAt: computeNextDueAt(share, share.createdAt),
       fieldsRevision: person !== null && fields.isSameShard ? unchangedFieldsRevision(person.id, fields.revision) : fields.revision,
       subjectHash: prepared.subjectHash,

@@ -2,13 +2,13 @@
 // state. The status depends on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
+import type { BusinessId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
 import type { ShareAuditChains } from "../core/shares/grant.ts";
 import { getShareStatus, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { firstAnchorField } from "./anchors.ts";
-import { isRecorded } from "./audit-entries.ts";
+import { auditLogOf, isRecorded } from "./audit-entries.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, jsonList, query } from "./query.ts";
@@ -116,10 +116,10 @@ export const listSharesByOwner = async (
 };
 
 /** A share's audit chains: the business's chain, and the person's chain if the person has an account. */
-const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: shares.consumerAuditLog } };
+const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: auditLogOf(shares.consumerId) } };
 
 interface ShareChainRow extends Pick<ShareAuditChains, "business"> {
-  readonly person: { readonly tag: string | null; readonly auditLog: number | null };
+  readonly person: { readonly tag: string | null; readonly auditLog: ShardId | null };
 }
 
 const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): ShareAuditChains => ({

@@ -82,12 +82,7 @@ export const insertAccount = async (
   const isNew = allOf(isCodeUsedBySession(used.codeId, used.sessionHash), notExistsIn(members, eq(members.emailIndex, emailIndex)));
   const isCreated = hasBusiness(id);
   return [
-    insertIf(
-      db,
-      businesses,
-      { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, auditLog: chain.auditLog, createdAt: now },
-      isNew,
-    ),
+    insertIf(db, businesses, { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, createdAt: now }, isNew),
     insertIf(db, members, { id: ownerId, businessId: id, emailSealed, emailIndex, role: "owner", createdAt: now }, isCreated),
     ...account.clients.map((client) => insertIf(db, clients, { ...client, businessId: id, createdAt: now }, isCreated)),
     ...(domain === null

@@ -228,7 +228,11 @@ export const buildApp = (services: Services) => {
   app.route("/", oauthRoutes);
   if (config.environment === "development") registerFaultRoutes(app);
   registerPageRoutes(app, config, { getOpenApiDocument, exportFile: accountExportToWire });
-  registerTransparencyLogRoutes(app, config);
+  registerTransparencyLogRoutes(
+    app,
+    config,
+    services.shards.all().map(([shard]) => shard),
+  );
   app.onError(handleError);
   app.notFound(respondNotFound);
   return app;

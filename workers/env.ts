@@ -9,6 +9,7 @@ import { isEmailAddress } from "../core/email-address.ts";
 import type { Bytes } from "../core/hash.ts";
 import { defaultValidFrom, isIsoTime, parseKeyWithValidity, type KeyWithValidity } from "../core/ledger/key-validity.ts";
 import type { MailCapabilities } from "../core/mail/message.ts";
+import { parseLogSeeds } from "../core/ledger/log-seed.ts";
 import { parseSkey } from "../core/ledger/note.ts";
 import { parseProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
 import type { AuditLog } from "../durable-objects/audit-log/object.ts";
@@ -280,7 +281,8 @@ export const loadConfig = (env: Env): Config => {
       ...[...(masterKeys?.values() ?? [])].map((key) => ["MASTER_KEYS", key] as const),
       ["INDEX_KEY", indexKey],
       ["ISSUER_KEY", issuerSeed],
-      ...parseSeeds("AUDIT_KEY", [...proofs.auditKeys.values()].flat()),
+      ...(parseLogSeeds(proofs.logSeed) ?? []).map(({ seed }) => ["LOG_SEED", seed] as const),
+      ...parseSeeds("AUDIT_KEY", proofs.auditKeys),
       ...parseSeeds("LEDGER_KEY", proofs.ledger.keys),
       ...parseSeeds("LEDGER_WITNESS_KEY", proofs.ledger.witnessKey === null ? [] : [proofs.ledger.witnessKey]),
     ]),

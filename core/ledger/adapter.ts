@@ -50,6 +50,8 @@ export type LedgerReadResult<T> = ({ readonly ok: true } & T) | LedgerFailure | 
 export interface LedgerAdapter {
   /** `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
+  /** The name of the log. */
+  readonly origin: string;
   readonly role: "primary" | "mirror";
   /** The maximum number of statements per `submit` call. */
   readonly maxPerBatch: number;

@@ -7,6 +7,8 @@ import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 import { isTlogOrigin } from "./checkpoint.ts";
+import { parseAuditOrigin, parseLedgerOrigin } from "./log-names.ts";
+import { parseLogSeeds } from "./log-seed.ts";
 import { defaultValidFrom, isIsoTime, parseKeyWithValidity, type KeyValidity } from "./key-validity.ts";
 import { isKeyName, keyKinds, parseSkey, parseVkey, type KeyKind, type VerifierKey } from "./note.ts";
 import type { LedgerKind } from "./receipt.ts";
@@ -18,13 +20,14 @@ export interface LedgerSettings {
   readonly kind: LedgerKind;
   /** `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
+  /** The name of the first shard's ledger. An external ledger serves all shards. */
   readonly origin: string;
   /** URL of the ledger's API; empty for the embedded ledger. */
   readonly url: string;
   readonly writeToken: string;
-  /** Secret keys of the embedded ledger; empty for an external ledger. */
+  /** Secret keys that replace derived keys of the embedded ledgers; empty for an external ledger. */
   readonly keys: readonly string[];
-  /** The secret key of the embedded ledger's witness; null if there is none, and for an external ledger. */
+  /** The secret key of the embedded ledger's witness; null if it is derived, and for an external ledger. */
   readonly witnessKey: string | null;
   /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
@@ -52,9 +55,11 @@ export interface WitnessSettings {
 export interface ProofSettings {
   readonly ledger: LedgerSettings;
   readonly mirrors: readonly MirrorSettings[];
-  /** Secrets in note format by audit log number. */
-  readonly auditKeys: ReadonlyMap<number, readonly string[]>;
-  /** Public keys of the audit log: the current ones, and earlier ones whose proofs must still verify. */
+  /** LOG_SEED, from which the keys of all logs are derived. */
+  readonly logSeed: string;
+  /** Secrets in note format that replace derived keys of audit logs. */
+  readonly auditKeys: readonly string[];
+  /** Earlier public keys of our audit logs, whose proofs must still verify, and keys of other logs that our ledger cosigns. */
   readonly auditVkeys: readonly string[];
   /** Validity periods of ledger and audit log keys by vkey. */
   readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;
@@ -172,11 +177,13 @@ const parseLedgerSettings = (
   const keys = splitOnWhitespace(setting("LEDGER_KEY"));
   const { vkeys: allVkeys } = parseVkeySetting(setting("LEDGER_VKEYS"));
   const getKeyName = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
-  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || getKeyName(vkey) === origin); // a tlog key has the same name as its log
   const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
   const isEmbedded = url === "";
+  // A tlog key has the same name as its log. The embedded ledger has one log for each shard.
+  const isCurrent = (name: string): boolean => (isEmbedded ? parseLedgerOrigin(origin, name) !== null : name === origin);
+  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || isCurrent(getKeyName(vkey)));
   const faults: string[] = [];
   const check = (name: string, isValid: boolean): void => {
     if (!isValid) faults.push(name);
@@ -191,8 +198,10 @@ const parseLedgerSettings = (
   check("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");
   check("LEDGER_ENTRIES_PER_SECOND", /^[1-9]\d{0,8}$/.test(entriesPerSecond));
   if (isEmbedded) {
-    const isOwn = (name: string): boolean => name === origin;
-    check("LEDGER_KEY", keys.length > 0 && keys.every((key) => isValidNoteSecret(key, keyKinds.log, isOwn, production)));
+    check(
+      "LEDGER_KEY",
+      keys.every((key) => isValidNoteSecret(key, keyKinds.log, isCurrent, production)),
+    );
     check("LEDGER_WITNESS_KEY", witnessKey === null || isValidNoteSecret(witnessKey, keyKinds.witness, isKeyName, production));
   }
   return {
@@ -211,28 +220,10 @@ const parseLedgerSettings = (
   };
 };
 
-/** Groups audit log secrets by number (`<host>/audit/<number>`). Returns null if one is invalid or number 0 is missing. */
-const parseAuditKeys = (text: string | undefined, production: boolean): ReadonlyMap<number, readonly string[]> | null => {
-  const keysByLog = new Map<number, string[]>();
-  for (const secret of splitOnWhitespace(text)) {
-    const auditLog = /\/audit\/(0|[1-9]\d{0,3})$/.exec(parseSkey(secret)?.name ?? "")?.[1];
-    if (auditLog === undefined || !isValidNoteSecret(secret, keyKinds.log, isTlogOrigin, production)) return null;
-    keysByLog.set(Number(auditLog), [...(keysByLog.get(Number(auditLog)) ?? []), secret]);
-  }
-  return keysByLog.has(0) ? keysByLog : null;
-};
-
-/**
- * Returns whether every audit log has at least one pinned key, because a witness refuses all checkpoints of an audit log whose keys it does
- * not know. The other keys may be unpinned, to allow rotation.
- */
-const hasEveryAuditLogKey = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
-  const witnessedKeys = vkeys.map((vkey) => parseVkey(sha256, vkey));
-  const isWitnessed = (secret: string): boolean => {
-    const own = parseSkey(secret);
-    return witnessedKeys.some((key) => key?.name === own?.name && key?.keyId === own?.keyId);
-  };
-  return [...auditKeys.values()].every((secrets) => secrets.some(isWitnessed));
+/** Returns whether every secret is the key of one of our audit logs. */
+const areAuditKeys = (secrets: readonly string[], baseUrl: string, production: boolean): boolean => {
+  const isOwn = (name: string): boolean => URL.canParse(baseUrl) && parseAuditOrigin(baseUrl, name) !== null;
+  return secrets.every((secret) => isValidNoteSecret(secret, keyKinds.log, isOwn, production));
 };
 
 const isStrongAnchorKey = (text: string): boolean => {
@@ -247,11 +238,12 @@ export const parseProofSettings = (
 ): { readonly settings: ProofSettings; readonly faults: readonly string[] } => {
   const { ledger, faults: ledgerFaults } = parseLedgerSettings(setting, production);
   const faults = [...ledgerFaults];
-  const auditKeys = parseAuditKeys(setting("AUDIT_KEY"), production);
-  if (auditKeys === null) faults.push("AUDIT_KEY");
+  const logSeeds = parseLogSeeds(setting("LOG_SEED"));
+  if (logSeeds === null || !logSeeds.every(({ seed }) => hasRandomKeyBytes(seed))) faults.push("LOG_SEED");
+  const auditKeys = splitOnWhitespace(setting("AUDIT_KEY"));
+  if (!areAuditKeys(auditKeys, setting("BASE_URL") ?? "", production)) faults.push("AUDIT_KEY");
   const { vkeys: auditVkeys, windows: auditWindows } = parseVkeySetting(setting("AUDIT_VKEY"));
-  const hasWitnessedKeys = auditKeys === null || ledger.witnessKey === null || hasEveryAuditLogKey(auditVkeys, auditKeys);
-  if (!hasWitnessedKeys || !auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
+  if (!auditVkeys.every((vkey) => isLogVkey("tlog", vkey))) faults.push("AUDIT_VKEY");
   const mirrors = parseObjectList(setting("LEDGER_MIRRORS"), createMirrorParser(production));
   if (mirrors === null || new Set([ledger.id, ...mirrors.map(({ id }) => id)]).size !== mirrors.length + 1) faults.push("LEDGER_MIRRORS");
   const authorities = parseObjectList(setting("TIMESTAMP_AUTHORITIES"), parseAuthoritySettings);
@@ -272,7 +264,8 @@ export const parseProofSettings = (
     settings: {
       ledger,
       mirrors: mirrors ?? [],
-      auditKeys: auditKeys ?? new Map(),
+      logSeed: setting("LOG_SEED") ?? "",
+      auditKeys,
       auditVkeys,
       keyValidityByVkey: new Map([...parseVkeySetting(setting("LEDGER_VKEYS")).windows, ...auditWindows]),
       anchorKey: needsAnchorKey ? (anchorKey ?? null) : null,

@@ -22,8 +22,8 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** The number of this audit log. Each row contains the number of the log it belongs to. */
-  readonly auditLog: number;
+  /** The shard of this audit log. Each entry contains the shard of the log it belongs to. */
+  readonly auditLog: ShardId;
   /** Null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
 }

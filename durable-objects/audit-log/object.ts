@@ -1,7 +1,8 @@
 // An audit log, the only writer of its chains. Entries come from the shards' change logs. Each entry is added to its chain exactly once,
-// and one transparency log contains all chains. The object named `0` signs as `<host>/audit/0`. Appending is one synchronous transaction,
-// so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
+// and one transparency log contains all chains. Each shard has an audit log for the chains of its accounts: the object named `00` signs as
+// `<host>/audit/00`. Appending is one synchronous transaction, so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
 import type { ShardId } from "../../core/ids.ts";
+import { getAuditOrigin } from "../../core/ledger/log-names.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
@@ -26,7 +27,11 @@ import * as tables from "./tables.ts";
 import type { AppendOutcome, AuditRow, ChainPage, StoredEntry } from "./tables.ts";
 
 export interface AuditEnv {
-  /** Note-format secrets, separated by spaces. Those named `<host>/audit/<number>` belong to the audit log with that number. */
+  /** The host of the API is part of the log's name. */
+  readonly BASE_URL?: string;
+  /** The secret from which the keys of all logs are derived. */
+  readonly LOG_SEED?: string;
+  /** Note-format secrets, separated by spaces, that replace the derived keys of the logs with their names. */
   readonly AUDIT_KEY?: string;
   readonly [name: string]: unknown;
 }
@@ -44,7 +49,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     super(ctx, env, auditLogSteps);
     const { storage } = ctx;
     // An alarm may start the object without its name, so the name is stored as soon as it is known.
-    if (ctx.id.name !== undefined && findMeta(storage.sql, "number") === null) setMeta(storage.sql, "number", ctx.id.name);
+    if (ctx.id.name !== undefined && findMeta(storage.sql, "shard") === null) setMeta(storage.sql, "shard", ctx.id.name);
     this.#proofPorts = {
       storage,
       openKeys: () => this.#openKeys(),
@@ -52,16 +57,15 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     };
   }
 
-  #getNumber(): number {
-    const number = Number(findMeta(this.ctx.storage.sql, "number") ?? Number.NaN);
-    if (!Number.isSafeInteger(number)) throw new Error("the name of an audit log must be its number");
-    return number;
+  #getShard(): ShardId {
+    const shard = findMeta(this.ctx.storage.sql, "shard");
+    if (shard === null) throw new Error("the name of an audit log must be its shard");
+    return shard as ShardId;
   }
 
   #openKeys(): Promise<LogKeys> {
-    const ending = `/audit/${this.#getNumber()}+`;
-    const ownSecrets = (this.env.AUDIT_KEY ?? "").split(/\s+/).filter((secret) => secret.includes(ending));
-    this.#keys ??= openLogKeys(ownSecrets.join(" "));
+    const { BASE_URL: baseUrl = "", LOG_SEED: logSeed, AUDIT_KEY: secrets } = this.env;
+    this.#keys ??= openLogKeys({ secrets, logSeed }, getAuditOrigin(baseUrl, this.#getShard()));
     return this.#keys;
   }
 
@@ -152,7 +156,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const shards = openShards(this.env, backgroundTimeoutMs)
       .all()
       .filter(([shard]) => only === null || shard === only);
-    return drainShards(shards, { auditLog: this.#getNumber(), append: (rows) => this.append(rows) });
+    return drainShards(shards, { auditLog: this.#getShard(), append: (rows) => this.append(rows) });
   }
 
   /** Never rejects: the platform retries a failing alarm six times and then drops it. */
@@ -175,7 +179,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /** Serves the public part of the log. It contains only hashes of hashes, so anyone may read all of it. */
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const base = `/audit/${this.#getNumber()}/`;
+    const base = `/audit/${this.#getShard()}/`;
     if (request.method !== "GET" && request.method !== "HEAD")
       return textResponse(405, "The method must be GET, HEAD.\n", { Allow: "GET, HEAD" });
     if (!pathname.startsWith(base)) return notFoundResponse();

@@ -1,15 +1,18 @@
 // The settings, keys and bearer tokens of the embedded ledger.
 import { isEqualConstantTime, sha256 } from "../../core/hash.ts";
 import { isKeyInUse, parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
-import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
-import { openNoteSigner } from "../../storage/note-keys.ts";
+import { getWitnessName, parseAuditOrigin } from "../../core/ledger/log-names.ts";
+import { keyKinds, parseSkey, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
+import { openKeysNamed } from "../../storage/note-keys.ts";
 import { textResponse } from "../transparency-log/responses.ts";
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
 export interface LedgerEnv {
-  /** The log's name: host and path without a scheme. The log is served below that path. */
+  /** The name of the first shard's log: host and path without a scheme. Each log is served below its path. */
   readonly LEDGER_ORIGIN?: string;
-  /** The log's secret in note format; during a rotation, two secrets separated by a space. */
+  /** The secret from which the keys of all logs and of the witness are derived. */
+  readonly LOG_SEED?: string;
+  /** Note-format secrets, separated by spaces, that replace the derived keys of the logs with their names. */
   readonly LEDGER_KEY?: string;
   /** The bearer token that may add entries. */
   readonly LEDGER_WRITE_TOKEN?: string;
@@ -17,10 +20,13 @@ export interface LedgerEnv {
   readonly LEDGER_AUDITOR_TOKEN?: string;
   /** "true": anyone may read entries. */
   readonly LEDGER_PUBLIC_ENTRIES?: string;
-  /** Secret of the witness that cosigns other logs. */
+  /** Secret of the witness that cosigns other logs. Replaces the derived key. */
   readonly LEDGER_WITNESS_KEY?: string;
   /** Public keys of the logs to cosign, separated by spaces, each followed by its validity period if it has one. */
   readonly AUDIT_VKEY?: string;
+  /** URL of the API and its audit logs' secrets, if the ledger is embedded: the witness then knows the keys of these audit logs. */
+  readonly BASE_URL?: string;
+  readonly AUDIT_KEY?: string;
   /** How many entries are accepted per second. Beyond that, the response is 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
@@ -30,17 +36,30 @@ export interface LedgerKeys {
   readonly witness: NoteSigner | null;
 }
 
-/** Opens the keys. Throws an error that contains the setting's name but never its value. */
-export const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
-  const log = await openLogKeys(env.LEDGER_KEY ?? "");
-  if (log.origin !== env.LEDGER_ORIGIN) throw new Error("LEDGER_KEY must be a key of the log named by LEDGER_ORIGIN");
-  const witness = env.LEDGER_WITNESS_KEY ? await openNoteSigner(env.LEDGER_WITNESS_KEY) : null;
-  if (witness !== null && witness.key.kind !== keyKinds.witness) throw new Error("LEDGER_WITNESS_KEY must be a witness key");
-  return { log, witness };
+/** Opens the witness's key. Returns null if there is neither a secret nor a log seed. */
+const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
+  const { LEDGER_WITNESS_KEY: secrets = "", LOG_SEED: logSeed = "" } = env;
+  if (secrets === "" && logSeed === "") return null;
+  const name = parseSkey(secrets)?.name ?? getWitnessName(env.LEDGER_ORIGIN ?? "");
+  const [witness] = await openKeysNamed({ secrets, logSeed: secrets === "" ? logSeed : "" }, name, keyKinds.witness);
+  return witness ?? null;
 };
 
-/** Returns other logs' keys that are currently valid. */
-export const listWatchedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>
+/** Opens the keys of the log with this name. Throws an error that contains no secret. */
+export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
+  log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
+  witness: await openWitness(env),
+});
+
+/** Returns the currently valid keys of the log with this name, if it is one of the logs to cosign. */
+export const listWatchedKeys = async (env: LedgerEnv, origin: string): Promise<readonly VerifierKey[]> => {
+  const { BASE_URL: baseUrl = "", AUDIT_KEY: secrets, LOG_SEED: logSeed = "" } = env;
+  const isOwn = logSeed !== "" && URL.canParse(baseUrl) && parseAuditOrigin(baseUrl, origin) !== null;
+  const own = isOwn ? await openKeysNamed({ secrets, logSeed }, origin) : [];
+  return [...own.map(({ key }) => key), ...listPinnedKeys(env).filter(({ name }) => name === origin)];
+};
+
+const listPinnedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>
   keys
     .split(/\s+/)
     .map(parseKeyWithValidity)

@@ -1,7 +1,8 @@
-// The embedded ledger: a transparency log that anyone can check but only its service can write to, over HTTP only. It does not depend on
-// the service, so the same object can also run in another account under another company's key. Its settings are in access.ts.
+// The embedded ledger: a transparency log that anyone can check but only its service can write to, over HTTP only. Each shard has one,
+// named by its origin. It does not depend on the service, so the same object can also run in another account under another company's key. Its settings are in access.ts.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
+import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
 import { computeEntryKey } from "../../core/ledger/statement.ts";
 import { parseEntryBundle, isValidEntry } from "../../core/ledger/tiles.ts";
 import { Budget, proofsPerSecond, tooManyRequestsResponse } from "../transparency-log/budget.ts";
@@ -68,22 +69,29 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * The name with which this log was created. If the configured name differs, this log is closed: it can be read, but it writes and signs
-   * nothing.
+   * The name with which this log was created: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. Null if
+   * the ledger is not configured.
    */
   #getOrigin(): string | null {
     const { sql } = this.ctx.storage;
     const stored = findMeta(sql, "origin");
     if (stored !== null) return stored;
-    const { LEDGER_ORIGIN: origin, LEDGER_KEY: key } = this.env;
-    if (origin === undefined || !isTlogOrigin(origin) || key === undefined || key === "") return null;
+    const { LEDGER_ORIGIN: configured = "", LEDGER_KEY: secrets = "", LOG_SEED: logSeed = "" } = this.env;
+    if (!isTlogOrigin(configured) || secrets + logSeed === "") return null;
+    const { name = "" } = this.ctx.id;
+    const origin = parseLedgerOrigin(configured, name) === null ? configured : name;
     setMeta(sql, "origin", origin);
     return origin;
   }
 
+  /** A log whose name no longer follows from LEDGER_ORIGIN is closed: it can be read, but it writes and signs nothing. */
+  #isClosed(origin: string): boolean {
+    return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
+  }
+
   /** Returns null if the secrets do not match this log and its witness. Nothing is signed in that case. */
   #openKeys(): Promise<LedgerKeys | null> {
-    this.#keys ??= openLedgerKeys(this.env).catch((error: unknown) => {
+    this.#keys ??= openLedgerKeys(this.env, this.#getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
       return null;
     });
@@ -92,7 +100,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
   /** Returns 503 for a log that must not grow because it is frozen or closed, otherwise null. */
   #closedResponse(): Response | null {
-    if (this.#getOrigin() !== this.env.LEDGER_ORIGIN) return textResponse(503, "This log is closed. Add entries to its successor.\n");
+    if (this.#isClosed(this.#getOrigin() ?? "")) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
   }
 
@@ -138,7 +146,13 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     const keys = await this.#openKeys();
     if (keys === null) return notConfiguredResponse();
     if (keys.witness === null) return notFoundResponse();
-    return cosignCheckpoint(this.ctx.storage, decodeUtf8(body) ?? "", listWatchedKeys(this.env), keys.witness, Date.now);
+    return cosignCheckpoint(
+      this.ctx.storage,
+      decodeUtf8(body) ?? "",
+      (origin) => listWatchedKeys(this.env, origin),
+      keys.witness,
+      Date.now,
+    );
   }
 
   async #serveRead(request: Request, origin: string, path: string, query: URLSearchParams): Promise<Response> {
@@ -152,8 +166,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     }
     if (path !== "checkpoint" && path !== "proof") return notFoundResponse();
     if (path === "proof" && !this.#proofs.take(1, Date.now())) return tooManyRequestsResponse();
-    if (origin !== this.env.LEDGER_ORIGIN)
-      return path === "proof" ? proofResponse(sql, query) : checkpointResponse(findNewestCheckpoint(sql));
+    if (this.#isClosed(origin)) return path === "proof" ? proofResponse(sql, query) : checkpointResponse(findNewestCheckpoint(sql));
     const keys = await this.#openKeys();
     if (keys === null) return notConfiguredResponse();
     const checkpoint = await ensureSignedCheckpoint(this.ctx.storage, keys.log, Date.now);

@@ -26,7 +26,7 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
 /**
  * Responds with
  * - 400 if the request is malformed;
- * - 404 if the log is not in `watched`;
+ * - 404 if `listKeys` returns no key for the log;
  * - 403 if the log did not sign the checkpoint;
  * - 409 and the last cosigned size if the old size differs from it, or if the root at the same size differs;
  * - 422 if the proof does not connect the two trees;
@@ -35,14 +35,14 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
 export const cosignCheckpoint = async (
   storage: DurableObjectStorage,
   body: string,
-  watched: readonly VerifierKey[],
+  listKeys: (origin: string) => Promise<readonly VerifierKey[]>,
   signer: NoteSigner,
   clock: Clock,
 ): Promise<Response> => {
   const request = parseAddCheckpointRequest(body);
   const claimed = request === null ? null : parseCheckpoint(request.checkpoint);
   if (request === null || claimed === null) return textResponse(400, "The body must have an old size, a proof and a checkpoint.\n");
-  const keys = watched.filter(({ name }) => name === claimed.origin);
+  const keys = await listKeys(claimed.origin);
   if (keys.length === 0) return textResponse(404, "This witness does not cosign for this log.\n");
   const verdict = await verifyCheckpoint(noteCrypto, request.checkpoint, { origin: claimed.origin, keys });
   if (!verdict.ok) return textResponse(403, "The checkpoint must be signed by the log it names.\n");

@@ -1,8 +1,8 @@
 // The keys and signed checkpoints of a log.
 import { formatCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { keyKinds, parseNote, signNote, type NoteSigner } from "../../core/ledger/note.ts";
+import { parseNote, signNote, type NoteSigner } from "../../core/ledger/note.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
-import { openNoteSigner } from "../../storage/note-keys.ts";
+import { openKeysNamed, type KeySource } from "../../storage/note-keys.ts";
 import * as tables from "./tables.ts";
 import type { SignedCheckpoint } from "./tables.ts";
 
@@ -12,20 +12,11 @@ export interface LogKeys {
   readonly signers: readonly NoteSigner[];
 }
 
-/** Opens secrets in note format, separated by spaces. Throws unless all are log keys with one name, which is the log's origin. */
-export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
-  const signers = await Promise.all(
-    secrets
-      .split(/\s+/)
-      .filter((secret) => secret !== "")
-      .map(openNoteSigner),
-  );
-  const [first] = signers;
-  if (first === undefined || !signers.every(({ key }) => key.kind === keyKinds.log && key.name === first.key.name)) {
-    throw new Error("log keys: not the keys of one log");
-  }
-  return { origin: first.key.name, signers };
-};
+/** Opens a log's keys, whose name is the log's origin. Throws if there are none. */
+export const openLogKeys = async (source: KeySource, origin: string): Promise<LogKeys> => ({
+  origin,
+  signers: await openKeysNamed(source, origin),
+});
 
 const minSignSpacingMs = secondMs; // at most one checkpoint per second for all readers, because each is stored forever
 

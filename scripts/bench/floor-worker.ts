@@ -43,7 +43,7 @@ export default {
     const now = Date.now();
     const entry = {
       id: random(36),
-      shard: 0,
+      shard: "00",
       chain: random(32),
       type: "certificate.issued",
       entityType: "certificate",

@@ -36,7 +36,7 @@ const insertEntries = (
     db
       .prepare(
         `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash, payload_sealed)
-         SELECT (SELECT MAX(ord) FROM changes), value ->> 'chain', value ->> 'id', 0, ?2, 'share', ?3, ?4, value ->> 'hash',
+         SELECT (SELECT MAX(ord) FROM changes), value ->> 'chain', value ->> 'id', '00', ?2, 'share', ?3, ?4, value ->> 'hash',
            value ->> 'sealed' FROM json_each(?1)`,
       )
       .bind(JSON.stringify(Array.from({ length: count }, entry)), type, entityId, now),
@@ -54,10 +54,10 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Floor
       .bind(disclosure),
     db
       .prepare(
-        `INSERT INTO shares (id, business_id, business_name, client_id, environment, consumer_id, consumer_chain, consumer_audit_log, scope, origin, request_evidence, purpose,
+        `INSERT INTO shares (id, business_id, business_name, client_id, environment, consumer_id, consumer_chain, scope, origin, request_evidence, purpose,
            disclosure_hash, duration_days, created_at, stored_at, expires_at, next_due_at, fields_revision, fingerprint, subject_hash, subject_sealed, signature,
            signature_kid, key_sealed, email_index, phone_index, changed_by)
-         VALUES (?1, (SELECT id FROM businesses WHERE id = ?2), 'Acme Solar LLC', ?3, 'live', ?4, ?5, 0, 3, 'https://www.example.com', 'api', 'Send you a solar estimate',
+         VALUES (?1, (SELECT id FROM businesses WHERE id = ?2), 'Acme Solar LLC', ?3, 'live', ?4, ?5, 3, 'https://www.example.com', 'api', 'Send you a solar estimate',
            ?6, 365, ?7, ?7, ?8, ?8, 1, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
       )
       .bind(

@@ -43,10 +43,10 @@ export interface Deployment {
 }
 
 /** Settings that name keys. They are generated once with the keys and uploaded with them, so they never disagree. */
-export const keySettings = ["LEDGER_ORIGIN", "AUDIT_VKEY"] as const;
+export const keySettings = ["LEDGER_ORIGIN"] as const;
 
 /** Settings that a key rotation adds to the secrets. They are uploaded with the keys for the same reason. */
-export const rotationSettings = ["LEDGER_VKEYS", "ISSUER_KEY_FROM", "RETIRED_ISSUER_KEYS"] as const;
+export const rotationSettings = ["ISSUER_KEY_FROM", "RETIRED_ISSUER_KEYS"] as const;
 
 /** Thrown with one line for each option that must be corrected. */
 export class DeploymentError extends Error {

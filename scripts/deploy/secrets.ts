@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256Hex } from "../../core/hash.ts";
-import { generateSecrets, secretNames } from "../generate-secrets.ts";
+import { embeddedSecrets, generateSecrets, serviceSecrets } from "../generate-secrets.ts";
 import { DeploymentError, keySettings, type Deployment } from "./config.ts";
 
 /** Secrets that other companies issue. They are read from the environment and saved in the file. */
@@ -39,15 +39,14 @@ export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date
   const period = `${now.getUTCFullYear()}h${now.getUTCMonth() < 6 ? 1 : 2}`;
   const names = {
     ledgerOrigin: `${hosts.api}/ledger/${period}`,
-    auditOrigins: [`${hosts.api}/audit/0`],
+    auditOrigins: [`${hosts.api}/audit/00`],
     witnessName: `${hosts.api}/witness`,
   };
-  const wanted = secretNames.filter((name) => name !== "ANCHOR_KEY"); // only a Rekor ledger needs it
-  const { secrets, publicParts } = await generateSecrets(wanted, names, now.toISOString());
+  const wanted = embeddedSecrets.filter((name) => name !== "ANCHOR_KEY"); // only a Rekor ledger needs it
+  const { secrets } = await generateSecrets(wanted, names, now.toISOString());
   return {
     ...(secrets as Secrets),
     LEDGER_ORIGIN: names.ledgerOrigin,
-    AUDIT_VKEY: publicParts.vars?.AUDIT_VKEY ?? "",
     ADMIN_TOKEN: randomBytes(32).toString("base64url"),
   };
 };
@@ -64,7 +63,7 @@ export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Recor
 /** Lists what a deployment of these secrets would lack. Values are never included. */
 export const findMissingSecrets = ({ mailTransport }: Deployment, known: readonly string[]): readonly string[] => {
   const required = [
-    ...secretNames.filter((name) => !["ANCHOR_KEY", "LEDGER_AUDITOR_TOKEN"].includes(name)),
+    ...serviceSecrets.filter((name) => name !== "ANCHOR_KEY"),
     ...keySettings,
     ...(mailTransport === "http" ? ["MAIL_HTTP_TOKEN"] : []),
   ];

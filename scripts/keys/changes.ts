@@ -1,12 +1,9 @@
 // What a rotation changes in the secrets of a deployment. Each function takes the current secrets and returns only those that change.
 import { randomBytes } from "node:crypto";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
-import { parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
-import { parseSkey } from "../../core/ledger/note.ts";
 import { minuteMs, toIso } from "../../core/time.ts";
 import { openSigner } from "../../storage/signer.ts";
 import type { Secrets } from "../deploy/secrets.ts";
-import { noteKeyPair } from "../note-secret.ts";
 
 /** Isolates that still have the earlier key can sign for this long after the new one was uploaded. */
 const oldKeySignsMs = 10 * minuteMs;
@@ -51,42 +48,14 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
   };
 };
 
-type LogSetting = "AUDIT" | "LEDGER";
-const getSettingNames = (of: LogSetting) => ({ key: `${of}_KEY`, vkeys: of === "AUDIT" ? "AUDIT_VKEY" : "LEDGER_VKEYS" });
+/** Adds a second log seed. Each log whose keys are derived signs with the keys of both from then on. */
+export const addLogSeed = (secrets: Secrets): Secrets => ({
+  LOG_SEED: `${requireSecret(secrets, "LOG_SEED")} ${Buffer.from(newKey()).toString("base64")}`,
+});
 
-const getVkey = (secret: string): string => {
-  const parsed = parseSkey(secret);
-  if (parsed === null) throw new Error("A log key is not in note format.");
-  return noteKeyPair(parsed.name, parsed.seed, parsed.kind).vkey;
-};
-
-/** Lists the public keys of the secrets that sign. */
-export const listLogVkeys = (secrets: Secrets, of: LogSetting): readonly string[] =>
-  splitWords(secrets[getSettingNames(of).key]).map(getVkey);
-
-/** Adds a second key for each log. Both keys sign from then on. */
-export const addLogKeys = (secrets: Secrets, of: LogSetting): Secrets => {
-  const names = getSettingNames(of);
-  const current = splitWords(requireSecret(secrets, names.key));
-  const added = [...new Set(current.map((secret) => parseSkey(secret)?.name ?? ""))].map((name) => noteKeyPair(name, newKey()));
-  return {
-    [names.key]: [...current, ...added.map(({ secret }) => secret)].join(" "),
-    // The embedded ledger publishes the keys that it signs with. The audit log's witness knows only the keys in this setting.
-    ...(of === "AUDIT" && { AUDIT_VKEY: [...splitWords(secrets.AUDIT_VKEY), ...added.map(({ vkey }) => vkey)].join(" ") }),
-  };
-};
-
-/** Keeps only the newest key of each log for signing. The earlier public keys stay published with the end of their validity. */
-export const removeOldLogKeys = (secrets: Secrets, of: LogSetting, now: number): Secrets => {
-  const names = getSettingNames(of);
-  const current = splitWords(requireSecret(secrets, names.key));
-  const newest = new Map(current.map((secret) => [parseSkey(secret)?.name, secret]));
-  const ended = current.filter((secret) => newest.get(parseSkey(secret)?.name) !== secret).map(getVkey);
-  const published = splitWords(secrets[names.vkeys]);
-  const others = published.filter((text) => !ended.includes(parseKeyWithValidity(text)?.key ?? ""));
+/** Keeps only the newest log seed for signing. The keys of the earlier ones stay published with the end of their validity. */
+export const endOldLogSeeds = (secrets: Secrets, now: number): Secrets => {
+  const seeds = splitWords(requireSecret(secrets, "LOG_SEED"));
   const end = toIso(now + oldKeySignsMs);
-  return {
-    [names.key]: [...newest.values()].join(" "),
-    [names.vkeys]: [...others, ...ended.map((vkey) => `${vkey}@${end}`)].join(" "),
-  };
+  return { LOG_SEED: seeds.map((seed, at) => (at === seeds.length - 1 || seed.includes("@") ? seed : `${seed}@${end}`)).join(" ") };
 };

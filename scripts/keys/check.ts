@@ -1,12 +1,16 @@
 // Compares the keys that a service publishes with the keys that its secrets contain.
 import { fromBase64 } from "../../core/bytes.ts";
 import { parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
+import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
+import { deriveKeySeed, parseLogSeeds } from "../../core/ledger/log-seed.ts";
+import { parseSkey } from "../../core/ledger/note.ts";
 import type { TrustDocument } from "../../core/ledger/trust-document.ts";
 import { openSigner } from "../../storage/signer.ts";
 import type { Secrets } from "../deploy/secrets.ts";
-import { listLogVkeys, splitWords } from "./changes.ts";
+import { noteKeyPair } from "../note-secret.ts";
+import { splitWords } from "./changes.ts";
 
-type CheckedKind = "issuer" | "ledger" | "audit";
+type CheckedKind = "issuer" | "logs";
 
 interface ExpectedKey {
   readonly key: string;
@@ -20,16 +24,24 @@ const parseRetired = (text: string | undefined): readonly ExpectedKey[] =>
     return parsed?.validTo === undefined ? [] : [{ key: parsed.key, validTo: parsed.validTo }];
   });
 
-const listExpectedKeys = async (kind: CheckedKind, secrets: Secrets): Promise<readonly ExpectedKey[]> => {
-  if (kind === "issuer") {
-    const signer = await openSigner(fromBase64(secrets.ISSUER_KEY ?? "") ?? new Uint8Array(), []);
-    return [...signer.publicKeys.map(({ x }) => ({ key: x, validTo: null })), ...parseRetired(secrets.RETIRED_ISSUER_KEYS)];
-  }
-  const of = kind === "audit" ? "AUDIT" : "LEDGER";
-  return [
-    ...listLogVkeys(secrets, of).map((key) => ({ key, validTo: null })),
-    ...parseRetired(kind === "audit" ? secrets.AUDIT_VKEY : secrets.LEDGER_VKEYS),
-  ];
+const listIssuerKeys = async (secrets: Secrets): Promise<readonly ExpectedKey[]> => {
+  const signer = await openSigner(fromBase64(secrets.ISSUER_KEY ?? "") ?? new Uint8Array(), []);
+  return [...signer.publicKeys.map(({ x }) => ({ key: x, validTo: null })), ...parseRetired(secrets.RETIRED_ISSUER_KEYS)];
+};
+
+/** Lists the keys that the log seeds give the published logs of the service, except logs that have secrets of their own. */
+const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly ExpectedKey[] => {
+  const { LEDGER_ORIGIN: ledger = "", AUDIT_KEY: audit = "", LEDGER_KEY: own = "" } = secrets;
+  const isCurrent = ({ role, origin }: TrustDocument["logs"][number]): boolean =>
+    role === "audit" || (role === "primary" && parseLedgerOrigin(ledger, origin) !== null);
+  const names = new Set(logs.filter(isCurrent).map(({ origin }) => origin));
+  const derived = [...names].filter((name) => !splitWords(`${audit} ${own}`).some((secret) => parseSkey(secret)?.name === name));
+  return derived.flatMap((name) =>
+    (parseLogSeeds(secrets.LOG_SEED) ?? []).map(({ seed, validTo }) => ({
+      key: noteKeyPair(name, deriveKeySeed(seed, name)).vkey,
+      validTo: validTo ?? null,
+    })),
+  );
 };
 
 /** Returns a sentence for each key that the service should publish and does not. `api` is the root of the API. */
@@ -40,7 +52,8 @@ export const checkPublishedKeys = async (kind: CheckedKind, secrets: Secrets, ap
   const published = new Map(
     kind === "issuer" ? issuer.keys.map((key) => [key.x, key.valid_to] as const) : logs.map((log) => [log.vkey, log.valid_to] as const),
   );
-  return (await listExpectedKeys(kind, secrets)).flatMap(({ key, validTo }) =>
+  const expected = kind === "issuer" ? await listIssuerKeys(secrets) : listLogKeys(secrets, logs);
+  return expected.flatMap(({ key, validTo }) =>
     published.has(key) && published.get(key) === validTo
       ? []
       : [`The service does not publish ${key} ${validTo === null ? "as a current key" : `as valid to ${validTo}`}.`],

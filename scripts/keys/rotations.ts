@@ -1,9 +1,9 @@
 // The rotations that `npm run keys -- rotate` can do, as steps. A step either changes secrets or lets the service work through its data.
 import { dayMs } from "../../core/time.ts";
 import type { Secrets } from "../deploy/secrets.ts";
-import { addLogKeys, addMasterKey, removeOldLogKeys, removeOldMasterKeys, replaceIssuerKey } from "./changes.ts";
+import { addLogSeed, addMasterKey, endOldLogSeeds, removeOldMasterKeys, replaceIssuerKey } from "./changes.ts";
 
-export const rotationKinds = ["master", "index", "issuer", "ledger", "audit", "webhook"] as const;
+export const rotationKinds = ["master", "index", "issuer", "logs", "webhook"] as const;
 export type RotationKind = (typeof rotationKinds)[number];
 
 export interface RotationStep {
@@ -22,15 +22,15 @@ export interface RotationStep {
  */
 const masterKeyWaitMs = 8 * dayMs;
 
-/** Readers who rely on certificates have this long to save the new key before the earlier one stops signing. */
+/** Readers who rely on certificates have this long to save the new keys before the earlier ones stop signing. */
 const logKeyWaitMs = 30 * dayMs;
 
-const logSteps = (of: "AUDIT" | "LEDGER"): readonly RotationStep[] => [
-  { title: "Add a second key. Both keys sign.", afterMs: 0, change: (secrets) => addLogKeys(secrets, of) },
+const logSteps: readonly RotationStep[] = [
+  { title: "Add a second seed. Each log signs with the keys of both.", afterMs: 0, change: addLogSeed },
   {
-    title: "Stop signing with the earlier key, at least 30 days after the first step. It stays published.",
+    title: "Stop signing with the earlier keys, at least 30 days after the first step. They stay published.",
     afterMs: logKeyWaitMs,
-    change: (secrets, now) => removeOldLogKeys(secrets, of, now),
+    change: endOldLogSeeds,
   },
 ];
 
@@ -52,8 +52,7 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
       change: replaceIssuerKey,
     },
   ],
-  ledger: logSteps("LEDGER"),
-  audit: logSteps("AUDIT"),
+  logs: logSteps,
 };
 
 /** Why a kind of key has no rotation, and what to do instead. */

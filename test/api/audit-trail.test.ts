@@ -1,5 +1,6 @@
 // Tests of GET /v1/business/portal/audit from the view of a reader who trusts nothing: everything it returns is verified with core alone
 // and the published keys.
+import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createGenesisHead, verifyEntries, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
@@ -77,7 +78,7 @@ beforeAll(async () => {
   for (let n = 0; n < 3; n += 1) await issueCertificate();
   const { cert_id } = await issueCertificate();
   await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live);
-  await platform.auditLogStub(0).drainNow();
+  await platform.auditLogStub(firstShard).drainNow();
   await checkpointAuditLogs(platform, Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
   await submitAnchors(platform);
   whole = await trailOf(world.memberEmail, "?limit=200");

@@ -7,7 +7,7 @@ import { sha256 } from "../../core/hash.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
 import { vkeyFromSpki } from "../../core/ledger/rekor-receipt.ts";
 import { loadConfig, type Env } from "../../workers/env.ts";
-import { createRandomSecret, createSecret, createSecretFromSeed, deriveVkey } from "../support/note-keys.ts";
+import { createRandomSecret, createSecret, createSecretFromSeed, deriveLogVkey, deriveVkey } from "../support/note-keys.ts";
 import { createEntryCall, productionSettings } from "../support/world.ts";
 
 const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
@@ -20,7 +20,7 @@ const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = 
 };
 
 const origin = "ledger.svc.test/ledger/test";
-const audit = "svc.test/audit/0";
+const audit = "api.svc.test/audit/00";
 const logKey = await createRandomSecret(origin);
 const witnessKey = await createRandomSecret("ledger.svc.test/witness", keyKinds.witness);
 const foreignVkey = await deriveVkey(await createRandomSecret("ledger.other.test/ledger/1"));
@@ -37,7 +37,10 @@ const pkcs8Key = async (): Promise<string> => {
 };
 
 const unfit: readonly (readonly [setting: string, what: string, value: string])[] = [
-  ["LEDGER_KEY", "that is missing", ""],
+  ["LOG_SEED", "that is missing", ""],
+  ["LOG_SEED", "of few distinct bytes", toBase64(new Uint8Array(32).fill(7))],
+  ["LOG_SEED", "that is short", toBase64(sha256("a log seed").subarray(1))],
+  ["LOG_SEED", "with garbage beside a good one", `${toBase64(sha256("a log seed"))} garbage`],
   ["LEDGER_KEY", "of a witness", await createRandomSecret(origin, keyKinds.witness)],
   ["LEDGER_KEY", "of few distinct bytes", await createSecret(origin, 21)],
   [
@@ -56,20 +59,14 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
   ["LEDGER_WITNESS_KEY", "of a log", await createRandomSecret("ledger.svc.test/witness")],
   ["LEDGER_WITNESS_KEY", "of few distinct bytes", await createSecret("ledger.svc.test/witness", 22, keyKinds.witness)],
   ["LEDGER_WITNESS_KEY", "of a development machine", await createRandomSecret("localhost/witness", keyKinds.witness)],
-  ["AUDIT_KEY", "that is missing", ""],
-  ["AUDIT_KEY", "of a development machine", await createRandomSecret("localhost/audit/0")],
-  ["AUDIT_KEY", "under an IP address", await createRandomSecret("127.0.0.1/audit/0")],
+  ["AUDIT_KEY", "of a development machine", await createRandomSecret("localhost/audit/00")],
+  ["AUDIT_KEY", "under an IP address", await createRandomSecret("127.0.0.1/audit/00")],
   ["AUDIT_KEY", "of few distinct bytes", await createSecret(audit, 40)],
   ["AUDIT_KEY", "of a witness", await createRandomSecret(audit, keyKinds.witness)],
-  ["AUDIT_KEY", "without audit log 0", await createRandomSecret("svc.test/audit/1")],
-  ["AUDIT_KEY", "with a noncanonical audit log number", await createRandomSecret("svc.test/audit/00")],
-  ["AUDIT_KEY", "that is garbage", "svc.test/audit/0"],
-  ["AUDIT_VKEY", "that is garbage", "svc.test/audit/0+aaaaaaaa+AAAA"],
-  [
-    "AUDIT_VKEY",
-    "of another audit log, which its witness would watch instead",
-    await deriveVkey(await createRandomSecret("svc.test/audit/1")),
-  ],
+  ["AUDIT_KEY", "under another host", await createRandomSecret("svc.test/audit/00")],
+  ["AUDIT_KEY", "of a name without a shard", await createRandomSecret("api.svc.test/audit/0")],
+  ["AUDIT_KEY", "that is garbage", audit],
+  ["AUDIT_VKEY", "that is garbage", `${audit}+aaaaaaaa+AAAA`],
   ["LEDGER_WRITE_TOKEN", "that is missing", ""],
   ["LEDGER_WRITE_TOKEN", "that is short", token.slice(1)],
   ["LEDGER_WRITE_TOKEN", "of few distinct characters", "abcdefgh".repeat(4)],
@@ -114,7 +111,8 @@ afterEach(() => {
 describe("a production deployment", () => {
   test("starts with random keys", () => {
     expect(faultsOf({})).toEqual([]);
-    expect(faultsOf({ LEDGER_WITNESS_KEY: "", AUDIT_VKEY: "" })).toEqual([]);
+    expect(faultsOf({ LEDGER_KEY: "", LEDGER_WITNESS_KEY: "" })).toEqual([]);
+    expect(faultsOf({ LOG_SEED: `${toBase64(sha256("one"))} ${toBase64(sha256("two"))}` })).toEqual([]);
     expect(faultsOf({ LEDGER_KEY: `${logKey} ${logKey}` })).toEqual([]);
   });
 
@@ -132,11 +130,9 @@ describe("a production deployment", () => {
     };
     expect(faultsOf(shared)).toEqual(["LEDGER_WITNESS_KEY"]);
     const auditKey = await createSecretFromSeed(audit, seed);
-    expect(faultsOf({ AUDIT_KEY: auditKey, AUDIT_VKEY: await deriveVkey(auditKey), ...shared })).toEqual([
-      "LEDGER_KEY",
-      "LEDGER_WITNESS_KEY",
-    ]);
+    expect(faultsOf({ AUDIT_KEY: auditKey, ...shared })).toEqual(["LEDGER_KEY", "LEDGER_WITNESS_KEY"]);
     expect(faultsOf({ ISSUER_KEY: toBase64(seed), LEDGER_KEY: shared.LEDGER_KEY })).toEqual(["LEDGER_KEY"]);
+    expect(faultsOf({ ISSUER_KEY: toBase64(seed), LOG_SEED: toBase64(seed) })).toEqual(["LOG_SEED"]);
   });
 
   test("refuses one token for writing and for reading", () => {
@@ -149,8 +145,8 @@ describe("a production deployment", () => {
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
     for (const setting of ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "AUDIT_KEY"] as const) {
       lines.length = 0;
-      const change: Record<string, string> = { [setting]: withWrongId(productionSettings[setting]) };
-      if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // Without this, the check of the witness's key list fails first.
+      const secrets = { ...productionSettings, AUDIT_KEY: await createRandomSecret(audit) };
+      const change: Record<string, string> = { [setting]: withWrongId(secrets[setting]) };
       const answer = await createEntryCall({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
       expect([answer.status, answer.body.error.code], setting).toEqual([503, "misconfigured"]);
       expect(lines.join(), setting).toContain(`not configured to run: ${setting}`);
@@ -196,7 +192,7 @@ describe("a production deployment", () => {
     ]);
     const settings = {
       ...productionSettings,
-      AUDIT_VKEY: [productionSettings.AUDIT_VKEY, await deriveVkey(earlierAudit), foreignVkey].join(" "),
+      AUDIT_VKEY: [await deriveVkey(earlierAudit), foreignVkey].join(" "),
       LEDGER_VKEYS: await deriveVkey(earlierLedger),
     };
     const { logs } = (await createEntryCall(settings, "https://api.svc.test")("/.well-known/svc-trust.json")).body as {
@@ -205,7 +201,9 @@ describe("a production deployment", () => {
     expect(logs.map(({ vkey, role }) => [role, vkey])).toEqual([
       ["primary", await deriveVkey(productionSettings.LEDGER_KEY)],
       ["primary", await deriveVkey(earlierLedger)],
-      ["audit", productionSettings.AUDIT_VKEY],
+      ["primary", await deriveLogVkey("ledger.svc.test/ledger/01-test")],
+      ["audit", await deriveLogVkey("api.svc.test/audit/00")],
+      ["audit", await deriveLogVkey("api.svc.test/audit/01")],
       ["audit", await deriveVkey(earlierAudit)],
     ]);
   });
@@ -219,8 +217,8 @@ describe("a production deployment", () => {
 describe("a development deployment", () => {
   test("starts with fixed keys under a local name", async () => {
     expect(faultsOf({}, {})).toEqual([]);
-    const local = await createSecret("localhost/audit/0", 9);
-    expect(faultsOf({ AUDIT_KEY: local, AUDIT_VKEY: await deriveVkey(local) }, {})).toEqual([]);
+    const local = { BASE_URL: "http://localhost:8787/v1", AUDIT_KEY: await createSecret("localhost/audit/00", 9) };
+    expect(faultsOf(local, {})).toEqual([]);
   });
 
   test("requires keys of the right kind and name, like a production deployment", () => {

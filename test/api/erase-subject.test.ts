@@ -1,4 +1,5 @@
 // Tests of POST /v1/certs/{id}/erase-subject: the person's personal data is erased from every store, and the proof of the consent remains.
+import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -142,10 +143,10 @@ describe("a person who is erased", () => {
 
   test("R2: is in the evidence as an audit entry without personal data, and the pack is valid", async () => {
     const { certId } = await issueWithAllTraces();
-    await platform.auditLogStub(0).drainNow();
+    await platform.auditLogStub(firstShard).drainNow();
     await submitAnchors(platform);
     await eraseCertificate(certId);
-    await platform.auditLogStub(0).drainNow();
+    await platform.auditLogStub(firstShard).drainNow();
     await checkpointAuditLogs(platform, Math.floor(Date.now() / (15 * minuteMs) + 1) * 15 * minuteMs);
     const bundle = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, key)).body.data;
     const entry = bundle.audit.entries.find(({ type }: { type: string }) => type === "certificate.subject_erased");

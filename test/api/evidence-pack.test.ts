@@ -1,5 +1,6 @@
 // Tests of the evidence pack as zip, HTML and JSON. Only the offline verifier decides whether they are valid.
 import { statementsSql } from "../support/statements-sql.ts";
+import { firstShard } from "../../core/ids.ts";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../core/bytes.ts";
@@ -49,7 +50,7 @@ const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string =>
 
 /** Drains the audit log and anchors everything. If that fails, the assertion shows the ledger's error. */
 const anchorAll = async (): Promise<void> => {
-  await platform.auditLogStub(0).drainNow();
+  await platform.auditLogStub(firstShard).drainNow();
   await submitAnchors(platform);
   await waitUntilSettled(); // The issuance's background work may still hold the lease.
   const { results } = await env.DB.prepare(`SELECT last_error FROM ${statementsSql} WHERE status <> 'anchored'`).all();
@@ -140,7 +141,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     const first = filesOf(await zipOf(certId));
     await getWithKey(`/v1/certs/${certId}`, key);
     await issueAnchored(); // The ledger and the audit log grow in between.
-    await platform.auditLogStub(0).drainNow();
+    await platform.auditLogStub(firstShard).drainNow();
     const second = filesOf(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);
     for (const [path, bytes] of first) {
@@ -185,7 +186,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     const json = { "content-type": "application/json" };
     const withdrawn = await call(`/v1/certs/${cert_id}/opt-out/manage`, { method: "POST", headers: json, body: JSON.stringify({ token }) });
     expect(withdrawn.status, withdrawn.text).toBe(200);
-    await platform.auditLogStub(0).drainNow();
+    await platform.auditLogStub(firstShard).drainNow();
     await submitAnchors(platform);
     const report = await verifyZip(await zipOf(cert_id));
     expect(report).toMatchObject({ failed: null });
@@ -234,7 +235,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
       .first<{ id: string; chain: string }>();
     await copyAuditEntry(env.DB, asked?.id ?? "", asked?.chain ?? "", 1_000);
     await withdrawCertificate(mine);
-    await platform.auditLogStub(0).drainNow();
+    await platform.auditLogStub(firstShard).drainNow();
     await submitAnchors(platform);
     const files = filesOf(await zipOf(mine.certId));
     const types = textIn(files, "audit/entries.jsonl")
@@ -277,7 +278,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("is returned without the audit part while the audit log is unavailable", async () => {
-    const holder = platform as { auditLogStub: (number: number) => unknown };
+    const holder = platform as { auditLogStub: unknown };
     const { auditLogStub } = holder;
     holder.auditLogStub = () => {
       throw new Error("Network connection lost.");

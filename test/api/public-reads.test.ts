@@ -24,7 +24,7 @@ describe("Q1: public reads", () => {
     "/.well-known/jwks.json",
     "/.well-known/svc-trust.json",
     "/ledger/test/checkpoint",
-    "/audit/0/checkpoint",
+    "/audit/00/checkpoint",
   ])("of %s return 429 past the limit per minute for that address alone", async (path) => {
     const service = createServiceCall({ ...strict, LIMIT_PUBLIC_READ_PER_IP: "3/60" });
     const statuses: number[] = [];

@@ -1,4 +1,5 @@
 // Tests of each actor's text form, of reading it, and of the audit payload that contains it. Audit chains commit to both, so neither may ever change.
+import { firstShard } from "../../core/ids.ts";
 import { describe, expect, test } from "vitest";
 import { formatActor, parseActor, type Actor } from "../../core/actor.ts";
 import { toCanonicalJson } from "../../core/canonical-json.ts";
@@ -25,7 +26,7 @@ describe("formatActor and toAuditPayload", () => {
       entityType: "certificate",
       entityId: "cc_1",
       at: 1,
-      chains: [{ tag: "t", auditLog: 0 }],
+      chains: [{ tag: "t", auditLog: firstShard }],
       actor,
       payload: { note: 1 },
     };

@@ -6,20 +6,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
-import { keyKinds, parseSkey, parseVkey, formatVkey } from "../../core/ledger/note.ts";
+import { keyKinds, type KeyKind, parseSkey, parseVkey, formatVkey } from "../../core/ledger/note.ts";
 import { parseAnchorPrivateKey } from "../../core/ledger/rekor.ts";
-import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
+import { noteCrypto, openKeysNamed, openNoteSigner } from "../../storage/note-keys.ts";
 import { openSigner } from "../../storage/signer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-keys-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const ledger = "ledger.example.com/ledger/2026h2";
-const audit = "api.example.com/audit/0";
+const audit = "api.example.com/audit/00";
 const names = ["--ledger-origin", ledger, "--audit-origin", audit];
 
 interface Public {
-  readonly vars: { readonly AUDIT_VKEY: string; readonly LEDGER_VKEYS: string };
+  readonly vars?: { readonly AUDIT_VKEY?: string; readonly LEDGER_VKEYS?: string };
   readonly logs: readonly { readonly origin: string; readonly vkey: string; readonly role: string }[];
   readonly witnesses: readonly string[];
   readonly issuer_keys: readonly object[];
@@ -34,8 +34,8 @@ const secrets = JSON.parse(first.stdout) as Record<string, string>;
 const published = publicOf(first.stderr);
 
 const secretNames = [
-  ...["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY"],
-  ...["LEDGER_WRITE_TOKEN", "LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_AUDITOR_TOKEN"],
+  ...["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "ANCHOR_KEY"],
+  ...["LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"],
 ];
 
 /** Returns the faults that `loadConfig` reports for production deployments with these secrets, one per line. */
@@ -45,7 +45,6 @@ const configured = (...deployments: readonly Readonly<Record<string, string>>[])
     ...Object.fromEntries(["BASE_URL", "VERIFY_URL", "CDN_URL", "APP_URL"].map((name) => [name, "https://api.example.com"])),
     MCP_URL: "https://api.example.com/mcp",
     LEDGER_ORIGIN: ledger,
-    AUDIT_VKEY: published.vars.AUDIT_VKEY,
     MAIL_FROM: "no-reply@example.com",
     MAIL_TRANSPORT: "http",
     MAIL_HTTP_URL: "https://mail.example/send",
@@ -67,7 +66,7 @@ describe("npm run keys", () => {
   });
 
   test("generates keys that a production deployment accepts, each of which is required", () => {
-    const needed = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "LEDGER_KEY", "LEDGER_WRITE_TOKEN"];
+    const needed = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "LEDGER_WRITE_TOKEN"];
     const without = (name: string): Record<string, string> => Object.fromEntries(Object.entries(secrets).filter(([one]) => one !== name));
     const [whole, ...lacking] = configured(secrets, ...needed.map(without));
     expect(whole).toBe("fit to run");
@@ -81,17 +80,26 @@ describe("npm run keys", () => {
 
   test("generates 256 bits for each key", () => {
     expect(fromBase64(/^1:(.+)$/.exec(secrets.MASTER_KEYS ?? "")?.[1] ?? "")).toHaveLength(32);
-    for (const name of ["INDEX_KEY", "ISSUER_KEY"]) expect(fromBase64(secrets[name] ?? "")).toHaveLength(32);
+    for (const name of ["INDEX_KEY", "ISSUER_KEY", "LOG_SEED"]) expect(fromBase64(secrets[name] ?? "")).toHaveLength(32);
     for (const name of ["LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"]) expect(fromBase64Url(secrets[name] ?? "")).toHaveLength(32);
     expect(parseAnchorPrivateKey(secrets.ANCHOR_KEY ?? "")?.number).toHaveLength(32);
   });
 
+  test("publishes the keys that the service derives from the log seed", async () => {
+    const derive = async (name: string, kind?: KeyKind): Promise<string | undefined> =>
+      (await openKeysNamed({ secrets: "", logSeed: secrets.LOG_SEED }, name, kind)).map(({ key }) => formatVkey(key))[0];
+    expect(published.logs.map(({ vkey }) => vkey)).toEqual([await derive(audit), await derive(ledger)]);
+    expect(published.witnesses).toEqual([await derive("ledger.example.com/witness", keyKinds.witness)]);
+  });
+
   test.each([
-    ["LEDGER_KEY", ledger, keyKinds.log, () => published.vars.LEDGER_VKEYS],
-    ["AUDIT_KEY", audit, keyKinds.log, () => published.vars.AUDIT_VKEY],
-    ["LEDGER_WITNESS_KEY", "ledger.example.com/witness", keyKinds.witness, () => published.witnesses[0]],
-  ])("generates %s under the name %s with the public part to publish", async (secretName, name, kind, vkey) => {
-    const secret = secrets[secretName] ?? "";
+    ["LEDGER_KEY", ledger, keyKinds.log, ({ vars }: Public) => vars?.LEDGER_VKEYS],
+    ["AUDIT_KEY", audit, keyKinds.log, ({ vars }: Public) => vars?.AUDIT_VKEY],
+    ["LEDGER_WITNESS_KEY", "ledger.example.com/witness", keyKinds.witness, ({ witnesses }: Public) => witnesses[0]],
+  ])("generates %s under the name %s with the public part to publish", async (secretName, name, kind, vkeyOf) => {
+    const { stdout, stderr } = run(...names, "--only", secretName, "--json");
+    const secret = (JSON.parse(stdout) as Record<string, string>)[secretName] ?? "";
+    const vkey = () => vkeyOf(publicOf(stderr));
     const { key } = await openNoteSigner(secret);
     expect(key).toMatchObject({ name, kind });
     expect(formatVkey(key)).toBe(vkey());
@@ -146,6 +154,7 @@ describe("npm run keys", () => {
     expect(Object.keys(service ?? {}).filter((name) => name in (log ?? {}))).toEqual(["LEDGER_WRITE_TOKEN"]);
     expect(service?.LEDGER_WRITE_TOKEN).toBe(log?.LEDGER_WRITE_TOKEN);
     expect(Object.keys(log ?? {})).toContain("LEDGER_KEY");
+    expect(Object.keys(service ?? {})).toContain("LOG_SEED");
   });
 
   test("generates a single key without the public parts of others", () => {
@@ -155,9 +164,9 @@ describe("npm run keys", () => {
   });
 
   test("puts the keys of several audit logs into one secret", () => {
-    const { stdout } = run(...names, "--audit-origin", "api.example.com/audit/1", "--json");
+    const { stdout } = run(...names, "--audit-origin", "api.example.com/audit/0a", "--only", "AUDIT_KEY", "--json");
     const shards = (JSON.parse(stdout) as { AUDIT_KEY: string }).AUDIT_KEY.split(" ").map((secret) => parseSkey(secret)?.name);
-    expect(shards).toEqual([audit, "api.example.com/audit/1"]);
+    expect(shards).toEqual([audit, "api.example.com/audit/0a"]);
   });
 
   test.each([

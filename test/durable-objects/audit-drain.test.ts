@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log/object.ts";
 import type { ShardId } from "../../core/ids.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
+import { getAuditReader } from "../../storage/audit-entries.ts";
 import { appendAuditedChanges, countUnreadEntries } from "../support/changes.ts";
-import { getAuditLogStub, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
+import { getAuditLogStub, toAuditLog, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
 // Log numbers that only this file uses, because the storage cleanup between files skips idle objects.
 let written = 0;
@@ -16,7 +17,7 @@ const commitRows = async (db: D1Database, shard: number, chain: string, count: n
     written += 1;
     return `outbox-${written}`;
   });
-  await appendAuditedChanges(db, ids, shard, chain);
+  await appendAuditedChanges(db, ids, toAuditLog(shard), chain);
   return ids;
 };
 
@@ -25,7 +26,7 @@ const commitMany = (db: D1Database, shard: number, chain: string, count: number)
   appendAuditedChanges(
     db,
     Array.from({ length: count }, (_, i) => `many-${shard}-${chain}-${i}`),
-    shard,
+    toAuditLog(shard),
     chain,
   );
 
@@ -67,47 +68,49 @@ const failing = (db: D1Database, text: string, failures: number): { db: D1Databa
 
 describe("reading the change logs", () => {
   test("drains every shard soon after a request and marks the rows", async () => {
-    const stub = getAuditLogStub(21);
+    const stub = getAuditLogStub(toAuditLog(21));
     const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, there, 2);
     await commitRows(env.DB, 22, here, 1); // belongs to another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
-    await eventually(async () => (await countUnreadEntries(env.DB, 21)) + (await countUnreadEntries(env.DB_01, 21)) === 0);
+    await eventually(
+      async () => (await countUnreadEntries(env.DB, toAuditLog(21))) + (await countUnreadEntries(env.DB_01, toAuditLog(21))) === 0,
+    );
     expect(await lengthOf(stub, here)).toBe(3);
     expect(await lengthOf(stub, there)).toBe(2);
-    expect(await countUnreadEntries(env.DB, 22)).toBe(1);
+    expect(await countUnreadEntries(env.DB, toAuditLog(22))).toBe(1);
     const { page, proven } = await fetchChainWithProof(stub, there);
     expect(page.entries.map(({ shard }) => shard)).toEqual(["01", "01"]);
-    expect(await verifyChain(21, page, proven)).toBe("ok");
+    expect(await verifyChain(toAuditLog(21), page, proven)).toBe("ok");
     await eventually(async () => (await alarmOf(stub)) === null); // no work left, so no alarm
   });
 
   test("keeps the order of the rows and reads more than one page", { timeout: 60_000 }, async () => {
-    const stub = getAuditLogStub(22);
+    const stub = getAuditLogStub(toAuditLog(22));
     const chain = toChainTag(0x21);
     const ids = [...(await commitRows(env.DB, 22, chain, 600)), ...(await commitRows(env.DB, 22, chain, 650))];
     expect(await stub.drainNow()).toMatchObject({ hasMore: false });
     const page = (await stub.getChainPage(chain, 2_000)) as ChainPage;
     expect(page.entries.map(({ change_id }) => change_id)).toEqual(ids.toReversed());
-    expect(await countUnreadEntries(env.DB, 22)).toBe(0);
+    expect(await countUnreadEntries(env.DB, toAuditLog(22))).toBe(0);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
   test("continues at once when more rows wait than one run may take", { timeout: 60_000 }, async () => {
-    const stub = getAuditLogStub(29);
+    const stub = getAuditLogStub(toAuditLog(29));
     await commitMany(env.DB, 29, toChainTag(0x91), 10_001);
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       const next = await state.storage.getAlarm();
       expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // instead of 15 seconds, the delay after a failure
     });
-    await eventually(async () => (await countUnreadEntries(env.DB, 29)) === 0);
+    await eventually(async () => (await countUnreadEntries(env.DB, toAuditLog(29))) === 0);
     expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);
   });
 
   test("appends no row twice after a crash between append and mark (C3)", async () => {
-    const stub = getAuditLogStub(23);
+    const stub = getAuditLogStub(toAuditLog(23));
     const chain = toChainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
     const { db } = failing(env.DB, 'insert into "change_readers"', 1);
@@ -116,15 +119,15 @@ describe("reading the change logs", () => {
       await expect(dying.drainNow()).rejects.toMatchObject({ cause: { kind: "outage" } });
     });
     expect(await lengthOf(stub, chain)).toBe(5);
-    expect(await countUnreadEntries(env.DB, 23)).toBe(5);
+    expect(await countUnreadEntries(env.DB, toAuditLog(23))).toBe(5);
     await evictDurableObject(stub);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
-    expect(await countUnreadEntries(env.DB, 23)).toBe(0);
+    expect(await countUnreadEntries(env.DB, toAuditLog(23))).toBe(0);
     expect(await lengthOf(stub, chain)).toBe(5);
   });
 
   test("appends no row twice when eight drains run at once (C2)", async () => {
-    const stub = getAuditLogStub(23);
+    const stub = getAuditLogStub(toAuditLog(23));
     const chain = toChainTag(0x32);
     await commitRows(env.DB, 23, chain, 40);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => stub.drainNow()));
@@ -133,7 +136,7 @@ describe("reading the change logs", () => {
   });
 
   test("tries an eleventh time after ten failures in a row (C4)", async () => {
-    const stub = getAuditLogStub(24);
+    const stub = getAuditLogStub(toAuditLog(24));
     const chain = toChainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
     const { db, failed } = failing(env.DB, 'from "changes"', 10);
@@ -149,11 +152,11 @@ describe("reading the change logs", () => {
       expect(await state.storage.getAlarm()).toBeNull();
     });
     expect(await lengthOf(stub, chain)).toBe(2);
-    expect(await countUnreadEntries(env.DB, 24)).toBe(0);
+    expect(await countUnreadEntries(env.DB, toAuditLog(24))).toBe(0);
   });
 
   test("drains the other shards while one fails, and tries that one again", async () => {
-    const stub = getAuditLogStub(24);
+    const stub = getAuditLogStub(toAuditLog(24));
     const [broken, sound] = [toChainTag(0x42), toChainTag(0x43)];
     await commitRows(env.DB, 24, broken, 1);
     await commitRows(env.DB_01, 24, sound, 2);
@@ -168,14 +171,14 @@ describe("reading the change logs", () => {
       expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // draining one shard ignores failures in other shards
       await expect(log.drainNow("00" as ShardId)).rejects.toThrow();
     });
-    expect(await countUnreadEntries(env.DB_01, 24)).toBe(0);
+    expect(await countUnreadEntries(env.DB_01, toAuditLog(24))).toBe(0);
     expect(await lengthOf(stub, sound)).toBe(4);
-    expect(await countUnreadEntries(env.DB, 24)).toBe(1);
+    expect(await countUnreadEntries(env.DB, toAuditLog(24))).toBe(1);
     expect(await stub.drainNow()).toMatchObject({ appended: 1 });
   });
 
   test("drains with an alarm that was set before a restart (C3)", async () => {
-    const stub = getAuditLogStub(25);
+    const stub = getAuditLogStub(toAuditLog(25));
     const chain = toChainTag(0x51);
     await commitRows(env.DB, 25, chain, 1);
     await runInDurableObject(stub, (_, state) => state.storage.setAlarm(Date.now() + 60_000));
@@ -185,36 +188,38 @@ describe("reading the change logs", () => {
   });
 
   test("sets only malformed entries aside", async () => {
-    const stub = getAuditLogStub(26);
+    const stub = getAuditLogStub(toAuditLog(26));
     const chain = toChainTag(0x61);
     await commitRows(env.DB, 26, "not a tag", 1);
     await commitRows(env.DB, 26, chain, 3);
     expect(await stub.drainNow()).toEqual({ appended: 3, hasMore: false });
-    expect(await countUnreadEntries(env.DB, 26)).toBe(1);
+    expect(await countUnreadEntries(env.DB, toAuditLog(26))).toBe(1);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
   test("appends an entry that was set aside once it is well-formed", async () => {
-    const stub = getAuditLogStub(19);
+    const stub = getAuditLogStub(toAuditLog(19));
     const chain = toChainTag(0xa1);
     await commitRows(env.DB, 19, "not a tag either", 1);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
     await env.DB.batch([
       env.DB.prepare("UPDATE audit_entries SET chain = ? WHERE chain = 'not a tag either'").bind(chain),
-      env.DB.prepare("UPDATE change_exceptions SET next_at = 0 WHERE reader = 'audit/19'"),
+      env.DB.prepare("UPDATE change_exceptions SET next_at = 0 WHERE reader = ?").bind(getAuditReader(toAuditLog(19))),
     ]);
     expect(await stub.drainNow()).toEqual({ appended: 1, hasMore: false });
     expect(await lengthOf(stub, chain)).toBe(1);
-    expect(await countUnreadEntries(env.DB, 19)).toBe(0);
+    expect(await countUnreadEntries(env.DB, toAuditLog(19))).toBe(0);
   });
 
   test("appends what follows after the database was set back, and nothing twice", async () => {
-    const stub = getAuditLogStub(18);
+    const stub = getAuditLogStub(toAuditLog(18));
     const chain = toChainTag(0xb1);
     await commitRows(env.DB, 18, chain, 3);
     await stub.drainNow();
     // The last two changes are lost, and other changes get their numbers. The log still has its position after them.
-    const { results } = await env.DB.prepare("SELECT ord FROM audit_entries WHERE audit_log = 18 ORDER BY ord").all<{ ord: number }>();
+    const { results } = await env.DB.prepare("SELECT ord FROM audit_entries WHERE audit_log = ? ORDER BY ord")
+      .bind(toAuditLog(18))
+      .all<{ ord: number }>();
     const kept = results[0]?.ord as number;
     await env.DB.batch([
       env.DB.prepare("DELETE FROM audit_entries WHERE ord > ?").bind(kept),
@@ -223,11 +228,11 @@ describe("reading the change logs", () => {
     await commitRows(env.DB, 18, chain, 2);
     expect(await stub.drainNow()).toEqual({ appended: 2, hasMore: false });
     expect(await lengthOf(stub, chain)).toBe(5);
-    expect(await countUnreadEntries(env.DB, 18)).toBe(0);
+    expect(await countUnreadEntries(env.DB, toAuditLog(18))).toBe(0);
   });
 
   test("drains rows behind a full page of malformed ones without reading that page forever", { timeout: 60_000 }, async () => {
-    const stub = getAuditLogStub(28);
+    const stub = getAuditLogStub(toAuditLog(28));
     await commitMany(env.DB, 28, "no tag either", 600);
     await commitRows(env.DB, 28, toChainTag(0x81), 2);
     expect(await stub.drainNow()).toEqual({ appended: 2, hasMore: false });
@@ -236,18 +241,18 @@ describe("reading the change logs", () => {
   });
 
   test("drains nothing while the log is frozen, and keeps checking", async () => {
-    const stub = getAuditLogStub(27);
+    const stub = getAuditLogStub(toAuditLog(27));
     await commitRows(env.DB, 27, toChainTag(0x71), 1);
     await stub.checkHighwater("1", "00".repeat(32));
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 30_000);
     });
-    expect(await countUnreadEntries(env.DB, 27)).toBe(1);
+    expect(await countUnreadEntries(env.DB, toAuditLog(27))).toBe(1);
   });
 
   test("keeps an alarm that is due sooner than the request", async () => {
-    const stub = getAuditLogStub(20);
+    const stub = getAuditLogStub(toAuditLog(20));
     await runInDurableObject(stub, async (log, state) => {
       const due = Date.now() + 10;
       await state.storage.setAlarm(due);

@@ -15,6 +15,7 @@ import { noteCrypto } from "../../storage/note-keys.ts";
 import {
   buildAuditRow,
   getAuditLogStub,
+  toAuditLog,
   getAuditTrust,
   toChainTag,
   verifyChain,
@@ -31,7 +32,7 @@ const iso = (minutes: number): string => new Date(1_772_600_000_000 + minutes * 
 
 describe("audit chains", () => {
   test("have the hashes of the test vectors", async () => {
-    const stub = getAuditLogStub(1);
+    const stub = getAuditLogStub(toAuditLog(1));
     const { audit } = vectors;
     await stub.append(Array.from({ length: audit.index }, (_, at) => buildAuditRow(`filler ${at}`, toChainTag(at + 1))));
     const rows = audit.entries.map(({ canonical }, at): AuditRow => {
@@ -56,7 +57,7 @@ describe("audit chains", () => {
   test("have no gap and no fork after a thousand concurrent appends for seven principals (C1, C2)", {
     timeout: 60_000,
   }, async () => {
-    const stub = getAuditLogStub(2);
+    const stub = getAuditLogStub(toAuditLog(2));
     const rows = Array.from({ length: 1_000 }, (_, at) => buildAuditRow(`row ${at}`, toChainTag(at % 7)));
     const outcomes = await Promise.all(rows.map((row) => stub.append([row])));
     expect(outcomes.every((outcome) => outcome?.appended === 1)).toBe(true);
@@ -66,7 +67,7 @@ describe("audit chains", () => {
     for (let index = 0; index < 7; index += 1) {
       const { page, proven } = await fetchChainWithProof(stub, toChainTag(index));
       expect(page.entries).toHaveLength(index < 6 ? 143 : 142);
-      expect(await verifyChain(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+      expect(await verifyChain(toAuditLog(2), page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
       for (const { log_index } of page.entries) seen.add(log_index);
     }
     expect(seen.size).toBe(1_000);
@@ -90,12 +91,12 @@ describe("audit chains", () => {
     expect(isConsistent(sha256, older, newer, proof)).toBe(true);
     for (let index = 0; index < 7; index += 1) {
       const { page, proven } = await fetchChainWithProof(stub, toChainTag(index));
-      expect(await verifyChain(2, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
+      expect(await verifyChain(toAuditLog(2), page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
     }
   });
 
   test("have one entry each for an event that concerns two principals", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const [a, b] = [toChainTag(0xa), toChainTag(0xb)];
     expect(await stub.append([buildAuditRow("both", a), buildAuditRow("both", b), buildAuditRow("both", a)])).toEqual({
       appended: 2,
@@ -110,7 +111,7 @@ describe("audit chains", () => {
   });
 
   test("skip malformed rows and report their ids", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const good = buildAuditRow("good", toChainTag(0xd));
     const outcome = await stub.append([
       buildAuditRow("upper-case tag", "ABCDEF00112233445566778899AABBCC"),
@@ -123,7 +124,7 @@ describe("audit chains", () => {
   });
 
   test("are returned in pages, newest first", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0xe);
     await stub.append(Array.from({ length: 7 }, (_, at) => buildAuditRow(`page ${at}`, chain)));
     const seqs: string[] = [];
@@ -137,7 +138,7 @@ describe("audit chains", () => {
   });
 
   test("are returned in pages for some entities, with unchanged sequence numbers", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0x1e);
     const about = ["shr_0", "shr_2"];
     await stub.append(Array.from({ length: 9 }, (_, at) => buildAuditRow(`of some ${at}`, chain, { entityId: `shr_${at % 3}` })));
@@ -152,7 +153,7 @@ describe("audit chains", () => {
   });
 
   test("are returned for some types, also together with some entities", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0x3e);
     const types = ["share.created", "share.revoked"];
     const rows = Array.from({ length: 6 }, (_, at) =>
@@ -169,7 +170,7 @@ describe("audit chains", () => {
   });
 
   test("are scanned up to the limit per page for some entities, even if none matches", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0x2e);
     const others = Array.from({ length: maxEntriesScanned }, (_, at) => buildAuditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
     await stub.append([buildAuditRow("of mine", chain, { entityId: "shr_mine" }), ...others]);
@@ -182,19 +183,19 @@ describe("audit chains", () => {
   });
 
   test("survive a restart of the object", async () => {
-    const stub = getAuditLogStub(3);
+    const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0xf);
     await stub.append([buildAuditRow("before", chain)]);
     await evictDurableObject(stub);
     await stub.append([buildAuditRow("before", chain), buildAuditRow("after", chain)]);
     const { page, proven } = await fetchChainWithProof(stub, chain);
     expect(page.head.seq).toBe("2");
-    expect(await verifyChain(3, page, proven)).toMatch(/^ok/);
+    expect(await verifyChain(toAuditLog(3), page, proven)).toMatch(/^ok/);
   });
 });
 
 describe("the proof shown to a principal", () => {
-  const shard = 4;
+  const shard = toAuditLog(4);
   const stub = getAuditLogStub(shard);
   const alice = toChainTag(0xa11ce);
   const bob = toChainTag(0xb0b);
@@ -256,7 +257,7 @@ describe("the proof shown to a principal", () => {
     if (proof.heads === null) throw new Error("no heads proof");
     const { heads } = proof;
     const changes: [ChainHeadProof["proof"], string][] = [
-      [{ ...proof, origin: "svc.test/audit/5" }, "origin_mismatch"],
+      [{ ...proof, origin: "svc.test/audit/t5" }, "origin_mismatch"],
       [{ ...proof, checkpoint: proof.checkpoint.replace("\n", "x\n") }, "checkpoint:bad_signature"],
       [{ ...proof, heads: { ...heads, size: "3" } }, "record_malformed"],
       [{ ...proof, heads: { ...heads, record: heads.record.replace("2026", "2025") } }, "record:root_mismatch"],
@@ -278,7 +279,7 @@ describe("the proof shown to a principal", () => {
     const place = { chain: alice, chainIndex: BigInt(page.chainIndex) };
     const head = { seq: BigInt(page.head.seq), hash: page.head.hash };
     for (const rewritten of [() => "cd".repeat(32), () => undefined]) {
-      const verdict = await verifyAuditProof(noteCrypto, getAuditTrust(shard), place, head, rewritten, proven.proof);
+      const verdict = await verifyAuditProof(noteCrypto, await getAuditTrust(shard), place, head, rewritten, proven.proof);
       expect(verdict).toEqual({ ok: false, fault: "leaf_mismatch" });
     }
   });
@@ -289,7 +290,7 @@ describe("the proof shown to a principal", () => {
     expect(proofs.map(({ seq }) => seq)).toEqual([1, 3, 4]);
     for (const { seq, tlog_proof } of proofs) {
       const hash = page.entries.find((entry) => entry.seq === String(seq))?.hash ?? "";
-      const verdict = await verifyTlogProof(noteCrypto, tlog_proof, fromHex(hash) as Uint8Array, getAuditTrust(shard));
+      const verdict = await verifyTlogProof(noteCrypto, tlog_proof, fromHex(hash) as Uint8Array, await getAuditTrust(shard));
       expect(verdict.ok).toBe(true);
     }
     expect(await stub.proveEntries(alice, [99])).toEqual([]);
@@ -339,7 +340,7 @@ describe("the proof shown to a principal", () => {
 });
 
 describe("a chain of 24 entries", () => {
-  const shard = 11;
+  const shard = toAuditLog(11);
   const stub = getAuditLogStub(shard);
   const chain = toChainTag(0xca11);
   const count = 24;
@@ -415,14 +416,14 @@ describe("a chain of 24 entries", () => {
 });
 
 describe("closing an interval", () => {
-  const shard = 5;
+  const shard = toAuditLog(5);
   const stub = getAuditLogStub(shard);
 
   test("records the heads once, signs them, and returns the same checkpoint when repeated", async () => {
     await stub.append([buildAuditRow("p1", toChainTag(1)), buildAuditRow("p2", toChainTag(2))]);
     const first = await stub.checkpoint(10, iso(15));
-    expect(first).toMatchObject({ origin: "svc.test/audit/5", interval: 10, at: iso(15), size: "3", headsSize: "2" });
-    const verdict = await verifyCheckpoint(noteCrypto, first?.note ?? "", getAuditTrust(shard));
+    expect(first).toMatchObject({ origin: "svc.test/audit/t5", interval: 10, at: iso(15), size: "3", headsSize: "2" });
+    const verdict = await verifyCheckpoint(noteCrypto, first?.note ?? "", await getAuditTrust(shard));
     expect(verdict).toMatchObject({ ok: true, checkpoint: { size: 3n, root: fromHex(first?.root ?? "") } });
     await stub.append([buildAuditRow("p3", toChainTag(1))]);
     expect(await stub.checkpoint(10, iso(16))).toEqual(first);
@@ -454,7 +455,7 @@ describe("closing an interval", () => {
   });
 
   test("commits to the empty trees in a log without entries", async () => {
-    const empty = await getAuditLogStub(6).checkpoint(1, iso(0));
+    const empty = await getAuditLogStub(toAuditLog(6)).checkpoint(1, iso(0));
     expect(empty).toMatchObject({ size: "0", headsSize: "0", root: empty?.headsRoot });
   });
 
@@ -478,7 +479,7 @@ describe("closing an interval", () => {
 });
 
 describe("the trail of some entries", () => {
-  const shard = 10;
+  const shard = toAuditLog(10);
   const stub = getAuditLogStub(shard);
   const [first, second] = [toChainTag(0x51), toChainTag(0x52)];
   const records = (): Promise<number> =>
@@ -530,12 +531,12 @@ describe("the trail of some entries", () => {
 
 describe("the public endpoints of an audit log", () => {
   test("serve checkpoint, tiles, entries and proofs without authentication", async () => {
-    const stub = getAuditLogStub(7);
+    const stub = getAuditLogStub(toAuditLog(7));
     await stub.append(Array.from({ length: 300 }, (_, at) => buildAuditRow(`public ${at}`, toChainTag(at % 5))));
     const read = async (path: string, init?: RequestInit): Promise<Response> =>
-      (await stub.fetch(`http://svc/audit/7/${path}`, init as never)) as unknown as Response;
+      (await stub.fetch(`http://svc/audit/t7/${path}`, init as never)) as unknown as Response;
     const note = await (await read("checkpoint")).text();
-    expect(parseCheckpoint(note)).toMatchObject({ origin: "svc.test/audit/7", size: 300n });
+    expect(parseCheckpoint(note)).toMatchObject({ origin: "svc.test/audit/t7", size: 300n });
     const tile = await read("tile/0/001.p/44");
     expect((await tile.arrayBuffer()).byteLength).toBe(44 * 32);
     expect(tile.headers.get("access-control-allow-origin")).toBe("*");
@@ -545,7 +546,7 @@ describe("the public endpoints of an audit log", () => {
     expect(entries?.every((entry) => entry.length === 32)).toBe(true);
     const proof = await (await read("proof?index=299")).text();
     const last = ((await stub.getChainPage(toChainTag(4), 1)) as ChainPage).head.hash;
-    expect((await verifyTlogProof(noteCrypto, proof, fromHex(last) as Uint8Array, getAuditTrust(7))).ok).toBe(true);
+    expect((await verifyTlogProof(noteCrypto, proof, fromHex(last) as Uint8Array, await getAuditTrust(toAuditLog(7)))).ok).toBe(true);
     expect((await read("add", { method: "POST", body: "x" })).status).toBe(405);
     expect((await read("tile/0/002")).status).toBe(404);
     expect(((await stub.fetch("http://svc/audit/8/checkpoint")) as unknown as Response).status).toBe(404);
@@ -554,7 +555,7 @@ describe("the public endpoints of an audit log", () => {
 
 describe("an audit log that was set back", () => {
   test("appends, closes and proves nothing", async () => {
-    const stub = getAuditLogStub(8);
+    const stub = getAuditLogStub(toAuditLog(8));
     await stub.append([buildAuditRow("s1", toChainTag(1))]);
     expect(await stub.checkHighwater("2", "00".repeat(32))).toBe(false);
     expect(await stub.append([buildAuditRow("s2", toChainTag(1))])).toBeNull();

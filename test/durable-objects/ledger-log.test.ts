@@ -37,7 +37,7 @@ import {
   trust,
   writerHeaders,
 } from "../support/ledger.ts";
-import { buildAuditRow, getAuditLogStub, toChainTag } from "../support/audit.ts";
+import { buildAuditRow, getAuditLogStub, toAuditLog, toChainTag } from "../support/audit.ts";
 import { createSecret } from "../support/note-keys.ts";
 
 afterEach(() => {
@@ -113,12 +113,12 @@ describe("adding an entry", () => {
       expect(await counts((path) => ledger.fetch(new Request(`${base}/${path}`)))).toEqual([200, 3]);
     });
     vi.useRealTimers();
-    const shard = getAuditLogStub(12);
+    const shard = getAuditLogStub(toAuditLog(12));
     await shard.append([buildAuditRow("one", toChainTag(0x12))]);
     await shard.proveChainHead(toChainTag(0x12));
     await runInDurableObject(shard, async (log) => {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
-      expect(await counts((path) => log.fetch(new Request(`http://svc/audit/12/${path}`)))).toEqual([200, 3]);
+      expect(await counts((path) => log.fetch(new Request(`http://svc/audit/tc/${path}`)))).toEqual([200, 3]);
     });
   });
 
@@ -289,7 +289,7 @@ describe("a misconfigured or damaged ledger", () => {
   test.each<[string, LedgerEnv]>([
     ["no origin", { LEDGER_ORIGIN: "" }],
     ["an origin without a path", { LEDGER_ORIGIN: "ledger.svc.test" }],
-    ["no key", { LEDGER_KEY: "" }],
+    ["no key", { LEDGER_KEY: "", LOG_SEED: "" }],
   ])("returns 503 with %s", async (_, change) => {
     const ask = createLedgerWith(change);
     expect((await ask("checkpoint")).status).toBe(503);
@@ -298,7 +298,7 @@ describe("a misconfigured or damaged ledger", () => {
 
   test("does not sign with the key of another log or a malformed key", async () => {
     for (const key of [await createSecret("other.example/log", 5), "PRIVATE+KEY+broken", await createSecret(origin, 5, keyKinds.witness)]) {
-      expect((await createLedgerWith({ LEDGER_KEY: key })("checkpoint")).status).toBe(503);
+      expect((await createLedgerWith({ LEDGER_KEY: key, LOG_SEED: "" })("checkpoint")).status).toBe(503);
     }
   });
 

@@ -25,12 +25,12 @@ import {
 import { ensureSignedCheckpoint, openLogKeys, type LogKeys } from "../../durable-objects/transparency-log/signing.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
-import { createSecret, deriveVkey } from "../support/note-keys.ts";
+import { createRandomKey, createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
 const origin = "engine.example/log";
 const secret = await createSecret(origin, 60);
-const keys = await openLogKeys(secret);
+const keys = await openLogKeys({ secrets: secret, logSeed: undefined }, origin);
 const verifier = parseVkey(sha256, await deriveVkey(secret)) as VerifierKey;
 const trust = { origin, keys: [verifier] };
 
@@ -177,7 +177,7 @@ describe("signing a checkpoint", () => {
       append(storage, entriesFrom(0, 1));
       const before = await sign(storage, 10_000);
       const newSecret = await createSecret(origin, 61);
-      const both = await openLogKeys(`${secret} ${newSecret}`);
+      const both = await openLogKeys({ secrets: `${secret} ${newSecret}`, logSeed: undefined }, origin);
       const during = await sign(storage, 10_001, 0, both);
       expect(parseNote(during?.note ?? "")?.signatures).toHaveLength(2);
       expect(during?.note.startsWith(before?.note ?? "none")).toBe(true);
@@ -188,10 +188,24 @@ describe("signing a checkpoint", () => {
     });
   });
 
-  test("requires keys of one log", async () => {
-    await expect(openLogKeys("")).rejects.toThrow("not the keys of one log");
-    await expect(openLogKeys(`${secret} ${await createSecret("other.example/log", 60)}`)).rejects.toThrow("not the keys of one log");
-    await expect(openLogKeys(await createSecret(origin, 60, 4))).rejects.toThrow("not the keys of one log");
+  test("requires a key with its name and kind", async () => {
+    const open = (secrets: string) => openLogKeys({ secrets, logSeed: "" }, origin);
+    await expect(open("")).rejects.toThrow("no key with this name and kind");
+    await expect(open(await createSecret("other.example/log", 60))).rejects.toThrow("no key with this name and kind");
+    await expect(open(await createSecret(origin, 60, 4))).rejects.toThrow("no key with this name and kind");
+    await expect(open(`${secret} garbage`)).rejects.toThrow("not a note-format secret");
+  });
+
+  test("derives a key for each log seed and name, unless the name has a secret", async () => {
+    const seeds = [createRandomKey(70), createRandomKey(71)].join(" ");
+    const open = async (name: string, secrets = "") =>
+      (await openLogKeys({ secrets, logSeed: seeds }, name)).signers.map(({ key }) => key.keyId);
+    const derived = await open(origin);
+    expect(derived).toHaveLength(2);
+    expect(await open(origin)).toEqual(derived);
+    expect((await open("other.example/log")).some((keyId) => derived.includes(keyId))).toBe(false);
+    expect(await open(origin, secret)).toEqual([verifier.keyId]);
+    expect(await open(origin, await createSecret("other.example/log", 60))).toEqual(derived);
   });
 
   test("returns the larger tree signed meanwhile when a smaller one finishes late", async () => {

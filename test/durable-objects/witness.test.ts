@@ -5,16 +5,15 @@ import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { formatCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
-import { parseVkey, signNote, type VerifierKey } from "../../core/ledger/note.ts";
+import { formatVkey, parseVkey, signNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { buildConsistencyProofFromTiles, computeRootFromTiles, computeTilesAfterAppend, type TileReader } from "../../core/ledger/tiles.ts";
 import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
-import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
+import { noteCrypto, openKeysNamed, openNoteSigner } from "../../storage/note-keys.ts";
 import { createLedger, createLedgerWith, settings, type LedgerResponse, type LedgerCall } from "../support/ledger.ts";
 import { createSecret, deriveVkey } from "../support/note-keys.ts";
 
-const auditOrigin = "svc.test/audit/3";
-const auditSecret = (env.AUDIT_KEY as string).split(" ").find((secret) => secret.includes(`+${auditOrigin}+`)) ?? "";
-const auditSigner = await openNoteSigner(auditSecret);
+const auditOrigin = "svc.test/audit/t3";
+const [auditSigner] = (await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED as string }, auditOrigin)) as [NoteSigner];
 const witnessKey = parseVkey(sha256, await deriveVkey(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
 
 describe("cosigning the audit log", () => {
@@ -94,7 +93,7 @@ describe("cosigning the audit log", () => {
 
   test("returns 404 for an unwatched log, 403 for one that did not sign, 400 for a malformed request", async () => {
     const ask = createLedger();
-    const unknown = formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/77") });
+    const unknown = formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/7") });
     expect((await send(ask, unknown)).status).toBe(404);
     const other = await openNoteSigner(await createSecret(auditOrigin, 99));
     const unsigned = await signNote(formatCheckpoint({ origin: auditOrigin, ...log.head(5) }), [other]);
@@ -130,8 +129,11 @@ describe("cosigning the audit log", () => {
   });
 
   test("is not available without a witness key, or for logs without a known key", async () => {
-    expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: "" }), await request(0, 5))).status).toBe(404);
-    expect((await send(createLedgerWith({ AUDIT_VKEY: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: "", LOG_SEED: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(createLedgerWith({ BASE_URL: "https://other.test/v1" }), await request(0, 5))).status).toBe(404);
+    const vkey = formatVkey(auditSigner.key);
+    expect((await send(createLedgerWith({ LOG_SEED: "", AUDIT_VKEY: "" }), await request(0, 5))).status).toBe(404);
+    expect((await send(createLedgerWith({ LOG_SEED: "", AUDIT_VKEY: vkey }), await request(0, 5))).status).toBe(200);
     expect((await send(createLedgerWith({ LEDGER_WITNESS_KEY: settings.LEDGER_KEY as string }), await request(0, 5))).status).toBe(503);
   });
 });

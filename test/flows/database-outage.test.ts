@@ -181,7 +181,9 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
   await expect
     .poll(
       () =>
-        count("SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/0'), 0)"),
+        count(
+          "SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/00'), 0)",
+        ),
       {
         timeout: 60_000,
       },

@@ -135,7 +135,7 @@ describe("npm run deploy", () => {
     const { status, output } = await deploy();
     expect(status, output).toBe(0);
     expect(readSecrets()).toEqual(secrets);
-    const { LEDGER_ORIGIN: _, AUDIT_VKEY: __, ...hidden } = secrets; // names and public keys are not secret
+    const { LEDGER_ORIGIN: _, ...hidden } = secrets; // a name is not secret
     expect(Object.entries(hidden).filter(([, value]) => output.includes(value))).toEqual([]);
     const created = api.changes
       .slice(changesBefore)
@@ -212,7 +212,7 @@ describe("npm run deploy", () => {
       domain,
       hosts: { api: "same.acme-solar.test", app: "same.acme-solar.test", cdn: "https://cdn.acme-solar.test" },
       worker: "Svc!",
-      settings: { DEV_FETCH_ALLOW: "localhost", AUDIT_VKEY: "x" },
+      settings: { DEV_FETCH_ALLOW: "localhost", LEDGER_ORIGIN: "x" },
     };
     expect(() => resolveDeployment({ production: options }, "production", {})).toThrow(
       [
@@ -220,7 +220,7 @@ describe("npm run deploy", () => {
         "svc.config.ts, production: each host must be different.",
         "svc.config.ts, production: worker must be 1 to 42 lowercase letters, digits and hyphens.",
         "svc.config.ts, production: settings.DEV_FETCH_ALLOW is for development. Remove it.",
-        "svc.config.ts, production: settings.AUDIT_VKEY is generated with the keys. Remove it.",
+        "svc.config.ts, production: settings.LEDGER_ORIGIN is generated with the keys. Remove it.",
       ].join("\n"),
     );
   });

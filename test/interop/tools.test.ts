@@ -62,7 +62,7 @@ const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
     const anchors = await counted(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE status <> 'anchored'`);
     const entries = await counted(
-      "SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/0'), 0)",
+      "SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/00'), 0)",
     );
     if (anchors + entries === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -112,7 +112,7 @@ beforeAll(async () => {
   service = await startLocalService({ TIMESTAMP_AUTHORITIES: JSON.stringify([authority]), DEV_RATE_SCALE: "100000" });
   certId = await issue(20);
   await saved(`${service.origin}/ledger/2026h2/checkpoint`, "ledger-old.txt");
-  await saved(`${service.origin}/audit/0/checkpoint`, "audit-old.txt");
+  await saved(`${service.origin}/audit/00/checkpoint`, "audit-old.txt");
   await issue(280); // more than one tile holds
   await service.runtime.scheduled("*/15 * * * *");
   await service.runtime.scheduled("* * * * *");
@@ -143,7 +143,7 @@ describe("Go's sumdb packages (X1)", () => {
     writeFileSync(at("entry.bin"), Buffer.from(sha256Hex(line), "hex"));
     const index = /^index (\d+)$/m.exec(proof)?.[1] ?? "";
     const entry = ["-index", index, "-entry", at("entry.bin")];
-    const whole = go("-url", `${service.origin}/audit/0`, "-vkey", vkeyOf("audit"), "-old", at("audit-old.txt"), ...entry);
+    const whole = go("-url", `${service.origin}/audit/00`, "-vkey", vkeyOf("audit"), "-old", at("audit-old.txt"), ...entry);
     expect(whole.status, whole.said).toBe(0);
   });
 

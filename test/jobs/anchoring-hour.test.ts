@@ -1,5 +1,6 @@
 // An hour without the ledger at full load: statements keep arriving, and the ledger is tried less and less often. When it is back,
 // everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which makes 180,000 statements).
+import { openShards } from "../../storage/shards.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -14,8 +15,8 @@ import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
 const { ledger } = basePlatform.config;
-/** With one audit log and no attestors, four intervals produce four statements. */
-const only = { config: { ...basePlatform.config, auditKeys: new Map([[0, basePlatform.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
+/** With one shard, which has one audit log, and no attestors, four intervals produce four statements. */
+const only = { shards: openShards({ DB: env.DB }), attestors: [] };
 
 const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
 const waitingSql = `SELECT (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored')

@@ -1,5 +1,7 @@
 // Attestations of checkpoints: the ledger's own witness attests a checkpoint of the audit log before it is used; other witnesses and
 // timestamp authorities attest whenever they respond. An attestor never delays anchoring.
+import { openShards } from "../../storage/shards.ts";
+import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
@@ -13,18 +15,18 @@ import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
 import { fromBase64 } from "../../core/bytes.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import { parseZip } from "../../core/certificates/evidence-zip.ts";
-import { openNoteSigner } from "../../storage/note-keys.ts";
+import { openKeysNamed, openNoteSigner } from "../../storage/note-keys.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { loadConfig, type Env } from "../../workers/env.ts";
 import { attestDue } from "../../workers/background/attestations.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
-import { checkpointLedger } from "../../workers/background/ledger-checkpoint.ts";
+import { checkpointLedgers } from "../../workers/background/ledger-checkpoint.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { createProofServices, type CheckpointAttestor } from "../../workers/platform/create-proof-services.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
-import { buildAuditRow, toChainTag } from "../support/audit.ts";
+import { buildAuditRow, toAuditLog, toChainTag } from "../support/audit.ts";
 import { createSecret } from "../support/note-keys.ts";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";
 import { exports } from "cloudflare:workers";
@@ -98,7 +100,7 @@ const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): 
 
 const anchoredCertificate = async (): Promise<string> => {
   const { cert_id } = await issueCertificate();
-  await base.auditLogStub(0).drainNow();
+  await base.auditLogStub(firstShard).drainNow();
   await submitAnchors(base);
   return cert_id;
 };
@@ -114,11 +116,11 @@ describe("a checkpoint of the audit log", () => {
   test("is cosigned by the ledger's own witness, and its statement waits for the ledger", async () => {
     await anchoredCertificate();
     await checkpointAuditLogs(base, nextWindow());
-    expect(await rowsOf("svc.test/audit/0")).toMatchObject([
+    expect(await rowsOf("svc.test/audit/00")).toMatchObject([
       { kind: "cosignature", attestor: "ledger.svc.test/witness", status: "attested" },
     ]);
     const statements = await env.DB.prepare(
-      "SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/0' AND kind = 'checkpoint'",
+      "SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/00' AND kind = 'checkpoint'",
     ).all<{
       statement: string;
     }>();
@@ -139,22 +141,22 @@ describe("a checkpoint of the audit log", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation((request) => base.fetchLedger(new Request(request as Request)));
     const config = loadConfig({ ...env, ...settings } as unknown as Env);
     const nobody = async (): Promise<Response> => new Response("nothing is embedded", { status: 599 });
-    return { ...base, config, ...(await createProofServices(config, nobody, Date.now, () => new Uint8Array(8))) };
+    return { ...base, config, ...(await createProofServices(config, [firstShard], nobody, Date.now, () => new Uint8Array(8))) };
   };
 
   test.each([
-    ["embedded", 7, async () => base],
-    ["elsewhere", 8, withLedgerElsewhere],
+    ["embedded", toAuditLog(7), async () => base],
+    ["elsewhere", toAuditLog(8), withLedgerElsewhere],
   ])(
     "is neither saved nor anchored when it does not continue the one that the ledger %s cosigned last (L3)",
     async (_, shard, platformOfIt) => {
-      const platform = await platformOfIt();
+      const platform = { ...(await platformOfIt()), shards: openShards({ DB: env.DB, [`DB_${shard}`]: env.DB }) };
       const log = `svc.test/audit/${shard}`;
       await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
       await base.auditLogStub(shard).append([buildAuditRow("first", toChainTag(1))]);
       // The ledger has already cosigned a different history of this log, as after the log was set back.
-      const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
-      const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
+      const signers = await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED as string }, log);
+      const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), signers);
       const response = await base.fetchLedger(
         new Request(`https://${origin}/add-checkpoint`, {
           method: "POST",
@@ -174,9 +176,9 @@ describe("a checkpoint of the audit log", () => {
   test("is cosigned by the witness of an external ledger, which is not asked about the ledger itself", async () => {
     const platform = await withLedgerElsewhere();
     await checkpointAuditLogs(platform, nextWindow());
-    expect(await rowsOf("svc.test/audit/0")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
+    expect(await rowsOf("svc.test/audit/00")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
     await anchoredCertificate();
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     expect(await rowsOf(origin)).toEqual([]);
   });
 
@@ -184,13 +186,13 @@ describe("a checkpoint of the audit log", () => {
     const at = nextWindow();
     const platform = platformWith([witness()]);
     await Promise.all([checkpointAuditLogs(platform, at), checkpointAuditLogs(platform, at + minuteMs)]);
-    expect((await rowsOf("svc.test/audit/0")).map(({ attestor }) => attestor).sort()).toEqual([
+    expect((await rowsOf("svc.test/audit/00")).map(({ attestor }) => attestor).sort()).toEqual([
       "ledger.svc.test/witness",
       "witness.example/w1",
     ]);
     nextWindow();
     await checkpointAuditLogs(platform, nextWindow());
-    const windows = new Set((await rowsOf("svc.test/audit/0")).map((row) => row.window));
+    const windows = new Set((await rowsOf("svc.test/audit/00")).map((row) => row.window));
     expect([...windows]).toEqual([window - 2, window]);
   });
 
@@ -198,7 +200,7 @@ describe("a checkpoint of the audit log", () => {
     await env.DB.prepare("DELETE FROM anchors WHERE kind = 'checkpoint'").run();
     await checkpointAuditLogs(base, nextWindow());
     await checkpointAuditLogs(base, nextWindow());
-    const { results } = await env.DB.prepare("SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/0' ORDER BY ord").all<{
+    const { results } = await env.DB.prepare("SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/00' ORDER BY ord").all<{
       statement: string;
     }>();
     const [first, second] = results.map(({ statement }) => JSON.parse(statement) as Record<string, string>);
@@ -222,7 +224,7 @@ describe("a checkpoint of the audit log", () => {
       last = claimed;
       return cosign(checkpoint);
     });
-    const only = platformWith([careful], { config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) } });
+    const only = platformWith([careful], { shards: openShards({ DB: env.DB }) });
     await checkpointAuditLogs(only, nextWindow());
     await attestDue(only);
     await anchoredCertificate();
@@ -243,7 +245,7 @@ describe("a checkpoint of the ledger", () => {
     const slow = witness((checkpoint) => (isUp ? cosign(checkpoint) : down()));
     let now = Date.now();
     const platform = platformWith([slow], { clock: () => now });
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     await attestDue(platform);
     expect(await rowsOf(origin)).toMatchObject([{ status: "pending", attempts: 1 }]);
     const before = (await shownBy([slow], path)) as { anchor: Record<string, unknown> };
@@ -315,11 +317,11 @@ describe("a checkpoint of the ledger", () => {
 
   test("is not requested without attestors, or again before the ledger has grown", async () => {
     await anchoredCertificate();
-    await checkpointLedger(base, nextWindow());
+    await checkpointLedgers(base, nextWindow());
     expect(await rowsOf(origin)).toEqual([]);
     const platform = platformWith([witness()]);
-    await checkpointLedger(platform, nextWindow());
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     expect(await rowsOf(origin)).toHaveLength(1);
   });
 
@@ -331,7 +333,7 @@ describe("a checkpoint of the ledger", () => {
     const stamp = { kind: "rfc3161", tsa: "tsa.example", time: cosignedAt, token: "AAAA", spki_sha256: "ab".repeat(32) } as const;
     const unknownKey = authority(async () => ({ ok: true, attestation: stamp, verified: false }));
     const platform = platformWith([refusing, unknownKey]);
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     await attestDue(platform);
     expect((await rowsOf(origin)).map(({ kind, status }) => [kind, status])).toEqual([
       ["cosignature", "given_up"],
@@ -346,17 +348,17 @@ describe("a checkpoint of the ledger", () => {
   test("replaces earlier ones that are still waiting, because a late stamp would prove no more", async () => {
     const platform = platformWith([authority(down)]);
     await anchoredCertificate();
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     await attestDue(platform);
     await anchoredCertificate();
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     expect((await rowsOf(origin)).map(({ status }) => status)).toEqual(["given_up", "pending"]);
   });
 
   test("is not shown as attested with too few witnesses, or without the configured authority", async () => {
     const certId = await anchoredCertificate();
     const platform = platformWith([witness()]);
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     await attestDue(platform);
     const holder = base as { config: Platform["config"] };
     const { config } = base;
@@ -378,23 +380,24 @@ describe("a checkpoint of the ledger", () => {
   test("is not shown when the tiles of its ledger are missing or prove another tree", async () => {
     const certId = await anchoredCertificate();
     const platform = platformWith([witness()]);
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     await attestDue(platform);
     vi.spyOn(base.log, "error").mockImplementation(() => undefined);
-    const [ledger] = base.ledgers as [LedgerAdapter];
-    const holder = base as { ledgers: readonly LedgerAdapter[] };
+    const [ledger] = base.ledgersOf(firstShard) as [LedgerAdapter];
+    const holder = base as { ledgersOf: Platform["ledgersOf"] };
+    const { ledgersOf } = holder;
     const lies: LedgerAdapter["getInclusionProof"][] = [
       async () => ({ ok: true, hashes: [] }),
       async () => ({ ok: true, hashes: [new Uint8Array(32)] }),
       async () => ({ ok: false, kind: "retry", code: "timeout" }),
     ];
     for (const inclusion of lies) {
-      holder.ledgers = [{ ...ledger, getInclusionProof: inclusion }];
+      holder.ledgersOf = () => [{ ...ledger, getInclusionProof: inclusion }];
       const { anchor } = (await shownBy([witness()], `/v1/certs/${certId}/verify`)) as { anchor: Record<string, unknown> };
       expect(anchor.status).toBe("anchored");
       expect(anchor).not.toHaveProperty("attested");
     }
-    holder.ledgers = [ledger];
+    holder.ledgersOf = ledgersOf;
   });
 
   test("is attested by one attestor while another hangs", async () => {
@@ -407,7 +410,7 @@ describe("a checkpoint of the ledger", () => {
         }),
     );
     const platform = platformWith([hanging, witness()]);
-    await checkpointLedger(platform, nextWindow());
+    await checkpointLedgers(platform, nextWindow());
     const run = attestDue(platform);
     await vi.waitFor(async () => {
       expect((await rowsOf(origin)).find(({ kind }) => kind === "cosignature")?.status).toBe("attested");
@@ -419,7 +422,7 @@ describe("a checkpoint of the ledger", () => {
 
   test("goes to the mirrors as a statement, unlike statements about certificates", async () => {
     const taken: LedgerSubmission[] = [];
-    const [ledger] = base.ledgers as [LedgerAdapter];
+    const [ledger] = base.ledgersOf(firstShard) as [LedgerAdapter];
     const mirror: LedgerAdapter = {
       ...ledger,
       id: "tlog:mirror.example/ledger/1",
@@ -429,14 +432,14 @@ describe("a checkpoint of the ledger", () => {
         return batch.map(() => ({ ok: false, kind: "retry", code: "http_503" }));
       },
     };
-    const platform = platformWith([], { ledgers: [ledger, mirror] });
+    const platform = platformWith([], { ledgersOf: () => [ledger, mirror] });
     await anchoredCertificate();
     const at = nextWindow();
     await checkpointAuditLogs(platform, at);
-    await checkpointLedger(platform, at);
+    await checkpointLedgers(platform, at);
     await submitAnchors(platform);
     const origins = taken.map(({ statement }) => JSON.parse(statement) as { schema: string; origin: string });
     expect(origins.every(({ schema }) => schema === "svc-checkpoint-v1")).toBe(true);
-    expect(origins.map((one) => one.origin)).toEqual(expect.arrayContaining([origin, "svc.test/audit/0"]));
+    expect(origins.map((one) => one.origin)).toEqual(expect.arrayContaining([origin, "svc.test/audit/00"]));
   });
 });

@@ -1,5 +1,6 @@
 // Replacing the ledger, as happens every half-year: entries in the old ledger stay proven and readable, and statements that were still
 // waiting for it go to the new one.
+import { firstShard } from "../../core/ids.ts";
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -31,7 +32,7 @@ const owner = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
 
 beforeAll(async () => {
   before = (await issueCertificate()).cert_id;
-  await basePlatform.auditLogStub(0).drainNow();
+  await basePlatform.auditLogStub(firstShard).drainNow();
   await submitAnchors(basePlatform);
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   waiting = (await issueCertificate()).cert_id;
@@ -58,8 +59,12 @@ beforeAll(async () => {
 describe("replacing the ledger", () => {
   test("publishes the keys of both ledgers in a valid trust document", async () => {
     const document = (await (await askNext("/.well-known/svc-trust.json")).json()) as { logs: { origin: string; role: string }[] };
-    expect(document.logs.filter(({ role }) => role === "primary").map((log) => log.origin)).toEqual([nextOrigin, origin]);
-    expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, origin]);
+    expect(document.logs.filter(({ role }) => role === "primary").map((log) => log.origin)).toEqual([
+      nextOrigin,
+      "ledger.svc.test/ledger/01-next",
+      origin,
+    ]);
+    expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, "ledger.svc.test/ledger/01-next", origin]);
   });
 
   test("keeps the proof of an earlier certificate, also in its evidence pack", async () => {

@@ -1,4 +1,5 @@
 // Personal data is erased when its retention period ends, however much is due, and progress is logged.
+import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -76,7 +77,7 @@ describe("a certificate whose retention has ended", () => {
     await endRetention(certId);
     await eraseExpired(platformAt(() => now));
     expect(await erasedAt(certId)).toBe(new Date(now).toISOString());
-    await base.auditLogStub(0).drainNow();
+    await base.auditLogStub(firstShard).drainNow();
     const bundle = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
     const entry = bundle.audit.entries.find(({ type }: { type: string }) => type === "certificate.subject_erased");
     expect(entry.payload).toEqual({ actor: "service", fingerprint: bundle.fingerprint, reason: "retention_ended" });

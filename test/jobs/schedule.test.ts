@@ -1,4 +1,6 @@
 // The cron runs: each job runs whether or not others fail, and the log contains the name of a job that failed.
+import { toAuditLog } from "../support/audit.ts";
+import { firstShard, type ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -24,7 +26,6 @@ beforeEach(() => {
 const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
   shards: openShards({ DB: db }),
-  config: { ...base.config, auditKeys: new Map([[0, base.config.auditKeys.get(0) ?? []]]) },
   attestors: [],
   log: { ...base.log, error: ({ at }) => void faults.push(at) },
   ...changes,
@@ -59,35 +60,37 @@ describe("the 15-minute tick", () => {
 
 describe("the audit logs", () => {
   test("are told to drain only when entries wait for them in any shard", async () => {
-    const notified: number[] = [];
+    const notified: ShardId[] = [];
+    const [first, second, third] = [26, 27, 28].map(toAuditLog) as [ShardId, ShardId, ShardId];
+    const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
     const platform = {
       ...base,
-      config: { ...base.config, auditKeys: new Map([26, 27, 28].map((shard) => [shard, []])) },
-      auditLogStub: (shard: number) => {
+      shards: openShards({ [`DB_${first}`]: DB, [`DB_${second}`]: DB_01, [`DB_${third}`]: DB_01 }),
+      auditLogStub: (shard: ShardId) => {
         notified.push(shard);
         return base.auditLogStub(shard);
       },
     };
     await requestAuditDrains(platform);
     expect(notified).toEqual([]);
-    const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
-    const entry = (db: D1Database, auditLog: number) => appendAuditedChanges(db, [`told ${auditLog}`], auditLog, "c".repeat(32));
-    await entry(DB, 28);
-    await entry(DB_01, 27);
+    const entry = (db: D1Database, auditLog: ShardId) => appendAuditedChanges(db, [`told ${auditLog}`], auditLog, "c".repeat(32));
+    await entry(DB, third);
+    await entry(DB_01, second);
     await requestAuditDrains(platform);
-    expect(notified.sort()).toEqual([27, 28]);
+    expect(notified.sort()).toEqual([second, third]);
   });
 });
 
 describe("the change log", () => {
   test("keeps only the newest change once every reader has passed the others, also readers without work", async () => {
     const { DB } = env as unknown as Record<"DB", D1Database>;
-    const platform = { ...on(DB), config: { ...base.config, auditKeys: new Map([24, 25].map((log) => [log, []])) } };
+    const [busy, idle] = [24, 25].map(toAuditLog) as [ShardId, ShardId];
+    const platform = { ...on(DB), shards: openShards({ [`DB_${busy}`]: DB, [`DB_${idle}`]: DB }) };
     const countChanges = () => DB.prepare("SELECT COUNT(*) AS n FROM changes").first<number>("n");
-    await appendAuditedChanges(DB, ["first", "second", "third"], 24, "d".repeat(32));
+    await appendAuditedChanges(DB, ["first", "second", "third"], busy, "d".repeat(32));
     await deletePassed(platform);
     expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has passed them
-    await base.auditLogStub(24).drainNow();
+    await base.auditLogStub(busy).drainNow();
     await requestAuditDrains(platform); // the other audit log passes them without being started
     await submitAnchors(platform);
     await deletePassed(platform);
@@ -97,7 +100,7 @@ describe("the change log", () => {
 
 describe("the minute tick", () => {
   test("runs its other jobs when one throws, and logs that one", async () => {
-    const notified: number[] = [];
+    const notified: ShardId[] = [];
     const platform = Object.defineProperty(
       on(env.DB, {
         auditLogStub: (shard) => {
@@ -105,7 +108,7 @@ describe("the minute tick", () => {
           return base.auditLogStub(shard);
         },
       }),
-      "ledgers",
+      "ledgersOf",
       {
         get: () => {
           throw new TypeError("a fault of ours");
@@ -117,7 +120,7 @@ describe("the minute tick", () => {
     ).run();
     await runScheduledJobs(platform, "* * * * *", quarter);
     expect(faults.sort()).toEqual(["job anchoring", "job change-log-cleanup"]); // the jobs that need the ledgers
-    expect(notified).toEqual([0]);
+    expect(notified).toEqual([firstShard]);
     expect(await env.DB.prepare("SELECT 1 FROM idempotent_responses WHERE key_hash = 'k'").first()).toBeNull();
   });
 });

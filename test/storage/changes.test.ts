@@ -1,5 +1,6 @@
 // Compares the change log with a model: random sequences in which readers die, lag, repeat or refuse changes, and in which the database is
 // set back. Afterward, each reader must have processed every change that the database contains.
+import type { ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { createAuditReader, getAuditReader, type PendingAuditEntry } from "../../storage/audit-entries.ts";
@@ -13,7 +14,7 @@ import { appendAuditedChanges } from "../support/changes.ts";
 const histories = 15;
 const steps = 60;
 const db = openDatabase(env.DB);
-const logs = [0, 1, 2];
+const logs = ["00", "01", "02"] as ShardId[];
 const sequenceNames = ["biz_a", "biz_a~sandbox", "biz_b"];
 const tables = ["changes", "audit_entries", "change_readers", "change_exceptions", "audit_batches"];
 
@@ -77,7 +78,7 @@ const runOnce = async <Work extends { readonly ord: number; readonly id: string 
   await run.catch((error: Error) => expect(error.message).toBe("the process died"));
 };
 
-const createModelAuditLog = (auditLog: number) => {
+const createModelAuditLog = (auditLog: ShardId) => {
   const target = new Target();
   const run = (how: Run): Promise<void> => {
     const process = async (entries: readonly PendingAuditEntry[]) => {
@@ -148,7 +149,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         });
         const sequence = random(3) === 0 ? null : pickSequence();
         for (const id of ids) sequenceOf.set(id, sequence);
-        await appendAuditedChanges(env.DB, ids, random(logs.length), "c".repeat(32), sequence);
+        await appendAuditedChanges(env.DB, ids, logs[random(logs.length)] as ShardId, "c".repeat(32), sequence);
         for (const row of (await readTables(["changes"])).get("changes") ?? []) {
           expect(numbers.get(row.ord as number) ?? row.id).toBe(row.id); // no number is used twice
           numbers.set(row.ord as number, row.id as string);
@@ -178,7 +179,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
     };
     const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id as string);
     for (const [auditLog, { target }] of auditLogs.entries())
-      expectProcessed(target, ids(results.filter((row) => row.audit_log === auditLog)), refuses);
+      expectProcessed(target, ids(results.filter((row) => row.audit_log === logs[auditLog])), refuses);
     for (const [name, { target }] of events.sequences)
       expectProcessed(
         target,

@@ -4,7 +4,7 @@ import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
 import { toCanonicalJson } from "../../core/canonical-json.ts";
 import type { DomainEvent } from "../../core/domain-events.ts";
-import type { BusinessId } from "../../core/ids.ts";
+import { firstShard, type ShardId, type BusinessId } from "../../core/ids.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import { formatAnchorStatement } from "../../core/ledger/statement.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
@@ -25,7 +25,7 @@ const event = (change: Partial<DomainEvent> = {}): DomainEvent => ({
   entityType: "certificate",
   entityId: "cc_1",
   at: 1_000,
-  chains: [{ tag: world.acme.chain, auditLog: 0 }],
+  chains: [{ tag: world.acme.chain, auditLog: firstShard }],
   actor: { kind: "api_key", id: "key_test" },
   payload: { secret: "payload" },
   anchor: { fingerprint: "00", originDomain: "example.com" },
@@ -39,7 +39,7 @@ const rename = (name: string): Statement =>
     .where(eq(businesses.id, world.acme.id as BusinessId));
 const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
 const commitChange = (rows: readonly Statement[], domainEvents: readonly DomainEvent[]): Promise<unknown> =>
-  commitWithoutFollowUp(db, { vault, ledgerId: "tlog:test" }, rows, domainEvents);
+  commitWithoutFollowUp(db, { vault, getLedgerId: () => "tlog:test" }, rows, domainEvents);
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each domain event, and an anchor for each anchored one", async () => {
@@ -77,13 +77,13 @@ describe("a commit", () => {
   });
 
   test("writes an event with two chains to both, each entry with its own commitment and seal", async () => {
-    const theirs = { tag: "c".repeat(32), auditLog: 3 };
-    await commitChange([], [event({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: 0 }, theirs] })]);
+    const theirs = { tag: "c".repeat(32), auditLog: "03" as ShardId };
+    await commitChange([], [event({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: firstShard }, theirs] })]);
     const { results } = await env.DB.prepare(
       "SELECT id, audit_log, chain, payload_hash, payload_sealed FROM audit_entries WHERE entity_id = 'cc_two' ORDER BY ord, audit_log",
     ).all<Record<string, string>>();
     expect(results.map(({ chain, audit_log }) => [chain, audit_log])).toEqual([
-      [world.acme.chain, 0],
+      [world.acme.chain, "00"],
       [theirs.tag, theirs.auditLog],
     ]);
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);

@@ -30,7 +30,7 @@ export const openNamedLedger =
 export const createPlatformWith = (sendRequest: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
   ...basePlatform,
   clock,
-  ledgers: [
+  ledgersOf: () => [
     createTlogAdapter(
       { origin: ledger.origin, role: "primary", baseUrl: `https://${ledger.origin}`, writeToken: ledger.writeToken, trust },
       sendRequest,

@@ -3,21 +3,24 @@ import { env } from "cloudflare:workers";
 import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
 import { sha256 } from "../../core/hash.ts";
-import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
+import type { ShardId } from "../../core/ids.ts";
 import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
 import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
 import type { AuditRow, ChainPage } from "../../durable-objects/audit-log/tables.ts";
-import { noteCrypto } from "../../storage/note-keys.ts";
+import { noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
 
-export const getAuditLogStub = (auditLog: number) => objects.getByName(String(auditLog));
+/** Audit logs that no shard has, so that a test can use one that no other test uses. */
+export const toAuditLog = (number: number): ShardId => `t${"0123456789abcdefghjkmnpqrstvwxyz".charAt(number)}` as ShardId;
+
+export const getAuditLogStub = (auditLog: ShardId) => objects.getByName(auditLog);
 export type AuditStub = ReturnType<typeof getAuditLogStub>;
 
-const keys = (env.AUDIT_VKEY as string).split(" ").map((vkey) => parseVkey(sha256, vkey) as VerifierKey);
-export const getAuditTrust = (auditLog: number) => {
+export const getAuditTrust = async (auditLog: ShardId) => {
   const origin = `svc.test/audit/${auditLog}`;
-  return { origin, keys: keys.filter(({ name }) => name === origin) };
+  const signers = await openKeysNamed({ secrets: undefined, logSeed: env.LOG_SEED as string }, origin);
+  return { origin, keys: signers.map(({ key }) => key) };
 };
 
 export const toChainTag = (index: number): string => index.toString(16).padStart(32, "0");
@@ -49,7 +52,7 @@ export const fetchChainWithProof = async (
 };
 
 /** Returns "ok" with the last entry up to which the chain is complete, or the first fault. */
-export const verifyChain = async (auditLog: number, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
+export const verifyChain = async (auditLog: ShardId, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();
   const entriesVerdict = verifyEntries(sha256, page.chain, createGenesisHead(sha256, place), oldestFirst);
@@ -57,7 +60,7 @@ export const verifyChain = async (auditLog: number, page: ChainPage, proven: Cha
   const head: ChainHead = { seq: BigInt(page.head.seq), hash: page.head.hash };
   if (entriesVerdict.head.seq !== head.seq || entriesVerdict.head.hash !== head.hash) return "head is not the newest entry";
   const hashOf = (seq: bigint): string | undefined => (seq === 0n ? undefined : oldestFirst[Number(seq) - 1]?.hash);
-  const verdict = await verifyAuditProof(noteCrypto, getAuditTrust(auditLog), place, head, hashOf, proven.proof);
+  const verdict = await verifyAuditProof(noteCrypto, await getAuditTrust(auditLog), place, head, hashOf, proven.proof);
   if (!verdict.ok) return verdict.fault;
   return verdict.complete === null ? "ok" : `ok, complete up to ${verdict.complete.seq}`;
 };

@@ -1,10 +1,11 @@
 // Writes to the change log as a committed change does, for tests that need many changes or malformed ones.
+import type { ShardId } from "../../core/ids.ts";
 
 /** Appends one change for each ID, each with an entry in the given audit chain, and with an event if a sequence is given. */
 export const appendAuditedChanges = (
   db: D1Database,
   ids: readonly string[],
-  auditLog: number,
+  auditLog: ShardId,
   chain: string,
   sequence: string | null = null,
 ): Promise<unknown> =>
@@ -44,7 +45,7 @@ export const copyAuditEntry = (db: D1Database, id: string, chain: string, count:
   ]);
 
 /** Counts the audit entries that an audit log has not read, with those that it set aside. */
-export const countUnreadEntries = async (db: D1Database, auditLog: number): Promise<number> =>
+export const countUnreadEntries = async (db: D1Database, auditLog: ShardId): Promise<number> =>
   (await db
     .prepare(
       `SELECT (SELECT COUNT(*) FROM audit_entries WHERE audit_log = ?1

@@ -3,10 +3,9 @@
 
 import { keyKinds } from "../../core/ledger/note.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";
-import { createRandomKey } from "./note-keys.ts";
+import { createRandomKey, logSeedIndex } from "./note-keys.ts";
 
 const seed = (byte: number): Uint8Array<ArrayBuffer> => new Uint8Array(32).fill(byte);
-const audit = noteKeyPair("svc.test/audit/0", seed(40));
 
 export const worldSecret = createRandomKey(3);
 
@@ -22,12 +21,11 @@ export const testVars: Readonly<Record<string, string>> = {
   MASTER_KEYS: `1:${createRandomKey(1)}`,
   INDEX_KEY: createRandomKey(2),
   ISSUER_KEY: worldSecret,
+  LOG_SEED: createRandomKey(logSeedIndex),
   LEDGER_KEY: noteKeyPair("ledger.svc.test/ledger/test", seed(21)).secret,
   LEDGER_WITNESS_KEY: noteKeyPair("ledger.svc.test/witness", seed(22), keyKinds.witness).secret,
   LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
   LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
-  AUDIT_KEY: audit.secret,
-  AUDIT_VKEY: audit.vkey,
   DEV_RATE_SCALE: "100000",
   DOH_URLS: "http://127.0.0.1:1/none",
 };

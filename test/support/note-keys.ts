@@ -2,7 +2,7 @@
 import { toBase64, fromBase64Url, fromHex, concatBytes } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../../core/ledger/note.ts";
-import { openNoteSigner } from "../../storage/note-keys.ts";
+import { openKeysNamed, openNoteSigner } from "../../storage/note-keys.ts";
 
 /** Derives the secret of the key `name` from this seed. */
 export const createSecretFromSeed = async (name: string, seed: Uint8Array<ArrayBuffer>, kind: KeyKind = keyKinds.log): Promise<string> => {
@@ -26,3 +26,13 @@ export const createRandomKey = (index: number): string => toBase64(sha256(`key $
 
 /** Returns a secret's public key in its one-line form. */
 export const deriveVkey = async (secret: string): Promise<string> => formatVkey((await openNoteSigner(secret)).key);
+
+/** Index of the tests' LOG_SEED in `createRandomKey`. */
+export const logSeedIndex = 4;
+
+/** Returns the public key that the tests' LOG_SEED gives a log with this name. */
+export const deriveLogVkey = async (name: string): Promise<string> => {
+  const [signer] = await openKeysNamed({ secrets: "", logSeed: createRandomKey(logSeedIndex) }, name);
+  if (signer === undefined) throw new Error("no key");
+  return formatVkey(signer.key);
+};

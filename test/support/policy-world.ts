@@ -33,8 +33,7 @@ export const issueWaitingCertificate = async (
   const platform = await createPlatformAt(ms);
   // Prevents background work after the response: no shards for the relay, no audit log to notify, no queue message.
   const shards = { ...platform.shards, all: () => [] };
-  const config = { ...platform.config, auditKeys: new Map() };
-  const diesAfterAnswer = createServicesWith(platform, { shards, config, requestAnchoring: async () => {}, waitUntil: () => {} });
+  const diesAfterAnswer = createServicesWith(platform, { shards, requestAnchoring: async () => {}, waitUntil: () => {} });
   const response = await buildApp(diesAfterAnswer).fetch(request, env, executionContext);
   const { data } = (await response.json()) as { data: { cert_id: string } };
   if (response.status !== 201) throw new Error(`not issued: ${response.status}`);

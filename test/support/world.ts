@@ -8,7 +8,7 @@ import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
-import { createRandomSecret, deriveVkey } from "./note-keys.ts";
+import { createRandomSecret } from "./note-keys.ts";
 import { trackBackgroundWork, waitUntilSettled } from "./background-work.ts";
 
 const secret = "d29ybGQgb2YgdGhlIHRlc3RzLCBub3QgYSBzZWNyZXQ=";
@@ -67,14 +67,10 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
-const productionAuditKey = await createRandomSecret("svc.test/audit/0");
-
 /** URLs and settings of a production deployment. Log keys are random; the other secrets are the test secrets. */
 export const productionSettings = {
   LEDGER_KEY: await createRandomSecret("ledger.svc.test/ledger/test"),
   LEDGER_WITNESS_KEY: await createRandomSecret("ledger.svc.test/witness", keyKinds.witness),
-  AUDIT_KEY: productionAuditKey,
-  AUDIT_VKEY: await deriveVkey(productionAuditKey),
   ENVIRONMENT: "production",
   BASE_URL: "https://api.svc.test/v1",
   VERIFY_URL: "https://verify.svc.test",

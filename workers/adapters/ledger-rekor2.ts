@@ -166,6 +166,7 @@ export const createRekorAdapter = (
 
   return {
     id,
+    origin: ledger.origin,
     role: ledger.role,
     maxPerBatch,
     prepare: async ({ prepared, statement }) => {

@@ -155,6 +155,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
 
   return {
     id,
+    origin: ledger.origin,
     role: ledger.role,
     maxPerBatch,
     prepare: async ({ statement }) => statement,

@@ -17,6 +17,7 @@ import {
 import { holdsReader } from "../../storage/changes.ts";
 import { recordLedgerFailure, getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
 import type { Platform } from "../platform/platform.ts";
+import { runIsolated } from "../log.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // shorter than a lease
@@ -91,11 +92,13 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   return !failed && fork === undefined;
 };
 
-/** Submits due anchors from every shard to every ledger, oldest first, until all are submitted or the budget is used up. */
+/** Submits due anchors from every shard to its ledgers, oldest first, until all are submitted or the budget is used up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
-  for (const adapter of platform.ledgers) {
-    await forEachShard(platform, "ledger", async (db) => {
-      while ((await platform.hasBudget()) && (await submitBatch(platform, db, adapter)));
-    });
-  }
+  const { ledgersOf } = platform;
+  await forEachShard(platform, "ledger", async (db, shard) => {
+    for (const adapter of ledgersOf(shard))
+      await runIsolated(platform, "ledger", async () => {
+        while ((await platform.hasBudget()) && (await submitBatch(platform, db, adapter)));
+      });
+  });
 };

@@ -1,12 +1,12 @@
 // Every 15 minutes, each audit log closes an interval and signs a checkpoint over it. The checkpoint's statement goes to every ledger, and
 // attestations are requested. If an interval is missed, the next checkpoint covers it.
-import { firstShard } from "../../core/ids.ts";
+import { firstShard, type ShardId } from "../../core/ids.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 import { toIso, type Instant } from "../../core/time.ts";
 import { findHighWater, insertCheckpoint, type RequestedAttestor } from "../../storage/checkpoints.ts";
 import type { Database } from "../../storage/database.ts";
-import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
+import { forEachShard } from "./for-each-shard.ts";
 import { listGeneralAttestors, requestAttestation } from "./request-attestation.ts";
 
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
@@ -32,7 +32,7 @@ const requestGuardAttestations = async (
   return requested;
 };
 
-const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: number, interval: number): Promise<void> => {
+const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: ShardId, interval: number): Promise<void> => {
   const log = platform.auditLogStub(auditLog);
   const highWater = await findHighWater(db, auditLog);
   // A log whose storage was rolled back must not sign a second history, so it freezes.
@@ -48,7 +48,7 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: nu
   await insertCheckpoint(
     db,
     { origin, auditLog, window: interval, at: Date.parse(at), size, root, note, headsRoot, headsSize },
-    { ledgerIds: platform.ledgers.map(({ id }) => id), attestors: [...guards, ...listGeneralAttestors(platform.attestors)] },
+    { ledgerIds: platform.ledgersOf(firstShard).map(({ id }) => id), attestors: [...guards, ...listGeneralAttestors(platform.attestors)] },
     platform.clock(),
   );
 };
@@ -56,6 +56,5 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: nu
 /** Makes one checkpoint per audit log for the interval that contains `now`. A second call in the same interval has no effect. */
 export const checkpointAuditLogs = async (platform: Platform, now: Instant): Promise<void> => {
   const db = platform.shards.get(firstShard);
-  for (const auditLog of platform.config.auditKeys.keys())
-    await runIsolated(platform, "audit", () => checkpointAuditLog(platform, db, auditLog, getCheckpointInterval(now)));
+  await forEachShard(platform, "audit", (_, auditLog) => checkpointAuditLog(platform, db, auditLog, getCheckpointInterval(now)));
 };

@@ -1,4 +1,5 @@
 // Notifies the audit logs of changes that have entries for their chains. The logs read the change logs themselves.
+import type { ShardId } from "../../core/ids.ts";
 import { listUndrainedLogs } from "../../storage/audit-entries.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -8,10 +9,10 @@ import { forEachShard } from "./for-each-shard.ts";
  * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only those with rows, because each notified
  * log sets an alarm and reads every shard.
  */
-const listLogsToDrain = async (platform: Platform): Promise<Iterable<number>> => {
-  const auditLogs = [...platform.config.auditKeys.keys()];
-  if (auditLogs.length === 1 && platform.jobShard === null) return auditLogs;
-  const undrained = new Set<number>();
+const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {
+  const auditLogs = platform.shards.all().map(([shard]) => shard);
+  if (auditLogs.length <= 1 && platform.jobShard === null) return auditLogs;
+  const undrained = new Set<ShardId>();
   await forEachShard(platform, "audit", async (db) => {
     for (const auditLog of await listUndrainedLogs(db, auditLogs)) undrained.add(auditLog);
   });

@@ -9,8 +9,10 @@ import { forEachShard } from "./for-each-shard.ts";
 const changesPerStatement = 5_000; // half a second
 
 export const deletePassed = (platform: Platform): Promise<void> => {
-  const readers = [...[...platform.config.auditKeys.keys()].map(getAuditReader), ...platform.ledgers.map(({ id }) => getLedgerReader(id))];
-  return forEachShard(platform, "changes", async (db) => {
+  const auditReaders = platform.shards.all().map(([shard]) => getAuditReader(shard));
+  const { ledgersOf } = platform;
+  return forEachShard(platform, "changes", async (db, shard) => {
+    const readers = [...auditReaders, ...ledgersOf(shard).map(({ id }) => getLedgerReader(id))];
     while (await platform.hasBudget()) {
       const { meta } = await deletePassedChanges(db, readers, isUnplacedEvent, changesPerStatement).run();
       if (meta.changes < changesPerStatement) return;

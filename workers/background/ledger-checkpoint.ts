@@ -5,25 +5,22 @@ import { sha256Hex } from "../../core/hash.ts";
 import { firstShard } from "../../core/ids.ts";
 import { stripCosignatures } from "../../core/ledger/checkpoint.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
+import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { findNewestCheckpoint, insertCheckpoint } from "../../storage/checkpoints.ts";
 import { getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
 import { runIsolated } from "../log.ts";
+import { listPrimaryLedgers } from "../operations/attestations/find-primary-ledger.ts";
 import type { Platform } from "../platform/platform.ts";
 import { listGeneralAttestors } from "./request-attestation.ts";
 
 const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains
 
-/**
- * Saves the ledger's checkpoint for the interval. Does nothing if the deployment has neither mirrors nor attestors, or if the ledger has
- * not grown.
- */
-export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
-  const [ledger, ...mirrors] = platform.ledgers;
+const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now: Instant): Promise<void> => {
+  const [, ...mirrors] = platform.ledgersOf(firstShard);
   const attestors = listGeneralAttestors(platform.attestors);
-  if (ledger === undefined || mirrors.length + attestors.length === 0) return;
   const db = platform.shards.get(firstShard);
-  const { origin } = platform.config.ledger;
+  const { origin } = ledger;
   const interval = getCheckpointInterval(now);
   await runIsolated(platform, "ledger", async () => {
     const state = await getLedgerState(db, ledger.id);
@@ -58,4 +55,13 @@ export const checkpointLedger = async (platform: Platform, now: Instant): Promis
     );
     await recordSeenTree(db, ledger.id, head.seen, platform.clock()).run();
   });
+};
+
+/**
+ * Saves a checkpoint of each primary ledger for the interval. Does nothing if the deployment has neither mirrors nor attestors, or for a
+ * ledger that has not grown.
+ */
+export const checkpointLedgers = async (platform: Platform, now: Instant): Promise<void> => {
+  if (platform.ledgersOf(firstShard).length - 1 + listGeneralAttestors(platform.attestors).length === 0) return;
+  for (const ledger of listPrimaryLedgers(platform)) await checkpointPrimary(platform, ledger, now);
 };

@@ -5,10 +5,10 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 export const retryParkedAnchors = async (platform: Platform): Promise<void> => {
-  const [primary] = platform.ledgers;
-  const ledgerIds = platform.ledgers.map(({ id }) => id);
   const now = platform.clock();
-  await forEachShard(platform, "ledger", (db) =>
-    batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : movePendingAnchors(db, primary.id, ledgerIds, now))]),
-  );
+  await forEachShard(platform, "ledger", (db, shard) => {
+    const [primary, ...mirrors] = platform.ledgersOf(shard);
+    const ledgerIds = [primary, ...mirrors].flatMap((ledger) => ledger?.id ?? []);
+    return batch(db, [unparkAnchors(db, now), ...(primary === undefined ? [] : movePendingAnchors(db, primary.id, ledgerIds, now))]);
+  });
 };

@@ -1,9 +1,11 @@
 // Sends checkpoints to attestors: witnesses and timestamp authorities.
 import { fromBase64 } from "../../core/bytes.ts";
 import type { AttestationOutcome, Attestor, AttestationRequest } from "../../core/ledger/attestor.ts";
+import { parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { secondMs } from "../../core/time.ts";
 import { getWitnessedSize, type DueAttestation, type RequestedAttestor } from "../../storage/checkpoints.ts";
 import type { Database } from "../../storage/database.ts";
+import { findPrimaryLedger } from "../operations/attestations/find-primary-ledger.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /**
@@ -13,13 +15,14 @@ import type { Platform } from "../platform/platform.ts";
 const createConsistencyProver =
   (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
   async (fromSize) => {
-    const [ledger] = platform.ledgers;
-    if (ledger !== undefined && platform.config.ledger.origin === origin) {
+    const ledger = findPrimaryLedger(platform, ({ origin: name }) => name === origin);
+    if (ledger !== undefined) {
       const proof = await ledger.getConsistencyProof(fromSize, size, signal);
       if (!proof.ok) throw new Error(`attestations: ${"code" in proof ? proof.code : proof.kind}`);
       return proof.hashes;
     }
-    const auditLog = Number(/\/audit\/(\d+)$/.exec(origin)?.[1] ?? Number.NaN);
+    const auditLog = parseAuditOrigin(platform.config.baseUrl, origin);
+    if (auditLog === null) throw new Error("attestations: the log is not one of ours");
     const hashes = await platform.auditLogStub(auditLog).buildConsistencyProof(fromSize.toString(), size.toString());
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };

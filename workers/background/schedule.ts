@@ -15,7 +15,7 @@ import { sendConnectionExpiryNotices } from "./connection-expiry-notices.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
 import { deleteExpired } from "./expiry-sweep.ts";
-import { checkpointLedger } from "./ledger-checkpoint.ts";
+import { checkpointLedgers } from "./ledger-checkpoint.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
@@ -66,8 +66,8 @@ const minuteJobs: Jobs = {
 /** These run in order, so that the attestations cover the checkpoints just made. */
 const quarterJobs: Jobs = {
   "parked-anchors": retryParkedAnchors,
-  "audit-checkpoints": onlyOnce(checkpointAuditLogs),
-  "ledger-checkpoint": onlyOnce(checkpointLedger),
+  "audit-checkpoints": checkpointAuditLogs,
+  "ledger-checkpoint": onlyOnce(checkpointLedgers),
   attestations: onlyOnce(attestDue),
   "shard-sizes": measureShards,
 };

@@ -5,7 +5,7 @@ import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
-import type { BusinessId, RandomBytes } from "../../core/ids.ts";
+import type { BusinessId, RandomBytes, ShardId } from "../../core/ids.ts";
 import type { Clock } from "../../core/time.ts";
 import type { Shards } from "../../storage/shards.ts";
 import type { Signer } from "../../storage/signer.ts";
@@ -36,8 +36,8 @@ export interface Stores {
   readonly shards: Shards;
   readonly kv: KVNamespace;
   readonly vault: Vault;
-  /** ID of the ledger that receives anchor statements. */
-  readonly ledgerId: string;
+  /** Returns the ID of the ledger that receives the statements about a record: the ledger of the record's shard. */
+  readonly getLedgerId: (recordId: string) => string;
 }
 
 /** Schedules the work that follows a commit. Calling these does not delay the response. */
@@ -90,7 +90,7 @@ export interface Proofs extends ProofServices {
   readonly signer: Signer;
   /** SHA-256 of the file served at /svc-verify.mjs, as hex. */
   readonly verifierSha256: string;
-  readonly auditLogStub: (auditLog: number) => DurableObjectStub<AuditLog>;
+  readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
   /** HTTP interface of the embedded ledger. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
   /** Requests anchoring in another invocation, which starts within seconds. */

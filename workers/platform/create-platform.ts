@@ -4,8 +4,9 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { IntakeState } from "../../core/intake/intake-state.ts";
 import type { Mailer } from "../../core/mail/message.ts";
-import type { RandomBytes } from "../../core/ids.ts";
+import { shardOfId, type RandomBytes } from "../../core/ids.ts";
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
+import { listLedgerOrigins } from "../../core/ledger/ledger-origins.ts";
 import type { Clock } from "../../core/time.ts";
 import { openDatabase, type Database } from "../../storage/database.ts";
 import { insertCapturedMail } from "../../storage/captured-mail.ts";
@@ -66,18 +67,24 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const vault = await openVault(config);
-  // Each half-year's ledger is a separate object. Earlier ledgers stay readable at their old paths.
-  const findRetiredLedger = (path: string) => config.ledger.retiredKeys.find(({ origin }) => path.startsWith(`${getLogPath(origin)}/`));
-  const fetchLedger: SendRequest = (request) =>
-    env.LEDGER_LOG.getByName(findRetiredLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
+  const shards = openShards(env);
+  const shardIds = shards.all().map(([shard]) => shard);
+  // Each shard's ledger in each half-year is a separate object, named by its origin. Earlier ledgers stay readable at their old paths.
+  const ledgerOrigins = listLedgerOrigins(config.ledger, shardIds);
+  const fetchLedger: SendRequest = (request) => {
+    const { pathname } = new URL(request.url);
+    const origin = ledgerOrigins.find((known) => pathname.startsWith(`${getLogPath(known)}/`)) ?? config.ledger.origin;
+    return env.LEDGER_LOG.getByName(origin).fetch(request);
+  };
+  const proofServices = await createProofServices(config, shardIds, fetchLedger, clock, randomBytes);
   let sealedPlaceholder: Promise<string> | undefined;
   const platform: Platform = {
     config,
-    shards: openShards(env),
+    shards,
     jobShard: null,
     kv: env.KV,
     vault,
-    ledgerId: config.ledger.id,
+    getLedgerId: (recordId) => proofServices.ledgersOf(shardOfId(recordId))[0]?.id ?? config.ledger.id,
     verifierSha256,
     signer: await openSigner(
       config.issuerSeed,
@@ -114,14 +121,14 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         : createFormModel(env.AI, config.aiModel, (error) => consoleLog.error({ at: "form model", error })),
     paymentProvider:
       config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
-    auditLogStub: (logNumber) => env.AUDIT_LOG.getByName(String(logNumber)),
+    auditLogStub: (shard) => env.AUDIT_LOG.getByName(shard),
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
     destinationHost: (host) => env.DESTINATION_HOST.getByName(host),
     fetchLedger,
     requestAnchoring: async () => {
       await env.ANCHOR_QUEUE.send({});
     },
-    ...(await createProofServices(config, fetchLedger, clock, randomBytes)),
+    ...proofServices,
     mailer: createMailer(env, config, { db: openDatabase(env.DB), vault }, clock),
     getMailbox: (to) => loadCapturedMail(platform, openDatabase(env.DB), to),
     clock,

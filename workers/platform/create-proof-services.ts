@@ -1,14 +1,15 @@
 // Creates, from the settings, everything used to prove records: the ledgers that receive statements, the published keys, and the witnesses
 // and timestamp authorities that attest checkpoints.
-import type { RandomBytes } from "../../core/ids.ts";
+import { firstShard, type RandomBytes, type ShardId } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
 import { defaultValidFrom, type KeyValidity } from "../../core/ledger/key-validity.ts";
-import { formatVkey, type VerifierKey } from "../../core/ledger/note.ts";
+import { getAuditOrigin, getLedgerOrigin, getWitnessName } from "../../core/ledger/log-names.ts";
+import { formatVkey, keyKinds, parseSkey, type KeyKind, type VerifierKey } from "../../core/ledger/note.ts";
 import type { TrustedLogKey } from "../../core/ledger/receipt.ts";
 import type { MirrorSettings } from "../../core/ledger/settings.ts";
 import type { Clock } from "../../core/time.ts";
-import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
+import { listEarlierKeys, noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 import { createTimestampAttestor } from "../adapters/attestor-rfc3161.ts";
 import { createWitnessAttestor } from "../adapters/attestor-witness.ts";
 import type { SendRequest } from "../adapters/exchange.ts";
@@ -31,21 +32,26 @@ export interface ProofServices {
   readonly trustedLogs: readonly TrustedLog[];
   /** Note-format public keys of the witnesses whose cosignatures are accepted. */
   readonly witnessKeys: readonly string[];
-  /** The primary ledger comes first, followed by the mirrors, which receive only checkpoints. */
-  readonly ledgers: readonly LedgerAdapter[];
+  /**
+   * Returns the ledgers that receive a shard's statements. The primary ledger comes first, followed by the mirrors, which receive only
+   * checkpoints. For a shard without a database, returns those of the first shard.
+   */
+  readonly ledgersOf: (shard: ShardId) => readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
   /** Signs entries for Rekor. Null if Rekor is not used. */
   readonly anchorKey: AnchorKey | null;
 }
 
-/** Opens the secrets in one setting. Throws ConfigError if a secret is malformed or its key ID does not match its key. */
-const openVerifierKeys = async (setting: string, secrets: readonly string[]): Promise<VerifierKey[]> => {
-  try {
-    return await Promise.all(secrets.map(async (secret) => (await openNoteSigner(secret)).key));
-  } catch {
-    throw new ConfigError([setting]);
-  }
-};
+/** Opens keys by name. Throws ConfigError if a secret in the setting is malformed or its key ID does not match its key. */
+const createKeyOpener =
+  (setting: string, secrets: readonly string[], logSeed: string, kind: KeyKind = keyKinds.log) =>
+  async (name: string): Promise<readonly VerifierKey[]> => {
+    try {
+      return (await openKeysNamed({ secrets: secrets.join(" "), logSeed }, name, kind)).map(({ key }) => key);
+    } catch {
+      throw new ConfigError([setting]);
+    }
+  };
 
 const loadAnchorKey = async (secret: string): Promise<AnchorKey> => {
   try {
@@ -63,10 +69,12 @@ const createTrustedLogLister =
     vkeys.map((vkey) => ({ origin, vkey, ...(validityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
 
 /**
- * Creates the proof services. `sendToEmbedded` is the embedded ledger's HTTP interface. All other services are reached over the network.
+ * Creates the proof services for these shards. `sendToEmbedded` is the embedded ledgers' HTTP interface. All other services are reached over
+ * the network.
  */
 export const createProofServices = async (
   config: Config,
+  shards: readonly ShardId[],
   sendToEmbedded: SendRequest,
   clock: Clock,
   random: RandomBytes,
@@ -77,9 +85,14 @@ export const createProofServices = async (
   const isEmbedded = ledger.url === "";
   const baseUrl = isEmbedded ? `https://${ledger.origin}` : ledger.url;
   const send = isEmbedded ? sendToEmbedded : sendToNetwork;
-  const ledgerKeys = await openVerifierKeys("LEDGER_KEY", ledger.keys);
-  const auditKeys = await openVerifierKeys("AUDIT_KEY", [...config.auditKeys.values()].flat());
-  const guardKeys = await openVerifierKeys("LEDGER_WITNESS_KEY", ledger.witnessKey === null ? [] : [ledger.witnessKey]);
+  const { logSeed } = config;
+  const openLedgerKeys = createKeyOpener("LEDGER_KEY", ledger.keys, logSeed);
+  const openAuditKeys = createKeyOpener("AUDIT_KEY", config.auditKeys, logSeed);
+  const auditOrigins = shards.map((shard) => getAuditOrigin(config.baseUrl, shard));
+  const auditKeys = (await Promise.all(auditOrigins.map(openAuditKeys))).flat();
+  const witnessSecrets = ledger.witnessKey === null ? [] : [ledger.witnessKey];
+  const openWitnessKeys = createKeyOpener("LEDGER_WITNESS_KEY", witnessSecrets, logSeed, keyKinds.witness);
+  const guardKeys = isEmbedded ? await openWitnessKeys(parseSkey(ledger.witnessKey ?? "")?.name ?? getWitnessName(ledger.origin)) : [];
   const anchorKey = config.anchorKey === null ? null : await loadAnchorKey(config.anchorKey);
 
   const createAdapter = (
@@ -89,13 +102,31 @@ export const createProofServices = async (
     sendRequest: SendRequest,
   ): LedgerAdapter => {
     const { origin, writeToken } = endpoint;
-    const common = { origin, role, baseUrl: role === "primary" ? baseUrl : endpoint.url, trust };
+    const common = { origin, role, baseUrl: endpoint.url === "" ? `https://${origin}` : endpoint.url, trust };
     if (endpoint.kind === "tlog") return createTlogAdapter({ ...common, writeToken }, sendRequest, noteCrypto, clock);
     if (anchorKey === null) throw new ConfigError(["ANCHOR_KEY"]);
     return createRekorAdapter({ ...common, retiredAnchorKeys: config.retiredAnchorKeys }, anchorKey, sendRequest, noteCrypto, clock);
   };
 
-  const primaryKeys = listTrustedLogs(ledger.origin, [...ledgerKeys.map(formatVkey), ...ledger.vkeys], "primary");
+  const listEarlierLogs = async (origin: string, role: TrustedLog["role"]): Promise<readonly TrustedLog[]> =>
+    (await listEarlierKeys(logSeed, origin)).map(({ key, validTo }) => ({
+      origin,
+      vkey: formatVkey(key),
+      validFrom: defaultValidFrom,
+      validTo,
+      role,
+    }));
+
+  /** The primary ledger of a shard and its keys. An external ledger serves all shards. */
+  const createPrimary = async (shard: ShardId) => {
+    const origin = isEmbedded ? getLedgerOrigin(ledger.origin, shard) : ledger.origin;
+    const own = isEmbedded ? await openLedgerKeys(origin) : [];
+    const pinned = ledger.vkeys.filter((vkey) => ledger.kind === "rekor2" || vkey.startsWith(`${origin}+`));
+    const earlier = isEmbedded ? await listEarlierLogs(origin, "primary") : [];
+    const keys = [...listTrustedLogs(origin, [...new Set([...own.map(formatVkey), ...pinned])], "primary"), ...earlier];
+    return { shard, keys, adapter: createAdapter({ ...ledger, origin }, "primary", keys, send) };
+  };
+  const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
   // AUDIT_VKEY can also contain other deployments' logs that this ledger watches. Only our own logs' earlier keys are published.
@@ -104,18 +135,19 @@ export const createProofServices = async (
     .filter(
       ({ origin, vkey }) => currentAuditKeys.some((key) => key.origin === origin) && !currentAuditKeys.some((key) => key.vkey === vkey),
     );
+  const mirrorAdapters = mirrors.map((mirror, at) => createAdapter(mirror, "mirror", mirrorKeys[at] ?? [], sendToNetwork));
+  const ledgersByShard = new Map(primaries.map(({ shard, adapter }) => [shard, [adapter, ...mirrorAdapters]]));
+  const earlierAuditLogs = (await Promise.all(auditOrigins.map((origin) => listEarlierLogs(origin, "audit")))).flat();
   return {
     trustedLogs: [
-      ...primaryKeys,
+      ...primaries.flatMap(({ keys }) => keys),
       ...ledger.retiredKeys.flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "primary")),
       ...mirrorKeys.flat(),
       ...[...currentAuditKeys, ...earlierAuditKeys].flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "audit")),
+      ...earlierAuditLogs,
     ],
     witnessKeys: [...new Set([...guardKeys.map(formatVkey), ...config.witnesses.map(({ vkey }) => vkey)])],
-    ledgers: [
-      createAdapter(ledger, "primary", primaryKeys, send),
-      ...mirrors.map((mirror, at) => createAdapter(mirror, "mirror", mirrorKeys[at] ?? [], sendToNetwork)),
-    ],
+    ledgersOf: (shard) => ledgersByShard.get(shard) ?? ledgersByShard.get(firstShard) ?? [],
     attestors: [
       ...guardKeys.map((key) => ({ ...createWitnessAttestor({ key, baseUrl }, send, noteCrypto, clock), scope: "guard" as const })),
       ...config.witnesses.map(({ key, url }) => ({

@@ -20,7 +20,7 @@ import { parseSubmission } from "../../../core/certificates/submission.ts";
 import { maskSubject } from "../../../core/certificates/subject.ts";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
-import type { BusinessId, CertId, ClientId } from "../../../core/ids.ts";
+import { firstShard, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
 import { createCosignatureLine, keyKinds, signNote, formatVkey, type NoteSigner } from "../../../core/ledger/note.ts";
 import { formatReceiptProof, type Receipt } from "../../../core/ledger/receipt.ts";
@@ -81,7 +81,7 @@ const timesOf = ({ isRecent = false }: Wanted) => {
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
 const businessId = "biz_0001hzy3v7k2m7q1x8z3v5t6r0" as BusinessId;
 const clientId = "pc_live_0001hzy3v7k2m7q1x8z3v5t6r0" as ClientId;
-const chain = { tag: "00112233445566778899aabbccddeeff", auditLog: 0 };
+const chain = { tag: "00112233445566778899aabbccddeeff", auditLog: firstShard };
 const chainIndex = 3;
 
 const disclosureText =

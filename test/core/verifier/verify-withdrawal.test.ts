@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { BusinessId, CertId } from "../../../core/ids.ts";
+import { firstShard, type BusinessId, type CertId } from "../../../core/ids.ts";
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import {
   sourceFromBusiness,
@@ -40,7 +40,7 @@ const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: 
     originDomain: sealed.originDomain,
     issuedAt: sealed.issuedAt,
     fingerprint: sealed.fingerprint,
-    chain: { tag: "x", auditLog: 0 },
+    chain: { tag: "x", auditLog: firstShard },
   };
   const recorded = receivedAgoMs === null ? null : { channel: "phone" as const, receivedAt: now - receivedAgoMs, note: null };
   const change = recorded === null ? sourceFromPerson("email_code") : sourceFromBusiness(recorded, "key_1");

@@ -1,4 +1,5 @@
 // Maps certificates between the API and the operations, and builds the worked example for the OpenAPI document.
+import { firstShard } from "../../../core/ids.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { parseSubmission } from "../../../core/certificates/submission.ts";
@@ -178,7 +179,7 @@ const issueExampleCertificate = () => {
       plan: "enterprise",
       environment: "live",
       domains: [{ id: "dom_00h7k2p9r4t6v8x0z1b3d5f7g9", domain: "acme-solar.example", method: "dns" }],
-      chain: { tag: "example", auditLog: 0 },
+      chain: { tag: "example", auditLog: firstShard },
       retentionYears: 5,
       emitsIssued: false,
     },
@@ -264,7 +265,7 @@ const openedExample: OpenedCertificate = {
   evidence: issuedCertificate.evidence,
   evidenceHash: issuedCertificate.evidenceHash,
   retentionUntil: issuedCertificate.retentionUntil,
-  chain: { tag: "00112233445566778899aabbccddeeff", auditLog: 0 },
+  chain: { tag: "00112233445566778899aabbccddeeff", auditLog: firstShard },
   issuedEntry: null,
   withdrawal: null,
   entitiesWithdrawn: [],

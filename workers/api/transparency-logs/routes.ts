@@ -1,7 +1,9 @@
-// Public routes for this deployment's transparency logs: the embedded ledger and the audit logs. They serve the C2SP interface. Requests
+// Public routes for this deployment's transparency logs: the embedded ledgers and the audit logs of its shards. They serve the C2SP interface. Requests
 // are passed to the Durable Objects unchanged.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
+import type { ShardId } from "../../../core/ids.ts";
+import { listLedgerOrigins } from "../../../core/ledger/ledger-origins.ts";
 import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { edgeCached } from "../../http/edge-cache.ts";
@@ -13,16 +15,14 @@ const copyResponse = (response: Response): Response => new Response(response.bod
 
 const readMethods = ["GET", "HEAD"];
 
-export const registerTransparencyLogRoutes = (app: OpenAPIHono<AppEnv>, config: Config): void => {
-  if (config.ledger.url === "") {
-    for (const path of new Set([config.ledger, ...config.ledger.retiredKeys].map(({ origin }) => getLogPath(origin)))) {
-      app.on(readMethods, `${path}/*`, limitPublicReads, edgeCached);
-      app.on([...readMethods, "POST"], `${path}/*`, async (c) => copyResponse(await c.var.services.fetchLedger(c.req.raw)));
-    }
+export const registerTransparencyLogRoutes = (app: OpenAPIHono<AppEnv>, config: Config, shards: readonly ShardId[]): void => {
+  for (const path of new Set(listLedgerOrigins(config.ledger, shards).map(getLogPath))) {
+    app.on(readMethods, `${path}/*`, limitPublicReads, edgeCached);
+    app.on([...readMethods, "POST"], `${path}/*`, async (c) => copyResponse(await c.var.services.fetchLedger(c.req.raw)));
   }
-  app.on(readMethods, "/audit/:log/*", limitPublicReads, edgeCached, async (c) => {
-    const auditLog = Number(c.req.param("log"));
-    if (!config.auditKeys.has(auditLog)) return failure(c, "not_found");
+  app.on(readMethods, "/audit/:shard/*", limitPublicReads, edgeCached, async (c) => {
+    const auditLog = shards.find((shard) => shard === c.req.param("shard"));
+    if (auditLog === undefined) return failure(c, "not_found");
     return copyResponse(await c.var.services.auditLogStub(auditLog).fetch(c.req.raw));
   });
 };

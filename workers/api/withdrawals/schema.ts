@@ -1,4 +1,5 @@
 // Schemas, examples and mappers for withdrawals: withdraw, record and acknowledge.
+import { firstShard } from "../../../core/ids.ts";
 import { z } from "@hono/zod-openapi";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
 import { buildEntityReceiptUrl, buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -249,7 +250,7 @@ export const entityAcknowledgmentToWire = (
 
 // The OpenAPI document's example certificate after its withdrawal. Its receipt can be recomputed and its signature checked.
 const exampleWithdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
-const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: 0 } };
+const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: firstShard } };
 const { withdrawal } = decideWithdrawal({
   certificate: exampleWithdrawableCertificate,
   change: sourceFromPerson("email_code"),

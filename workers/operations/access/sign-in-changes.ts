@@ -48,7 +48,7 @@ export const prepareSignupCompletion = async (
 ): Promise<SignInChanges> => {
   const signup = await findOpenSignup(db, vault, id, usedCode.now);
   if (signup === null) return noSignInChanges;
-  const chain = { tag: toHex(random(chainTagBytes)), auditLog: 0 };
+  const chain = { tag: toHex(random(chainTagBytes)), auditLog: shardId };
   const ownerId = generateId("mem_", shardId, random);
   const account = {
     status: config.requiresSignupApproval ? ("pending" as const) : ("active" as const),

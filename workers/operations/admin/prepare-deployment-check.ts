@@ -18,7 +18,7 @@ const business = {
   id: generateId("biz_", firstShard, fixedBytes("business")) as BusinessId,
   clientId: generateId("pc_test_", firstShard, fixedBytes("client")) as ClientId,
   name: "Deployment check",
-  chain: { tag: toHex(fixedBytes("audit chain")(16)), auditLog: 0 },
+  chain: { tag: toHex(fixedBytes("audit chain")(16)), auditLog: firstShard },
 };
 
 export interface DeploymentCheck {

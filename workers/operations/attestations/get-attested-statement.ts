@@ -11,17 +11,18 @@ import { findAttestedCheckpoint } from "../../../storage/checkpoints.ts";
 import { runIsolated } from "../../log.ts";
 import type { Proofs } from "../dependencies.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
+import { findPrimaryLedger } from "./find-primary-ledger.ts";
 
 /** Limited so that a slow ledger does not delay reading a certificate. */
 const inclusionTimeoutMs = 2 * secondMs;
 
 const findAttestedStatement = async (services: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {
-  const { config, ledgers } = services;
-  const [ledger] = ledgers;
+  const { config } = services;
+  const ledger = findPrimaryLedger(services, ({ id }) => id === receipt.ledger);
   const leaf = fromBase64(receipt.leaf_hash);
-  if (ledger === undefined || leaf === null || receipt.ledger !== ledger.id) return null;
+  if (ledger === undefined || leaf === null) return null;
   const checkpoint = await findAttestedCheckpoint(services.shards.get(firstShard), {
-    origin: config.ledger.origin,
+    origin: ledger.origin,
     index: receipt.leaf_index,
     sinceWindow: getCheckpointInterval(Date.parse(receipt.submitted_at)),
     witnessMin: config.witnessMin,

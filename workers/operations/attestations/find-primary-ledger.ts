@@ -1,0 +1,13 @@
+// Finds a shard's primary ledger, for example by the ID in a receipt.
+import type { LedgerAdapter } from "../../../core/ledger/adapter.ts";
+import type { Proofs, Stores } from "../dependencies.ts";
+
+/** Lists the primary ledger of each shard. Shards with an external ledger have the same one. */
+export const listPrimaryLedgers = ({ shards, ledgersOf }: Pick<Proofs & Stores, "shards" | "ledgersOf">): readonly LedgerAdapter[] => [
+  ...new Set(shards.all().flatMap(([shard]) => ledgersOf(shard).slice(0, 1))),
+];
+
+export const findPrimaryLedger = (
+  services: Pick<Proofs & Stores, "shards" | "ledgersOf">,
+  isWanted: (ledger: LedgerAdapter) => boolean,
+): LedgerAdapter | undefined => listPrimaryLedgers(services).find(isWanted);
