@@ -401,7 +401,7 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
 };
 
 /** Work that waits, and histories of one record. */
-const seedQueues = async ({ certId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
+const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
   // What anyone can repeat: exports of a certificate, reads of a share, and calls of an assistant.
   // Numbers before those of all changes, so that the audit log has read these entries.
   for (const [range, [entity, entityType, type, chain]] of (
@@ -419,10 +419,9 @@ const seedQueues = async ({ certId, activeShareId, consumerId, removalId }: Orig
       type: text(type),
       chain,
     });
-  await copyRows("anchors", `entity_id = '${certId}'`, several, {
+  await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
     // Numbers before those of all changes, because the next change takes the next number.
     ord: "-n.i",
-    entry_hash: copyId("eh", "p"),
     status: "'parked'",
     entity_id: copyId("cc_", "a"),
   });
