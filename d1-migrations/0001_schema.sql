@@ -447,6 +447,12 @@ CREATE TABLE certificate_tallies (
   PRIMARY KEY (group_id, span, start)
 ) STRICT;
 
+-- One row: the newest certificate that the totals, groups, tallies and days include.
+CREATE TABLE counted_certificates (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  ord INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE certificates (
   ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -634,48 +640,30 @@ CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
   submission_notes, change_ord
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
-CREATE TRIGGER certificates_totaled AFTER INSERT ON certificates BEGIN
-  INSERT INTO certificate_totals (business_id, environment, active, revoked)
-    VALUES (NEW.business_id, NEW.environment, NEW.status = 'active', NEW.status = 'revoked')
-    ON CONFLICT (business_id, environment) DO UPDATE SET active = active + excluded.active, revoked = revoked + excluded.revoked;
-END;
-
-CREATE TRIGGER certificates_counted AFTER INSERT ON certificates WHEN NEW.counted = 1 BEGIN
-  UPDATE certificate_groups SET active = active + (NEW.status = 'active'), revoked = revoked + (NEW.status = 'revoked') WHERE id = NEW.group_id;
-  INSERT INTO certificate_tallies (group_id, span, start, active, revoked)
-    SELECT NEW.group_id, s.value, NEW.issued_at - NEW.issued_at % s.value, NEW.status = 'active', NEW.status = 'revoked'
-    FROM json_each('[3600000, 86400000]') s WHERE true
-    ON CONFLICT (group_id, span, start) DO UPDATE SET active = active + excluded.active, revoked = revoked + excluded.revoked;
-END;
-
 CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
   UPDATE certificate_addresses SET active = 0 WHERE cert_ord = NEW.ord;
+END;
+
+-- The counters do not include certificates after this number yet.
+CREATE TRIGGER certificates_regrouped AFTER UPDATE OF status ON certificates
+WHEN OLD.status = 'active' AND NEW.status = 'revoked' AND NEW.ord <= (SELECT ord FROM counted_certificates) BEGIN
   UPDATE certificate_totals SET active = active - 1, revoked = revoked + 1
     WHERE business_id = NEW.business_id AND environment = NEW.environment;
-END;
-
-CREATE TRIGGER certificates_regrouped AFTER UPDATE OF status ON certificates
-WHEN NEW.counted = 1 AND OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
-  UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id;
+  UPDATE certificate_groups SET active = active - 1, revoked = revoked + 1 WHERE id = NEW.group_id AND NEW.counted = 1;
   UPDATE certificate_tallies SET active = active - 1, revoked = revoked + 1
-    WHERE group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
+    WHERE NEW.counted = 1 AND group_id = NEW.group_id AND span IN (3600000, 86400000) AND start = NEW.issued_at - NEW.issued_at % span;
 END;
 
-CREATE TRIGGER certificates_untotaled AFTER DELETE ON certificates BEGIN
+CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates WHEN OLD.ord <= (SELECT ord FROM counted_certificates) BEGIN
   UPDATE certificate_totals SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
     WHERE business_id = OLD.business_id AND environment = OLD.environment;
-END;
-
-CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates WHEN OLD.counted = 1 BEGIN
-  UPDATE certificate_groups SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked') WHERE id = OLD.group_id;
+  UPDATE certificate_groups SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
+    WHERE id = OLD.group_id AND OLD.counted = 1;
   UPDATE certificate_tallies SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
-    WHERE group_id = OLD.group_id AND span IN (3600000, 86400000) AND start = OLD.issued_at - OLD.issued_at % span;
-END;
-
-CREATE TRIGGER certificates_dated AFTER INSERT ON certificates BEGIN
-  INSERT INTO daily_activity (business_id, environment, day, issued)
-    VALUES (NEW.business_id, NEW.environment, NEW.issued_at - NEW.issued_at % 86400000, 1)
-    ON CONFLICT (business_id, environment, day) DO UPDATE SET issued = issued + 1;
+    WHERE OLD.counted = 1 AND group_id = OLD.group_id AND span IN (3600000, 86400000) AND start = OLD.issued_at - OLD.issued_at % span;
+  -- The next certificate can get the number of the newest one once it is deleted. It must not count as included.
+  UPDATE counted_certificates SET ord = (SELECT coalesce(max(ord), 0) FROM certificates)
+    WHERE ord > (SELECT coalesce(max(ord), 0) FROM certificates);
 END;
 
 CREATE TRIGGER certificate_views_dated AFTER INSERT ON certificate_views WHEN NEW.bot = 0 BEGIN

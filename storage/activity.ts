@@ -1,15 +1,18 @@
 // A business's daily activity counts. Reading them costs the same for ten certificates as for a million.
-import { asc, eq, getColumns, gte } from "drizzle-orm";
+import { asc, eq, getColumns, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
 import type { BusinessId } from "../core/ids.ts";
-import type { Instant } from "../core/time.ts";
+import { dayMs, type Instant } from "../core/time.ts";
+import { certificatesByOrd, isNewToCounters } from "./certificate-counters.ts";
 import type { Database } from "./database.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
-import { dailyActivity } from "./schema.ts";
+import { certificates, dailyActivity } from "./schema.ts";
 
-/** Lists counts since `since` (midnight UTC), oldest first. */
+const noActivity = { issued: 0, withdrawn: 0, opened: 0, granted: 0, revoked: 0, onTime: 0, late: 0 };
+
+/** Lists counts since `since` (midnight UTC). Days with certificates that are not in the counters yet are repeated. */
 export const listDailyActivity = (
   db: Database,
   of: { readonly businessId: BusinessId; readonly environment: Environment },
@@ -21,5 +24,19 @@ export const listDailyActivity = (
     .from(dailyActivity)
     .where(allOf(eq(businessId, of.businessId), eq(environment, of.environment), gte(counts.day, since)))
     .orderBy(asc(counts.day));
-  return createLookup(db, [days], ([rows]) => rows);
+  const added = db
+    .select({ issuedAt: sql<Instant>`${certificates.issuedAt}`.as("issued_at") })
+    .from(certificatesByOrd)
+    .where(
+      allOf(
+        isNewToCounters,
+        eq(certificates.businessId, of.businessId),
+        eq(certificates.environment, of.environment),
+        gte(certificates.issuedAt, since),
+      ),
+    );
+  return createLookup(db, [days, added], ([rows, issued]) => [
+    ...rows,
+    ...issued.map(({ issuedAt }) => ({ ...noActivity, day: issuedAt - (issuedAt % dayMs), issued: 1 })),
+  ]);
 };

@@ -1,8 +1,8 @@
 // A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A business uses only a
 // few combinations of purpose, recipients and origin. A search finds these groups first, merges their newest certificates in order, and adds
-// up the groups' counters for the total. Strangers can invent combinations. Their number is limited (storage/certificates.ts), and of the
+// up the groups' counters and the certificates that these do not include yet. Strangers can invent combinations. Their number is limited (storage/certificates.ts), and of the
 // certificates beyond the limit, which have no counters, a search reads the newest 1,000. Whatever it leaves out, the result says so.
-import { and, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
+import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
@@ -10,6 +10,7 @@ import { maxListedCertificates as maxListed } from "../core/certificates/list-de
 import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import { certificatesByOrd, isNewToCounters } from "./certificate-counters.ts";
 import { foldPurpose } from "./certificates.ts";
 import type { Database } from "./database.ts";
 import {
@@ -78,7 +79,7 @@ const isIssuedBetween = ({ from, to }: CertificateFilter) =>
     whenSet(to, (at) => lte(certificates.issuedAt, at)),
   );
 
-const isOwnCertificate = ({ businessId, environment }: CertificateListQuery) =>
+const isOwnCertificate = ({ businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">) =>
   allOf(eq(certificates.businessId, businessId), eq(certificates.environment, environment));
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
@@ -149,8 +150,13 @@ const searchByBusiness = (list: CertificateListQuery): Search => {
     .select({ total: totalField(certificateTotals, list.filter) })
     .from(certificateTotals)
     .where(isOwnTotal(list));
-  return { ords: sql`${newest}`, totals: [sql<number>`${total}`], omissions: [] };
+  return { ords: sql`${newest}`, totals: [sql<number>`${total}`, countNew(list)], omissions: [] };
 };
+
+/** Counts the matching certificates that the counters do not include yet. */
+const countNew = (list: CertificateListQuery, more?: SQL): SQL<number> =>
+  sql<number>`(select count(*) from ${certificatesByOrd} cross join ${purposes} on ${purposes.id} = ${certificates.purposeId}
+    where ${and(isNewToCounters, isOwnCertificate(list), isWanted(list), more)})`;
 
 const isOwnTotal = ({ businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">) =>
   allOf(eq(certificateTotals.businessId, businessId), eq(certificateTotals.environment, environment));
@@ -206,9 +212,10 @@ const searchByGroups = (list: CertificateListQuery): Search => {
     order by issued_at desc, ord desc limit ${length} offset ${start})`;
   const rest = { totals: [sql<number>`(select count(*) ${wantedUncounted})`], omissions: [exists(uncounted().limit(1).offset(maxJudged))] };
 
+  const hasCounters = sql`${certificates.counted} = 1`;
   if (filter.from === null && filter.to === null) {
     const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
-    return { ords, totals: [total, ...rest.totals], omissions: rest.omissions };
+    return { ords, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
   }
   // SQLite does not reorder a cross join. With any other join, it would read a group's counters and certificates before the period is
   // known.
@@ -228,7 +235,9 @@ const searchByGroups = (list: CertificateListQuery): Search => {
   const omitted = [tallies(sql`limit 1 offset ${maxCounters}`), edges(sql`limit 1 offset ${maxPartial}`)].map(
     (more) => sql`exists (${more})`,
   );
-  return { ords, totals: [sum, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
+  const inWholeSpans = sql`exists (select 1 from ${whole.each} where ${and(gte(certificates.issuedAt, whole.cell("from")), lt(certificates.issuedAt, whole.cell("to")))})`;
+  const added = countNew(list, sql`${hasCounters} and ${inWholeSpans}`);
+  return { ords, totals: [sum, added, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
 };
 
 /** Counts a business's certificates by status. */
@@ -238,7 +247,15 @@ export const countCertificatesByStatus = (
 ): Lookup<Readonly<Record<CertificateStatus, number>>> => {
   const { active, revoked } = certificateTotals;
   const totals = db.select({ active, revoked }).from(certificateTotals).where(isOwnTotal(of));
-  return createLookup(db, [totals], ([[counts = { active: 0, revoked: 0 }]]) => counts);
+  const added = db
+    .select({ status: sql<CertificateStatus>`${certificates.status}`.as("status"), count: count().as("count") })
+    .from(certificatesByOrd)
+    .where(allOf(isNewToCounters, isOwnCertificate(of)))
+    .groupBy(certificates.status);
+  return createLookup(db, [totals, added], ([[counted = { active: 0, revoked: 0 }], rows]) => {
+    const countOf = (status: CertificateStatus): number => counted[status] + (rows.find((row) => row.status === status)?.count ?? 0);
+    return { active: countOf("active"), revoked: countOf("revoked") };
+  });
 };
 
 export interface CertificatePage {

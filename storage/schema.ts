@@ -229,6 +229,11 @@ export const certificateTallies = table(
   (t) => [primaryKey({ columns: [t.groupId, t.span, t.start] })],
 );
 
+export const countedCertificates = table("counted_certificates", {
+  id: integer().primaryKey(),
+  ord: integer().notNull(),
+});
+
 export const dailyActivity = table(
   "daily_activity",
   {

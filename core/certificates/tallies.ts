@@ -3,7 +3,7 @@
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
 /** Longest first; the triggers in d1-migrations use the same spans. */
-const tallySpansMs: readonly number[] = [dayMs, hourMs];
+export const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
 /** Later than every instant that a Date can represent, and a multiple of each span. */
 const maxInstant: Instant = 8_640_000_000_000_000;

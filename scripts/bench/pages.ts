@@ -1,6 +1,6 @@
 // Measures response times of portal pages for a business with many certificates, over one connection, one page after another.
 import { runLoad, percentile, type Request } from "./load.ts";
-import { insertCertificates } from "./seed.ts";
+import { countCertificates, insertCertificates } from "./seed.ts";
 import { clientAddressHeader, issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
 import { grantOne, createPerson, signInByEmailCode } from "./shares.ts";
 import { dayMs } from "../../core/time.ts";
@@ -17,6 +17,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
   const { acme, ownerEmail } = bench.world;
   const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates reuse its recipient list
   await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
+  await countCertificates(service);
   await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());
   const person = await createPerson(service, 0);
   const shareId = await grantOne(service, person, acme);

@@ -1,7 +1,7 @@
 // Measures the cost of list, search and verify for a business with a thousand, a hundred thousand and a million certificates. Rows of
 // realistic size are seeded by SQL; their encrypted parts cannot be decrypted, and no measured route decrypts them.
 import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
-import { insertApiKeys, issueCertificate, origin, startBenchService, type Bench } from "./measured-service.ts";
+import { insertApiKeys, issueCertificate, origin, startBenchService, type Bench, type Service } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { D1Like } from "../local-runtime.ts";
@@ -54,6 +54,17 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
   process.stderr.write("\r");
 };
 
+/** Runs the minute's cron until the counters include the seeded certificates. */
+export const countCertificates = async ({ runtime, db }: Service): Promise<void> => {
+  for (;;) {
+    await runtime.scheduled("* * * * *");
+    const left = await db
+      .prepare("SELECT max(ord) - coalesce((SELECT ord FROM counted_certificates), 0) AS n FROM certificates")
+      .first<{ n: number }>();
+    if ((left?.n ?? 0) < 256) return;
+  }
+};
+
 export const measureGrowth = async (bench: Bench & { readonly sizes: readonly number[]; readonly rounds: number }): Promise<void> => {
   const { acme } = bench.world;
   const known = 1_000_001;
@@ -89,6 +100,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
     const keys = await insertApiKeys(service.db, acme, 400);
     await issueCertificate(service.url, acme, known); // one more, whose email address is searched for
     await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
+    await countCertificates(service);
     all.push({ ...service, size, keys });
   }
   await runQueriesInTurn(all, questions, bench.rounds);

@@ -3,6 +3,7 @@
 import { statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
+import { expectCountersRight } from "../support/certificate-counters.ts";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import {
   call,
@@ -32,17 +33,6 @@ const restore = async (): Promise<void> => {
      ON CONFLICT (business_id, domain) DO UPDATE SET status = 'verified', method = 'dns'`,
     other.id,
   );
-};
-
-/** Compares the stored counters with the certificates they count. */
-const expectCountersRight = async (): Promise<void> => {
-  const { results } = await env.DB.prepare(
-    `SELECT t.business_id AS id, t.active, t.revoked,
-       (SELECT COUNT(*) FROM certificates c WHERE c.business_id = t.business_id AND c.environment = t.environment AND c.status = 'active') AS rows_active,
-       (SELECT COUNT(*) FROM certificates c WHERE c.business_id = t.business_id AND c.environment = t.environment AND c.status = 'revoked') AS rows_revoked
-     FROM certificate_totals t`,
-  ).all<Record<"id" | "active" | "revoked" | "rows_active" | "rows_revoked", number>>();
-  for (const row of results) expect([row.active, row.revoked], `business ${row.id}`).toEqual([row.rows_active, row.rows_revoked]);
 };
 
 /** Wraps the database and makes one change, once, between the reads and the writes of an issuance. */
@@ -162,7 +152,7 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
-       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM certificate_totals) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
+       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT COUNT(*) FROM certificate_groups) AS groups, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
        (SELECT COUNT(*) FROM audit_entries WHERE type = 'certificate.issued') AS audited,
        (SELECT COUNT(*) FROM ${statementsSql} WHERE event = 'certificate.issued') AS anchored,
        (SELECT COUNT(*) FROM policy_pages

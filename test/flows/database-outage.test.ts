@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listEvents, registerEndpoint, type ProducerTarget, type PlacedEvent } from "../../scripts/bench/producer.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { newCertificates } from "../support/counted-certificates.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 import { createProgressPrinter } from "../support/progress.ts";
@@ -170,7 +171,7 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     "SELECT COUNT(*) AS n FROM certificates",
     "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
     "SELECT COUNT(*) AS n FROM withdrawals",
-    "SELECT SUM(revoked) AS n FROM certificate_totals",
+    `${newCertificates}SELECT coalesce(SUM(revoked), 0) + (SELECT COUNT(*) FROM added WHERE status = 'revoked') AS n FROM certificate_totals`,
     "SELECT COUNT(*) AS n FROM idempotent_responses",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'",

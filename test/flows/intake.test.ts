@@ -12,6 +12,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { faultModes } from "../../core/simulated-fault.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { newCertificates } from "../support/counted-certificates.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { worldSecret } from "../support/local-vars.ts";
 import { createProgressPrinter } from "../support/progress.ts";
@@ -108,7 +109,7 @@ const expectComplete = (db: DatabaseSync): void => {
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.issued'`,
     "SELECT COUNT(*) AS n FROM idempotent_responses",
-    "SELECT SUM(active + revoked) AS n FROM certificate_totals",
+    `${newCertificates}SELECT coalesce(SUM(active + revoked), 0) + (SELECT COUNT(*) FROM added) AS n FROM certificate_totals`,
     "SELECT SUM(submissions) AS n FROM client_daily_usage",
   ])
     expect(count(db, sql), sql).toBe(certificates);

@@ -6,6 +6,7 @@ import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
 import type { Schedules } from "../operations/dependencies.ts";
 import type { Platform, Services } from "../platform/platform.ts";
 import { requestAuditDrains } from "./audit-drain-requests.ts";
+import { countCertificates } from "./certificate-counting.ts";
 import { drainEvents } from "./event-sweep.ts";
 import { relayMail } from "./mail-relay.ts";
 import { relayOutbox } from "./outbox-relay.ts";
@@ -32,6 +33,7 @@ const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): ((
 const requestLogWork = async (platform: Platform): Promise<void> => {
   await requestAuditDrains(platform);
   await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron finds the rows
+  await countCertificates(platform);
 };
 
 const staleRelayMs = 60 * secondMs; // a relay this old must have been ended by the platform before it finished

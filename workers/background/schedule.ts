@@ -10,6 +10,7 @@ import { submitAnchors } from "./anchoring.ts";
 import { attestDue } from "./attestations.ts";
 import { checkpointAuditLogs } from "./audit-checkpoints.ts";
 import { requestAuditDrains } from "./audit-drain-requests.ts";
+import { countCertificates } from "./certificate-counting.ts";
 import { deletePassed } from "./change-log-cleanup.ts";
 import { sendConnectionExpiryNotices } from "./connection-expiry-notices.ts";
 import { checkDomains } from "./domain-checks.ts";
@@ -47,6 +48,7 @@ const onlyOnce =
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
   "change-log-cleanup": deletePassed,
+  "certificate-counting": countCertificates,
   "expiry-sweep": deleteExpired,
   "retention-sweep": eraseExpired,
   "sandbox-sweep": deleteExpiredTestRecords,

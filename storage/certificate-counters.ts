@@ -1,0 +1,90 @@
+// Counters of certificates: for each business, each group, each hour and day of a group, and each day of a business. A new certificate does
+// not touch them. They are brought up to date for many certificates at once, and `counted_certificates` holds the number of the newest
+// certificate that they include. A reader adds the few certificates after it, so every total is exact. Triggers apply a withdrawal or a
+// deletion to the counters if they include the certificate. The counters, the number and the certificates are in one database and change in
+// one transaction, so this needs no lease and no place in the change log.
+import { eq, sql, type SQL } from "drizzle-orm";
+import { tallySpansMs } from "../core/certificates/tallies.ts";
+import { dayMs, hourMs, type Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { excluded } from "./inserts.ts";
+import { certificateGroups, certificates, certificateTallies, certificateTotals, countedCertificates, dailyActivity } from "./schema.ts";
+
+/** Certificates that one run adds to the counters. The transaction takes about 50 ms. */
+const maxPerRun = 2_000;
+/** Every total reads this many certificates at most, apart from those of the last seconds. */
+const maxUncounted = 256;
+/** Limits how many hours a rarely used service reads the same certificates again. */
+const maxUncountedMs = hourMs;
+
+const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${countedCertificates}), 0)`;
+
+/** For reading the certificates that the counters do not include: any other index would lead to all certificates of a business. */
+export const certificatesByOrd = sql`${certificates} not indexed`;
+/** Condition on `certificatesByOrd`: the counters do not include the certificate. */
+export const isNewToCounters = sql`${certificates.ord} > ${countedOrd}`;
+
+const nextOrds = sql`select ${certificates.ord} from ${certificatesByOrd} where ${isNewToCounters} order by 1 limit ${sql.raw(String(maxPerRun))}`;
+const inThisRun = sql`from ${certificatesByOrd} where ${isNewToCounters} and ${certificates.ord} <= (select max(ord) from (${nextOrds}))`;
+const statusCounts = sql`sum(${certificates.status} = 'active'), sum(${certificates.status} = 'revoked')`;
+const startOf = (span: number | SQL): SQL => sql`${certificates.issuedAt} - ${certificates.issuedAt} % ${span}`;
+
+/** Builds the statements of one run. The last one moves the number that the others read. */
+const buildRun = (db: Database) => {
+  const { businessId, environment, groupId, counted } = certificates;
+  const addCounts = (row: typeof certificateTotals | typeof certificateTallies) => ({
+    active: sql`${row.active} + ${excluded(row.active)}`,
+    revoked: sql`${row.revoked} + ${excluded(row.revoked)}`,
+  });
+  return [
+    db
+      .insert(certificateTotals, "businessId", "environment", "active", "revoked")
+      .select(sql`select ${businessId}, ${environment}, ${statusCounts} ${inThisRun} group by 1, 2`)
+      .onConflictDoUpdate({ target: [certificateTotals.businessId, certificateTotals.environment], set: addCounts(certificateTotals) }),
+    db
+      .update(certificateGroups)
+      .set({ active: sql`${certificateGroups.active} + added.active`, revoked: sql`${certificateGroups.revoked} + added.revoked` })
+      .from(
+        sql`(select ${groupId} as group_id, sum(${certificates.status} = 'active') as active, sum(${certificates.status} = 'revoked') as revoked
+          ${inThisRun} and ${counted} = 1 group by 1) added`,
+      )
+      .where(eq(certificateGroups.id, sql`added.group_id`)),
+    ...tallySpansMs.map((span) =>
+      db
+        .insert(certificateTallies, "groupId", "span", "start", "active", "revoked")
+        .select(
+          sql`select ${groupId}, ${span}, ${startOf(sql.raw(String(span)))}, ${statusCounts} ${inThisRun} and ${counted} = 1 group by 1, 3`,
+        )
+        .onConflictDoUpdate({
+          target: [certificateTallies.groupId, certificateTallies.span, certificateTallies.start],
+          set: addCounts(certificateTallies),
+        }),
+    ),
+    db
+      .insert(dailyActivity, "businessId", "environment", "day", "issued")
+      .select(sql`select ${businessId}, ${environment}, ${startOf(sql.raw(String(dayMs)))}, count(*) ${inThisRun} group by 1, 2, 3`)
+      .onConflictDoUpdate({
+        target: [dailyActivity.businessId, dailyActivity.environment, dailyActivity.day],
+        set: { issued: sql`${dailyActivity.issued} + ${excluded(dailyActivity.issued)}` },
+      }),
+    db
+      .insert(countedCertificates, "id", "ord")
+      .select(sql`select 1, max(${certificates.ord}) ${inThisRun} having count(*) > 0`)
+      .onConflictDoUpdate({ target: countedCertificates.id, set: { ord: excluded(countedCertificates.ord) } }),
+  ] as const;
+};
+
+/**
+ * Adds new certificates to the counters if there are many, or the oldest has waited for an hour. Returns true if there can be more. Two
+ * runs at the same time count nothing twice, because each transaction starts at the number that the one before has stored.
+ */
+export const countNewCertificates = async (db: Database, now: Instant): Promise<boolean> => {
+  const [waiting] = await db
+    .select({ certificates: sql<number>`count(*)`, oldestAt: sql<Instant | null>`min(${certificates.issuedAt})` })
+    .from(sql`(select * ${inThisRun}) ${certificates}`)
+    .all();
+  if (waiting === undefined || waiting.oldestAt === null) return false;
+  if (waiting.certificates < maxUncounted && waiting.oldestAt > now - maxUncountedMs) return false;
+  await batch(db, buildRun(db));
+  return waiting.certificates === maxPerRun;
+};
