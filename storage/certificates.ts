@@ -1,5 +1,5 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, inArray, or, sql, type SQL, type Placeholder } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNull, or, sql, type SQL, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
@@ -13,7 +13,7 @@ import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
-import { batch, type Database, type Statement } from "./database.ts";
+import { batch, type Database, type Found, type Statement } from "./database.ts";
 import { insertCertificateAddresses, type AddressIndexes } from "./certificate-addresses.ts";
 import { hasGroupsLeft, recordSubmissionUsage, type ClientUsageDay } from "./client-usage.ts";
 import { countStoredRecord } from "./record-usage.ts";
@@ -540,6 +540,52 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
     entitiesWithdrawn,
   };
 };
+
+/**
+ * Returns the newest of these certificates that was issued after `since`, opened, to compare a repeated submission with it and to repeat its
+ * receipt. Returns null if there is none, or if its person is erased.
+ */
+export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
+  const row = await db
+    .select({
+      certId: certificates.id,
+      businessId: certificates.businessId,
+      clientId: certificates.clientId,
+      environment: certificates.environment,
+      purpose: purposes.purpose,
+      disclosureText: disclosures.text,
+      entities: entitiesField,
+      accepted: acceptedEntitiesField,
+      rejected: rejectedEntitiesField,
+      issuedAt: certificates.issuedAt,
+      fingerprint: certificates.fingerprint,
+      notes: certificates.submissionNotes,
+      subjectSealed: certificates.subjectSealed,
+      evidenceSealed: certificates.evidenceSealed,
+    })
+    .from(certificates)
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .innerJoin(disclosures, eq(disclosures.hash, certificates.disclosureHash))
+    .where(allOf(inArray(certificates.id, jsonList(ids)), gt(certificates.issuedAt, since), isNull(certificates.subjectErasedAt)))
+    .orderBy(desc(certificates.issuedAt))
+    .limit(1)
+    .get();
+  if (row?.subjectSealed == null) return null;
+  const { accepted, rejected, subjectSealed, evidenceSealed, notes, businessId, ...certificate } = row;
+  const [subject, evidence] = await Promise.all([
+    vault.open(subjectContext(row.certId, businessId), subjectSealed),
+    vault.open(evidenceContext(row.certId, businessId), evidenceSealed),
+  ]);
+  return {
+    ...certificate,
+    answered: accepted === null || rejected === null ? null : { accepted, rejected },
+    fieldsUnrecognized: notes?.fields_unrecognized ?? [],
+    ...parseSubject(subject),
+    pageUrl: String((JSON.parse(evidence) as { readonly [key: string]: Json }).page_url),
+  };
+};
+
+export type StoredIssuance = Found<typeof findIssuance>;
 
 /** Returns a certificate's capture evidence, or null once its personal data is erased. Throws if the certificate is unknown. */
 export const getCertificateEvidence = async (

@@ -1,5 +1,6 @@
 // Idempotent responses: the response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request gets
-// the same response and changes nothing. SPEC Limits.
+// the same response and changes nothing. SPEC Limits. An issuance saves nothing, because its response follows from the certificate, whose ID
+// comes from the key.
 //
 // There are two ways to save a response:
 // - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
@@ -41,27 +42,28 @@ interface IdempotentResponse {
   readonly now: Instant;
 }
 
-/** Returns the row to store, with the response sealed. */
-export const sealIdempotentResponse = async (
+/** Seals a response for the request with this key. `openIdempotentResponse` opens it. */
+export const sealResponse = (vault: Vault, keyHash: string, response: string): Promise<string> =>
+  vault.seal(responseContext(keyHash), response);
+
+export const openIdempotentResponse = (vault: Vault, keyHash: string, responseSealed: string): Promise<string> =>
+  vault.open(responseContext(keyHash), responseSealed);
+
+const sealIdempotentResponse = async (
   vault: Vault,
   { keyHash, bodyHash }: IdempotentRequest,
   { status, response, certId, now }: IdempotentResponse,
 ) => {
-  const responseSealed = await vault.seal(responseContext(keyHash), response);
+  const responseSealed = await sealResponse(vault, keyHash, response);
   return { keyHash, bodyHash, status, responseSealed, expiresAt: now + retentionMs, certId: certId ?? null };
 };
 
-/** Opens a response that `sealIdempotentResponse` has sealed. */
-export const openIdempotentResponse = (vault: Vault, keyHash: string, responseSealed: string): Promise<string> =>
-  vault.open(responseContext(keyHash), responseSealed);
-
-/** The insert of a sealed response. The batch fails if the key already has a response; check with `isIdempotencyKeyTaken`. */
-export const insertSealedResponse = (db: Database, row: typeof idempotentResponses.$inferInsert) =>
-  db.insert(idempotentResponses).values(row);
-
-/** Seals the response and returns the insert to add to the change's batch, as `insertSealedResponse` does. */
+/**
+ * Seals the response and returns the insert to add to the change's batch. The batch fails if the key already has a response; check with
+ * `isIdempotencyKeyTaken`.
+ */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
-  [insertSealedResponse(db, await sealIdempotentResponse(vault, given, given))] as const;
+  [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, given, given))] as const;
 
 /** Returns true if the batch failed because another request with the same key committed first. */
 export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", idempotentResponses.keyHash);

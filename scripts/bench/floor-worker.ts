@@ -18,7 +18,6 @@ export const random = (length: number): string => {
 const sealedSubject = "x".repeat(305);
 const sealedEvidence = "x".repeat(869);
 const sealedPayload = "x".repeat(446);
-const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
 // SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
@@ -112,9 +111,6 @@ export default {
          WHERE NOT EXISTS (${sharedCapture}) AND NOT EXISTS (SELECT 1 FROM policy_pages p WHERE ${policyPage})
          ON CONFLICT DO NOTHING RETURNING ord`,
       ).bind(businessId, now - 900_000, now),
-      env.DB.prepare(
-        "INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
-      ).bind(random(64), random(64), sealedAnswer, now, id),
       env.DB.prepare(
         `INSERT INTO changes (id, type, entity_type, entity_id, at, ledger_id, statement)
          SELECT value ->> 'id', value ->> 'type', value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'ledgerId', value ->> 'statement'

@@ -152,7 +152,7 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
-       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT COUNT(*) FROM certificate_groups) AS groups, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
+       (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT COUNT(*) FROM certificate_groups) AS groups,
        (SELECT COUNT(*) FROM audit_entries WHERE type = 'certificate.issued') AS audited,
        (SELECT COUNT(*) FROM ${statementsSql} WHERE event = 'certificate.issued') AS anchored,
        (SELECT COUNT(*) FROM policy_pages
@@ -160,7 +160,7 @@ const issuances = async (): Promise<unknown> =>
   ).first();
 
 describe("a failing table", () => {
-  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "policy_pages", "audit_entries", "changes"] as const;
+  const tables = ["purposes", "disclosures", "certificates", "policy_pages", "audit_entries", "changes"] as const;
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();

@@ -3,7 +3,19 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
-import { submitConsent, getWithKey, countRows, buildSubmission, world, type TestResponse } from "../support/world.ts";
+import { requestErasure } from "../support/erasure.ts";
+import { createRandomKey } from "../support/note-keys.ts";
+import {
+  buildConsentRequest,
+  buildSubmission,
+  countRows,
+  createServiceCall,
+  getWithKey,
+  readDatabaseContents,
+  submitConsent,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
 const replayed = (answer: TestResponse): boolean => answer.headers.get("idempotency-replayed") === "true";
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
@@ -159,11 +171,7 @@ describe("a repeated submission", () => {
     expect(new Set(issued.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
     expect(issued.filter((answer) => !replayed(answer))).toHaveLength(1);
     const after = await countRows();
-    expect(
-      [after.certificates, after.idempotent_responses, after.anchors].map(
-        (n, at) => (n ?? 0) - ([before.certificates, before.idempotent_responses, before.anchors][at] ?? 0),
-      ),
-    ).toEqual([1, 1, 1]);
+    expect([after.certificates, after.anchors].map((n, at) => (n ?? 0) - ([before.certificates, before.anchors][at] ?? 0))).toEqual([1, 1]);
   });
 
   test("sent 50 times at once with one key and two bodies creates one certificate and conflicts", async () => {
@@ -180,13 +188,52 @@ describe("a repeated submission", () => {
     expect((await countRows()).certificates).toBe((before.certificates ?? 0) + 1);
   });
 
-  test("stores neither its key nor its response in the clear", async () => {
+  test("stores neither its key nor its withdrawal link in the clear", async () => {
     const key = `secret-key-${fresh()}`;
-    const { manage_url, cert_id } = (await submitConsent(buildSubmission(), { "idempotency-key": key })).body.data;
-    const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
-    // The row stores its certificate's ID in a separate column, so that it is deleted when the person is erased.
-    const stored = JSON.stringify(results.map(({ cert_id: _, ...rest }) => rest));
-    for (const marker of [key, String(manage_url).split("#m=")[1] as string, cert_id]) expect(stored).not.toContain(marker);
+    const { manage_url } = (await submitConsent(buildSubmission(), { "idempotency-key": key })).body.data;
+    const stored = JSON.stringify(await readDatabaseContents());
+    for (const marker of [key, String(manage_url).split("#m=")[1] as string]) expect(stored).not.toContain(marker);
+  });
+
+  test("is recognized across midnight, and after its key was used again", async () => {
+    const key = { "idempotency-key": fresh() };
+    const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
+    vi.useFakeTimers({ toFake: ["Date"], now: midnight - minuteMs });
+    const first = await submitConsent(buildSubmission(), key);
+    const sendAt = async (at: number): Promise<TestResponse> => {
+      vi.setSystemTime(at);
+      return submitConsent(buildSubmission(), key);
+    };
+    const replays = [await sendAt(midnight + minuteMs)];
+    const second = await sendAt(midnight + 2 * dayMs - minuteMs);
+    replays.push(await sendAt(midnight + 2 * dayMs + minuteMs));
+    const third = await sendAt(midnight + 3 * dayMs + minuteMs);
+    replays.push(await sendAt(midnight + 3 * dayMs + 2 * minuteMs));
+    expect([first, second, third].map(replayed)).toEqual([false, false, false]);
+    expect(new Set([first, second, third].map(({ body }) => body.data.cert_id)).size).toBe(3);
+    expect(replays.map(replayed)).toEqual([true, true, true]);
+    expect(replays.map(({ body }) => body.data)).toEqual([first, second, third].map(({ body }) => body.data));
+  });
+
+  test("is a new submission once the person of the first is erased", async () => {
+    const key = { "idempotency-key": fresh() };
+    const first = await submitConsent(buildSubmission(), key);
+    expect((await requestErasure(first.body.data.cert_id)).status).toBe(200);
+    const second = await submitConsent(buildSubmission(), key);
+    expect([second.status, replayed(second)]).toEqual([201, false]);
+    expect(second.body.data.cert_id).not.toBe(first.body.data.cert_id);
+    const again = await submitConsent(buildSubmission(), key);
+    expect([again.body.data, replayed(again)]).toEqual([second.body.data, true]);
+  });
+
+  test("gets the same receipt although the master key has changed", async () => {
+    const key = { "idempotency-key": fresh() };
+    const first = await submitConsent(buildSubmission(), key);
+    const rotated = createServiceCall({
+      MASTER_KEYS: `${String(Reflect.get(env, "MASTER_KEYS"))},2:${createRandomKey(8)}`,
+    });
+    const second = await rotated("/v1/consent", buildConsentRequest(buildSubmission(), key));
+    expect([second.body.data, replayed(second)]).toEqual([first.body.data, true]);
   });
 });
 

@@ -172,7 +172,6 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
     "SELECT COUNT(*) AS n FROM withdrawals",
     `${newCertificates}SELECT coalesce(SUM(revoked), 0) + (SELECT COUNT(*) FROM added WHERE status = 'revoked') AS n FROM certificate_totals`,
-    "SELECT COUNT(*) AS n FROM idempotent_responses",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'",
     `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.issued'`,

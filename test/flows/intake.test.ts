@@ -108,7 +108,6 @@ const expectComplete = (db: DatabaseSync): void => {
   for (const sql of [
     "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
     `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.issued'`,
-    "SELECT COUNT(*) AS n FROM idempotent_responses",
     `${newCertificates}SELECT coalesce(SUM(active + revoked), 0) + (SELECT COUNT(*) FROM added) AS n FROM certificate_totals`,
     "SELECT SUM(submissions) AS n FROM client_daily_usage",
   ])

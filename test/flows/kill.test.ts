@@ -169,7 +169,6 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_entries WHERE type = 'certificate.issued'")).toBe(certificates);
     expect(count(`SELECT COUNT(DISTINCT entity_id) AS n FROM ${statementsSql}`)).toBe(certificates);
-    expect(count("SELECT COUNT(*) AS n FROM idempotent_responses")).toBe(certificates);
     expect(
       count(`${newCertificates}SELECT coalesce(SUM(active + revoked), 0) + (SELECT COUNT(*) FROM added) AS n FROM certificate_totals`),
     ).toBe(certificates);

@@ -3,23 +3,24 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import { getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
-import { parseStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
+import type { CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { Submission, CaptureContext } from "../../../core/certificates/certificate.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { parseSubmission, type ParsedSubmission } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { buildCertId, randomBytesPerId, type ClientId, type BusinessId } from "../../../core/ids.ts";
+import { buildCertId, randomBytesPerId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { ok, refuseWhen, refuse, type Result } from "../../../core/result.ts";
+import { dayMs } from "../../../core/time.ts";
 import type { IssuingClient } from "../../../storage/accounts.ts";
-import { isCertIdTaken, isOutdatedRevision } from "../../../storage/certificates.ts";
+import { findIssuance, isCertIdTaken, isOutdatedRevision, type StoredIssuance } from "../../../storage/certificates.ts";
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { isStorageLimitReached } from "../../../storage/record-usage.ts";
-import { idempotencyKeyHash, isIdempotencyKeyTaken, findIdempotentResponse } from "../../../storage/idempotency.ts";
+import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
-import { rootSaltBytes, commitIssuance, type IdempotencyHashes } from "./commit-issuance.ts";
+import { buildCaptureReceipt, commitIssuance, deriveManageToken, rootSaltBytes, type IdempotencyHashes } from "./commit-issuance.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
 export interface CaptureRequest {
@@ -40,18 +41,22 @@ export interface CaptureResult {
   readonly isReplayed: boolean;
 }
 
-/** Hashes every sealed value about the person and the disclosure text. Excludes anything that changes when the request is retried. */
-const hashSubmission = (clientId: ClientId, submission: Submission, parsed: ParsedSubmission): string =>
+/**
+ * Hashes what a repeated submission must have in common with the first: every value about the person, and what was displayed. Excludes
+ * anything that changes when the request is retried.
+ */
+const hashSubmission = (
+  given: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
+): string =>
   sha256Hex(
     toCanonicalJson({
-      client_id: clientId,
-      fields: [...parsed.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
-      disclosure_text: submission.disclosureText,
-      entities: parsed.recipients.entities,
-      answered:
-        parsed.recipients.answered === undefined ? null : [parsed.recipients.answered.accepted, parsed.recipients.answered.rejected],
-      purpose: parsed.purpose,
-      page_url: submission.pageUrl,
+      client_id: given.clientId,
+      fields: [...given.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
+      disclosure_text: given.disclosureText,
+      entities: given.entities,
+      answered: given.answered && [given.answered.accepted, given.answered.rejected],
+      purpose: given.purpose,
+      page_url: given.pageUrl,
     }),
   );
 
@@ -62,6 +67,16 @@ const hashSubmission = (clientId: ClientId, submission: Submission, parsed: Pars
 const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
+/**
+ * Returns the IDs that a certificate under an idempotency key can have: of the first use of the key and, if it is used again after more than
+ * a day, of this day and the day before.
+ */
+const listKeyedIds = async (services: CertificateWriteDependencies, clientId: ClientId, keyHash: string): Promise<readonly CertId[]> => {
+  const day = Math.floor(services.clock() / dayMs);
+  const uses = [keyHash, `${keyHash} ${day}`, `${keyHash} ${day - 1}`];
+  return Promise.all(uses.map(async (use) => buildCertId(clientId, await services.vault.certificateBytes(use))));
+};
+
 /** The parsed parts of a submission that do not depend on the account. */
 interface ParsedCapture {
   readonly clientId: ClientId;
@@ -71,21 +86,22 @@ interface ParsedCapture {
 }
 
 /**
- * Makes one attempt. Throws if the account changed since it was loaded, or if the idempotency key or the certificate's ID is already used.
- * `isIdRandom` is needed if an earlier certificate was issued under the same idempotency key, whose response has expired.
+ * Makes one attempt. Throws if the account changed since it was loaded, or if the certificate's ID is already used. The ID comes from the
+ * idempotency key, so a used ID means that the key was used before. `isReused` is needed if that was more than a day ago: the ID then
+ * also depends on the day.
  */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
   db: Database,
   { clientId, request, parsed, idempotencyHashes }: ParsedCapture,
   client: SubmissionClient,
-  isIdRandom: boolean,
+  isReused: boolean,
 ): Promise<Result<CaptureResult>> => {
   const { account } = client.known;
-  const idBytes =
-    idempotencyHashes === null || isIdRandom
-      ? services.random(randomBytesPerId)
-      : await services.vault.certificateBytes(idempotencyHashes.keyHash);
+  const certId =
+    idempotencyHashes === null
+      ? buildCertId(clientId, services.random(randomBytesPerId))
+      : ((await listKeyedIds(services, clientId, idempotencyHashes.keyHash))[isReused ? 1 : 0] as CertId);
   const recognized = recognizeFields(parsed.fields, account.country, services.toE164);
   const issued = issueCertificate({
     business: account,
@@ -97,7 +113,7 @@ const attemptCapture = async (
     captureContext: request.circumstances,
     rules: getOriginRules(services.config, account),
     now: services.clock(),
-    certId: buildCertId(clientId, idBytes),
+    certId,
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
@@ -111,6 +127,23 @@ const attemptCapture = async (
   }
 };
 
+/**
+ * Finds the certificate that an earlier request issued under the idempotency key within a day. Returns its receipt, which is the same as the
+ * first time; `idempotency_conflict` if that request had another content; or null if there is none.
+ */
+const findRepeated = async (
+  services: CertificateWriteDependencies,
+  db: Database,
+  clientId: ClientId,
+  { keyHash, bodyHash }: IdempotencyHashes,
+): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
+  const ids = await listKeyedIds(services, clientId, keyHash);
+  const stored = await findIssuance(db, services.vault, ids, services.clock() - dayMs);
+  if (stored === null) return null;
+  if (hashSubmission(stored) !== bodyHash) return refuse("idempotency_conflict");
+  return ok({ receipt: buildCaptureReceipt(services, stored, await deriveManageToken(services, stored)), isReplayed: true });
+};
+
 /** Visitors do not need an API key. An API key works only for its business's clients; a test key works only for sandbox clients. */
 const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClient): boolean =>
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
@@ -120,8 +153,8 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
  * Background work takes care of policy captures, audit entries and ledger statements. The first attempt uses the resolved client without
  * reading it again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an error
  * is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
- * of `issueCertificate`, `rate_limited`. If the idempotency key has a saved response, that response is returned instead, after checking for
- * `origin_not_verified` and `idempotency_conflict`.
+ * of `issueCertificate`, `rate_limited`. If a certificate was issued under the idempotency key within a day, its receipt is returned instead,
+ * after checking for `origin_not_verified` and `idempotency_conflict`.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { client, submission, originHeader } = request;
@@ -135,7 +168,15 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
       ? null
       : {
           keyHash: idempotencyKeyHash(getIdempotencyKeyOwner(request, clientId), "POST /v1/consent", request.idempotencyKey),
-          bodyHash: hashSubmission(clientId, submission, parsed.value),
+          bodyHash: hashSubmission({
+            clientId,
+            fields: parsed.value.fields,
+            disclosureText: submission.disclosureText,
+            entities: parsed.value.recipients.entities,
+            answered: parsed.value.recipients.answered ?? null,
+            purpose: parsed.value.purpose,
+            pageUrl: submission.pageUrl,
+          }),
         };
 
   const capture = { clientId, request, parsed: parsed.value, idempotencyHashes };
@@ -145,22 +186,20 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     isIdTaken = true;
     return true;
   };
-  const conflicts = [isOutdatedRevision, isIdempotencyKeyTaken, isIdConflict];
+  const conflicts = [isOutdatedRevision, isIdConflict];
   if (canActForClient(request.caller, client.known.account)) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, client, false), 1);
     // Only the journal finds a conflict before the second attempt, and the key is then certainly used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {
-    const [current, saved] = await Promise.all([
+    const [current, repeated] = await Promise.all([
       readSubmissionClient(services, clientId, originHeader),
-      idempotencyHashes === null ? null : findIdempotentResponse(db, services.vault, idempotencyHashes.keyHash, services.clock()),
+      idempotencyHashes === null ? null : findRepeated(services, db, clientId, idempotencyHashes),
     ]);
     if (current === null) return refuse("client_not_found");
     if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
-    if (saved === null) return attemptCapture(services, db, capture, current, isIdTaken);
-    if (!current.origin.ok) return current.origin;
-    if (saved.bodyHash !== idempotencyHashes?.bodyHash) return refuse("idempotency_conflict");
-    return ok({ receipt: parseStoredReceipt(saved.response), isReplayed: true });
+    if (repeated === null) return attemptCapture(services, db, capture, current, isIdTaken);
+    return current.origin.ok ? repeated : current.origin;
   });
 };

@@ -6,6 +6,7 @@ import type { RecognizedFields } from "../../../core/certificates/recognized-fie
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { toUnplacedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../../../core/hash.ts";
+import type { CertId } from "../../../core/ids.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -13,7 +14,7 @@ import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
 import { insertIssuance } from "../../../storage/certificates.ts";
 import { buildDomainEventStatements, scheduleDomainEventWork } from "../../../storage/commit.ts";
 import { batch, compileStatement, shapeResults, type Database, type Statement } from "../../../storage/database.ts";
-import { insertSealedResponse, openIdempotentResponse, sealIdempotentResponse } from "../../../storage/idempotency.ts";
+import { openIdempotentResponse, sealResponse } from "../../../storage/idempotency.ts";
 import { insertTwin } from "../../../storage/intake.ts";
 import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
@@ -29,25 +30,38 @@ export interface IdempotencyHashes {
 
 export const rootSaltBytes = 32;
 
-const manageTokenBytes = 32;
-
 /** Returns a URL without its query and fragment, which can contain personal data. */
 const stripQuery = (pageUrl: string): string => {
   const url = new URL(pageUrl);
   return url.origin + url.pathname;
 };
 
-const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate, manageToken: string): CaptureReceipt => {
-  const verifyUrl = buildVerifyUrl(services.config.verifyUrl, certificate.id);
+/**
+ * Returns the token of the withdrawal link in a certificate's receipt. It is derived, so that a repeated request gets the same receipt
+ * although neither is stored. The salt is sealed with the certificate, so the key alone reveals no token, and erasing the person destroys it.
+ */
+export const deriveManageToken = (
+  { vault }: Pick<CertificateWriteDependencies, "vault">,
+  { certId, rootSalt }: { readonly certId: CertId; readonly rootSalt: Uint8Array },
+): Promise<string> => vault.linkToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
+
+/** Builds the response to an issuance. It depends only on what the certificate stores and on keys, so a repeated request gets the same. */
+export const buildCaptureReceipt = (
+  services: Runtime,
+  issued: Omit<CaptureReceipt, "verifyUrl" | "manageUrl">,
+  manageToken: string,
+): CaptureReceipt => {
+  const { certId, fingerprint, issuedAt, environment, fieldsUnrecognized, answered } = issued;
+  const verifyUrl = buildVerifyUrl(services.config.verifyUrl, certId);
   return {
-    certId: certificate.id,
-    fingerprint: certificate.fingerprint,
-    issuedAt: certificate.issuedAt,
+    certId,
+    fingerprint,
+    issuedAt,
     verifyUrl,
-    environment: certificate.environment,
+    environment,
     manageUrl: `${verifyUrl}#m=${manageToken}`,
-    fieldsUnrecognized: certificate.notes.fields_unrecognized ?? [],
-    answered: certificate.recipients.answered ?? null,
+    fieldsUnrecognized,
+    answered,
   };
 };
 
@@ -60,7 +74,7 @@ export interface CommittedIssuance {
 /**
  * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. If the database is
  * silent, the same rows are journaled. On failure, check `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`,
- * `isCertIdTaken` and `isIdempotencyKeyTaken`. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key
+ * `isCertIdTaken`. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key
  * that is in the journal.
  */
 export const commitIssuance = async (
@@ -74,13 +88,22 @@ export const commitIssuance = async (
 ): Promise<Result<CommittedIssuance, "idempotency_conflict">> => {
   const { certificate } = issued;
   const { account, room } = client.known;
-  const manageToken = toBase64Url(services.random(manageTokenBytes));
-  const receipt = toCaptureReceipt(services, issued, manageToken);
-  const [value, emails, phones] = await Promise.all([
+  const [manageToken, value, emails, phones] = await Promise.all([
+    deriveManageToken(services, { certId: certificate.id, rootSalt: certificate.rootSalt }),
     services.signer.sign(certificate.canonical),
     Promise.all(recognized.emails.map((email) => services.vault.blindIndex("email", email))),
     Promise.all(recognized.phones.map((phone) => services.vault.blindIndex("phone", phone))),
   ]);
+  const receipt = buildCaptureReceipt(
+    services,
+    {
+      ...certificate,
+      certId: certificate.id,
+      fieldsUnrecognized: certificate.notes.fields_unrecognized ?? [],
+      answered: certificate.recipients.answered ?? null,
+    },
+    manageToken,
+  );
   const signature = { kid: services.signer.kid, alg: "Ed25519", value } as const;
   const manageTokenHash = sha256Hex(manageToken);
   const issuance = await insertIssuance(db, services.vault, issued, {
@@ -94,13 +117,8 @@ export const commitIssuance = async (
     storageLimits: services.config.storageLimits,
     hasApiKey,
   });
-  const response = { status: 201, response: serializeStoredReceipt(receipt), certId: certificate.id, now: certificate.issuedAt };
-  const savedResponse = idempotencyKey === null ? null : await sealIdempotentResponse(services.vault, idempotencyKey, response);
   const domainEvents = [issued.domainEvent];
-  const followingStatements: readonly Statement[] = [
-    ...(savedResponse === null ? [] : [insertSealedResponse(db, savedResponse)]),
-    ...(await buildDomainEventStatements(db, services, domainEvents)),
-  ];
+  const followingStatements = await buildDomainEventStatements(db, services, domainEvents);
   const day = Math.floor(certificate.issuedAt / dayMs);
   const written = await commitOrJournal(services, {
     clientId: client.id,
@@ -108,16 +126,15 @@ export const commitIssuance = async (
     commit: async () =>
       shapeResults(issuance.statements, await batch(db, [...Object.values<Statement>(issuance.statements), ...followingStatements])),
     buildEntry: isSnapshotCurrent(client.known, services.clock())
-      ? () => ({
+      ? async () => ({
           certId: certificate.id,
           clientId: client.id,
           day,
           fingerprint: certificate.fingerprint,
           issuedAt: certificate.issuedAt,
-          receipt: savedResponse && {
-            keyHash: savedResponse.keyHash,
-            bodyHash: savedResponse.bodyHash,
-            receiptSealed: savedResponse.responseSealed,
+          receipt: idempotencyKey && {
+            ...idempotencyKey,
+            receiptSealed: await sealResponse(services.vault, idempotencyKey.keyHash, serializeStoredReceipt(receipt)),
           },
           published: JSON.stringify(toUnplacedCertificate(certificate, signature, issuance.subjectMasked)),
           statements: [...Object.values<Statement>(issuance.buildUnconditional()), ...followingStatements].map(compileStatement),

@@ -12,8 +12,8 @@ export interface SubmissionWrite<T> {
   readonly target: Promise<IntakeTarget>;
   /** Sends the batch to the database. */
   readonly commit: () => Promise<T>;
-  /** Returns the same sealed rows for the journal. Null if the account has not been confirmed recently enough to decide without its database. */
-  readonly buildEntry: (() => JournalEntry) | null;
+  /** Builds the journal's entry from the same sealed rows. Null if the account has not been confirmed recently enough to decide without its database. */
+  readonly buildEntry: (() => Promise<JournalEntry>) | null;
   /** How many more submissions the client may send on this day, as last known; null without a limit. */
   readonly room: number | null;
 }
@@ -30,7 +30,7 @@ const journalSubmission = async <T>(
   { clientId, buildEntry, room }: SubmissionWrite<T>,
 ): Promise<WrittenSubmission<T>> => {
   if (buildEntry === null) throw new StorageFault("outage");
-  const entry = buildEntry();
+  const entry = await buildEntry();
   const answer = await withDeadline(async () => services.intakeJournal(journalOfClient(clientId)).append(entry, room), appendTimeoutMs);
   if (answer.kind === "refused") throw new StorageFault("outage", "JOURNAL_FULL");
   return answer;
