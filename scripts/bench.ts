@@ -13,10 +13,12 @@
 //       share-sweep  --due 20000 shares due in the same minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
 //       rows         rows written and bytes of D1 for each certificate, reading, page view, withdrawal and share
+//       shards       CPU for each certificate with 1, 2 and 4 shards
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
 //       credentials  whether response times reveal an API key or an account (--samples 400)
 //   npm run bench -- --only requests --series verify   only series whose name contains this, with their floors; also for shares
 //   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
+//   npm run bench -- --scaling        only calculate the tables of docs/operate/scaling.md from docs/reference/benchmarks.md
 //   npm run bench -- --seconds 60     longer slices; also --rounds, --connections and --memory (seconds)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -33,6 +35,7 @@ import { measureProofs } from "./bench/proofs.ts";
 import { getResidentMiB } from "./bench/runtime-process.ts";
 import { measureRetention } from "./bench/retention.ts";
 import { measureRows } from "./bench/rows.ts";
+import { buildScalingTables } from "./bench/scaling.ts";
 import { printRounds, runRounds, createSeries } from "./bench/series.ts";
 import {
   clientAddressHeader,
@@ -47,6 +50,7 @@ import {
   startBenchService,
   type Bench,
 } from "./bench/measured-service.ts";
+import { measureShards } from "./bench/shards.ts";
 import { measureShares, measureFieldChange } from "./bench/shares.ts";
 import { measureShareGrowth } from "./bench/share-growth.ts";
 import { measureShareSweep } from "./bench/share-sweep.ts";
@@ -71,6 +75,7 @@ const { values: flags } = parseArgs({
     due: { type: "string", default: "20000" },
     samples: { type: "string", default: "400" },
     plot: { type: "boolean", default: false },
+    scaling: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -87,6 +92,10 @@ if (flags.plot) {
     writeFileSync(join("docs/images", file), svg);
     console.log(`docs/images/${file}`);
   }
+  process.exit(0);
+}
+if (flags.scaling) {
+  for (const line of buildScalingTables(readFileSync("docs/reference/benchmarks.md", "utf8"))) console.log(line);
   process.exit(0);
 }
 const slices = { seconds: Number(flags.seconds), rounds: Number(flags.rounds), connections: Number(flags.connections) };
@@ -219,6 +228,7 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   "share-sweep": (bench) => measureShareSweep({ ...bench, due: dueCount }),
   retention: (bench) => measureRetention({ ...bench, due: dueCount }),
   rows: measureRows,
+  shards: (bench) => measureShards({ ...bench, slices }),
   withdrawal: (bench) => measureWithdrawal({ ...bench, samples }),
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };

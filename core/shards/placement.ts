@@ -1,4 +1,4 @@
-// Chooses the shard of a new account. An account never moves, so it goes where there is the most room.
+// How full a shard may be, and the shard of a new account. An account never moves, so it goes where there is the most room.
 import type { ShardId } from "../ids.ts";
 
 /** `open`: new accounts are created in the shard. `closed`: only its existing accounts use it. */
@@ -17,6 +17,12 @@ export interface ShardFill {
  * accounts that it has.
  */
 const fullRatio = 0.7;
+
+/**
+ * The fraction of its size limit from which a shard issues no certificates. The last tenth is for withdrawals, which must always be possible:
+ * it holds one for about every fourth certificate of a full shard.
+ */
+export const issuingRatio = 0.9;
 
 /** Returns how full a shard is, in whole percent. */
 const getFillPercent = (bytes: number, maxBytes: number): number => Math.floor((100 * bytes) / maxBytes);

@@ -9,7 +9,7 @@ import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { parseSubmission, type ParsedSubmission } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { buildCertId, randomBytesPerId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
+import { buildCertId, randomBytesPerId, shardOfId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
 import { ok, refuseWhen, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
 import type { IssuingClient } from "../../../storage/accounts.ts";
@@ -17,6 +17,7 @@ import { findIssuance, isCertIdTaken, isOutdatedRevision, type StoredIssuance } 
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
+import { StorageFault } from "../../../storage/faults.ts";
 import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
@@ -154,7 +155,7 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
  * reading it again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an error
  * is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
  * of `issueCertificate`, `rate_limited`. If a certificate was issued under the idempotency key within a day, its receipt is returned instead,
- * after checking for `origin_not_verified` and `idempotency_conflict`.
+ * after checking for `origin_not_verified` and `idempotency_conflict`. Throws an outage if the shard has no room for another certificate.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { client, submission, originHeader } = request;
@@ -186,8 +187,9 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     isIdTaken = true;
     return true;
   };
+  const isFull = services.intakeState.isFull(shardOfId(clientId), services.config.maxShardBytes, services.clock());
   const conflicts = [isOutdatedRevision, isIdConflict];
-  if (canActForClient(request.caller, client.known.account)) {
+  if (!isFull && canActForClient(request.caller, client.known.account)) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, client, false), 1);
     // Only the journal finds a conflict before the second attempt, and the key is then certainly used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
@@ -199,6 +201,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     ]);
     if (current === null) return refuse("client_not_found");
     if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
+    if (repeated === null && isFull) throw new StorageFault("outage", "SHARD_FULL");
     if (repeated === null) return attemptCapture(services, db, capture, current, isIdTaken);
     return current.origin.ok ? repeated : current.origin;
   });

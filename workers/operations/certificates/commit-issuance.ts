@@ -6,7 +6,7 @@ import type { RecognizedFields } from "../../../core/certificates/recognized-fie
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { toUnplacedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import type { CertId } from "../../../core/ids.ts";
+import { shardOfId, type CertId, type ShardId } from "../../../core/ids.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -63,6 +63,13 @@ export const buildCaptureReceipt = (
     fieldsUnrecognized,
     answered,
   };
+};
+
+/** Remembers the size that D1 reports with each result, so that a full shard is noticed without a query. Results with rows have none. */
+const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
+  const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);
+  const size = sizes.at(-1);
+  if (size !== undefined) intakeState.recordSize(shard, size, clock());
 };
 
 export interface CommittedIssuance {
@@ -123,8 +130,11 @@ export const commitIssuance = async (
   const written = await commitOrJournal(services, {
     clientId: client.id,
     target: client.target,
-    commit: async () =>
-      shapeResults(issuance.statements, await batch(db, [...Object.values<Statement>(issuance.statements), ...followingStatements])),
+    commit: async () => {
+      const results = await batch(db, [...Object.values<Statement>(issuance.statements), ...followingStatements]);
+      recordShardSize(services, shardOfId(client.id), results);
+      return shapeResults(issuance.statements, results);
+    },
     buildEntry: isSnapshotCurrent(client.known, services.clock())
       ? async () => ({
           certId: certificate.id,

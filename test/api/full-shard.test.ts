@@ -1,0 +1,65 @@
+// Tests of a shard that has no room for more certificates.
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { minuteMs } from "../../core/time.ts";
+import { buildJsonPost } from "../support/withdrawal.ts";
+import { buildSubmission, createServiceCall, origin, type Call, type TestResponse } from "../support/world.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A busy machine answers late, and a journaled submission reports no size. */
+const patient = { INTAKE_WAIT_MS: "1900" };
+
+const submit = (service: Call, submissionId: string): Promise<TestResponse> =>
+  service("/v1/consent", {
+    method: "POST",
+    headers: { origin, "content-type": "text/plain;charset=UTF-8" },
+    body: JSON.stringify({ ...buildSubmission(), submission_id: submissionId }),
+  });
+
+/** Creates a service whose database is larger than its limit. It learns the size with the first certificate. */
+const createFullService = async (): Promise<{ readonly service: Call; readonly first: TestResponse; readonly firstId: string }> => {
+  const service = createServiceCall({ DEV_SHARD_BYTES: "4096", ...patient });
+  const firstId = crypto.randomUUID();
+  const first = await submit(service, firstId);
+  expect(first.status).toBe(201);
+  return { service, first, firstId };
+};
+
+describe("a shard that is 90% full", () => {
+  test("issues no more certificates and returns 503 storage_unavailable", async () => {
+    const { service } = await createFullService();
+    const refused = await submit(service, crypto.randomUUID());
+    expect([refused.status, refused.body.error.code]).toEqual([503, "storage_unavailable"]);
+    expect(refused.headers.get("retry-after")).not.toBeNull();
+  });
+
+  test("still returns the receipt of a certificate that it has issued", async () => {
+    const { service, first, firstId } = await createFullService();
+    const repeated = await submit(service, firstId);
+    expect([repeated.status, repeated.body.data]).toEqual([first.status, first.body.data]);
+  });
+
+  test("still records withdrawals, and verifies certificates", async () => {
+    const { service, first } = await createFullService();
+    const { cert_id: certId, manage_url: manageUrl } = first.body.data;
+    const withdrawn = await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageUrl.split("#m=")[1] }));
+    expect(withdrawn.status).toBe(200);
+    expect((await service(`/v1/certs/${certId}/verify`)).body.data.status).toBe("revoked");
+  });
+
+  test("is tried again after a minute", async () => {
+    const { service } = await createFullService();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+    expect((await submit(service, crypto.randomUUID())).status).toBe(201);
+    expect((await submit(service, crypto.randomUUID())).status).toBe(503);
+  });
+});
+
+describe("a shard with room", () => {
+  test("issues certificates", async () => {
+    const service = createServiceCall({ DEV_SHARD_BYTES: "10000000000", ...patient });
+    for (const submissionId of [crypto.randomUUID(), crypto.randomUUID()]) expect((await submit(service, submissionId)).status).toBe(201);
+  });
+});
