@@ -617,7 +617,7 @@ WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.
   OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> '')
   AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
     AND NEW.email_index IS OLD.email_index AND NEW.phone_index IS OLD.phone_index AND NEW.manage_token_hash = OLD.manage_token_hash
-    AND (NEW.subject_sealed <> OLD.subject_sealed OR NEW.evidence_sealed <> OLD.evidence_sealed)
+    AND (NEW.subject_sealed IS NOT OLD.subject_sealed OR NEW.evidence_sealed <> OLD.evidence_sealed)
     AND substr(NEW.subject_sealed, instr(NEW.subject_sealed, '.') + 55) IS substr(OLD.subject_sealed, instr(OLD.subject_sealed, '.') + 55)
     AND substr(NEW.evidence_sealed, instr(NEW.evidence_sealed, '.') + 55) IS substr(OLD.evidence_sealed, instr(OLD.evidence_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
