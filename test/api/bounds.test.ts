@@ -4,6 +4,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, toIso } from "../../core/time.ts";
+import { countNewCertificates } from "../../storage/certificate-counters.ts";
+import { openDatabase } from "../../storage/database.ts";
 import {
   buildConsentRequest,
   call,
@@ -255,14 +257,16 @@ describe("GET /v1/certs with filters", () => {
       }>()
     ).results.map(({ name }) => name);
     const start = day - daysBack * dayMs;
-    const growTo = (from: number, to: number, everyMs: number): Promise<D1Result> =>
-      env.DB.prepare(
+    const growTo = async (from: number, to: number, everyMs: number): Promise<void> => {
+      await env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
          INSERT INTO certificates (id, issued_at, ${columns.join(", ")})
          SELECT printf('cc_00%024d', i), ?3 + (i - ?1) * ?4, ${columns.join(", ")} FROM n, certificates WHERE id = ?5`,
       )
         .bind(from, to, start, everyMs, first)
         .run();
+      while (await countNewCertificates(openDatabase(env.DB), Date.now()));
+    };
     const at = (days: number, ms: number): string => toIso(start + days * dayMs + ms);
     const searches = [
       "entity=Growth%20Inc",
