@@ -5,7 +5,7 @@ import type { RefusalCode } from "./refusals.ts";
 export interface Refusal<C extends RefusalCode = RefusalCode> {
   readonly ok: false;
   readonly code: C;
-  /** For `invalid_request`: the input and the rule, in constant text. Never contains the value that was sent. */
+  /** For `invalid_request`: names the field and the rule it breaks, in fixed text. Never contains the value that was sent. */
   readonly detail?: string;
 }
 export type Result<T, C extends RefusalCode = RefusalCode> = { readonly ok: true; readonly value: T } | Refusal<C>;

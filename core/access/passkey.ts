@@ -57,7 +57,7 @@ export interface VerifiedCredential extends PasskeyCredential {
   readonly backedUp: boolean;
 }
 
-/** A passkey as its owner sees it, and as it is listed in the options for adding another. */
+/** The passkey data that is shown to the owner and listed in `excludeCredentials` when the owner adds another passkey. */
 export interface Passkey {
   readonly id: string;
   readonly credentialId: string;

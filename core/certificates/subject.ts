@@ -33,7 +33,7 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
 /**
- * Returns the masked form of every field, published with the certificate. `unrecognized` lists the fields to mask as plain text, regardless of
+ * Returns the masked form of every field, published with the certificate. `unrecognized` lists the fields to mask completely, regardless of
  * their keys.
  */
 export const maskSubject = (fields: SubjectFields, unrecognized: readonly string[] = []): Record<string, string> =>

@@ -1,31 +1,31 @@
-// How one isolate sees the databases and journals that take in submissions. Times are arguments.
+// What one isolate knows about the databases and journals that accept submissions. The current time is passed in.
 import type { ShardId } from "../ids.ts";
 import { issuingRatio } from "../shards/placement.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 import type { JournalName } from "./journal-name.ts";
 
 /**
- * - well: the database answered recently and the journal was empty. Submissions go to the database.
- * - away: the database did not answer a moment ago, or the journal had entries. Submissions go to the journal.
- * - unknown: nothing recent is known. The journal is asked for the number of its entries.
+ * - well: the database responded recently and the journal was empty. Submissions go to the database.
+ * - away: the database recently failed to respond, or the journal had entries. Submissions go to the journal.
+ * - unknown: there is no recent information. The caller must ask the journal for its number of entries.
  */
 export type IntakeView = "well" | "away" | "unknown";
 
 const wellMs = 5 * secondMs; // without a success for this long, another isolate may have started to journal
 const awayMs = secondMs; // afterwards the journal is asked again, so that submissions return to the database soon
 
-const sizeMs = minuteMs; // afterwards one submission is tried again, whose answer says whether there is room now
+const sizeMs = minuteMs; // after this, one submission is tried again, and its response says whether there is room now
 
 /** The first two characters of a journal's name. */
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 
 export class IntakeState {
-  /** Shards whose database was silent, until when they count as away. */
+  /** For each shard whose database did not respond: the time until which it is treated as unavailable. */
   readonly #silentUntil = new Map<string, Instant>();
-  /** What is known about journals, until when it counts. At most 32 for each shard. */
+  /** For each journal: its last known state, and the time until which it is used. At most 32 entries per shard. */
   readonly #journals = new Map<JournalName, { readonly view: "well" | "away"; readonly until: Instant }>();
 
-  /** The shards' sizes as last reported, until when they count. */
+  /** For each shard: the last reported size, and the time until which it is used. */
   readonly #sizes = new Map<ShardId, { readonly bytes: number; readonly until: Instant }>();
 
   getView(journal: JournalName, now: Instant): IntakeView {
@@ -34,18 +34,18 @@ export class IntakeState {
     return known === undefined || now >= known.until ? "unknown" : known.view;
   }
 
-  /** The database answered a submission. */
+  /** Records that the database responded to a submission. */
   recordAnswer(journal: JournalName, now: Instant): void {
     this.#journals.set(journal, { view: "well", until: now + wellMs });
   }
 
-  /** The database did not answer. Every journal of the shard must be asked before it counts as empty again. */
+  /** Records that the database did not respond. Each of the shard's journals must then be asked again before it is considered empty. */
   recordSilence(journal: JournalName, now: Instant): void {
     this.#silentUntil.set(shardOf(journal), now + awayMs);
     for (const name of this.#journals.keys()) if (shardOf(name) === shardOf(journal)) this.#journals.delete(name);
   }
 
-  /** The database reported its size with an answer. */
+  /** Records the size that the database reported with a response. */
   recordSize(shard: ShardId, bytes: number, now: Instant): void {
     this.#sizes.set(shard, { bytes, until: now + sizeMs });
   }
@@ -56,7 +56,7 @@ export class IntakeState {
     return known !== undefined && now < known.until && known.bytes >= issuingRatio * maxBytes;
   }
 
-  /** The journal answered with the number of its entries. */
+  /** Records the number of entries that the journal reported. */
   recordCount(journal: JournalName, pending: number, now: Instant): void {
     this.#journals.set(journal, pending === 0 ? { view: "well", until: now + wellMs } : { view: "away", until: now + awayMs });
   }

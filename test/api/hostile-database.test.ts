@@ -506,7 +506,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     expect(takeFindings()).toEqual([]);
   });
 
-  /** Fields of forms that need a value, by field name. */
+  /** Values for the form fields that must be filled in, by field name. */
   const typed: Fields = {
     email: "typed@hostile.example",
     name: "Typed",

@@ -1,4 +1,4 @@
-// Tests of attacks on the share protocol: the threats P1 to P27, U1 and U2 of docs/internals/security.md.
+// Tests of attacks on the share protocol. Most titles start with the number of a threat in docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -498,7 +498,7 @@ describe("the consent sheet", () => {
       expect([shown.status, shown.text.includes("Sell your details")]).toEqual([200, false]);
       expect((await sheet.post(decidePath(path), { token: tokenIn(shown) }, headers)).status).toBe(403);
     }
-    // A token of the API shows nothing about who made the request.
+    // A token issued by the API proves nothing about who made the request.
     const checked = await call(path.replace("/authorize", "/v1/authorize"));
     expect((await sheet.post(decidePath(path), { token: checked.body.data.authorize_token })).status).toBe(403);
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);

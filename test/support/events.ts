@@ -120,7 +120,10 @@ type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<
 /** The DNS response for a host: its IPv4 addresses, or a complete response. */
 type Resolver = (name: string) => readonly string[] | Response;
 
-/** Replaces fetch with a receiver for every host and with the DNS resolvers. The returned array collects the POST requests in order. */
+/**
+ * Mocks fetch: `resolver` answers DNS queries, and `receiver` answers requests to every other host. The returned array collects the POST
+ * requests in order.
+ */
 export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
   const posts: ReceivedPost[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {

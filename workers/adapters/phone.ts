@@ -25,8 +25,9 @@ const parsePhone = (phone: string, country: string): PhoneNumber | null => {
 };
 
 /**
- * Returns the number in a form such as `+15555550123`, or null if it cannot be parsed. A number with a country code only has to be possible. A
- * number without one must be valid in `country` (ISO 3166-1 alpha-2), and so must a number with letters. Extensions are left out.
+ * Returns the number in a form such as `+15555550123`, or null if it cannot be parsed. A number with a country code must be possible
+ * (`isPossible`) but need not be valid. A number without a country code, or with letters, must be valid in `country` (ISO 3166-1 alpha-2).
+ * Extensions are left out.
  */
 export const toE164: ToE164 = (phone, country) => parsePhone(phone, country)?.number ?? null;
 

@@ -39,7 +39,7 @@ export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
-/** The context behind the guard that also accepts people who are only invited. */
+/** The request context after the guard that also accepts people who have been invited but have not joined yet. */
 export interface AnySessionEnv {
   Variables: AppEnv["Variables"] & { session: AnySession };
 }

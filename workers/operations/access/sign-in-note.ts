@@ -21,7 +21,7 @@ export interface PendingSignIn {
 export const sealPendingSignIn = (services: ReadDependencies, pending: PendingSignIn): Promise<string> =>
   sealNote(services, signInNoteScope, pending, emailCodeLimits.login.lifeMs);
 
-/** Opens a note. Returns null if it is missing, expired or contains no email address. */
+/** Decrypts the pending sign-in from its cookie. Returns null if it is missing, expired or contains no email address. */
 export const openPendingSignIn = async (services: ReadDependencies, sealed: string | undefined): Promise<PendingSignIn | null> => {
   const pending = (await openNote<PendingSignIn>(services, signInNoteScope, sealed))?.content ?? null;
   return pending !== null && isEmailAddress(pending.email) ? pending : null;

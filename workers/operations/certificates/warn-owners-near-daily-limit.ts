@@ -8,7 +8,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareOwnerNotice } from "../owner-notices.ts";
 
 /**
- * Writes the warning at most once per client and day (UTC). Owners need to know, because forms get no certificates beyond the limit.
+ * Writes the warning at most once per client per UTC day. Owners need to know, because forms get no certificates beyond the limit.
  * Only one of several concurrent calls writes it. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (

@@ -1,4 +1,5 @@
-// Pages that ask before something that cannot be undone: what it concerns, what follows, and two answers of the same size.
+// Confirmation pages for actions that cannot be undone. Each says what is affected and what will happen, and offers two buttons of the
+// same size.
 import type { Child, FC } from "hono/jsx";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Role } from "../../../core/access/session.ts";

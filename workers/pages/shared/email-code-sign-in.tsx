@@ -138,7 +138,7 @@ interface EmailCodeStepProps {
   readonly isResent: boolean;
   /** Reminds the person of what the code is for. */
   readonly context?: Child;
-  /** Declines the request. It is beside the button that continues. */
+  /** The control that declines the request, shown beside the button that continues. */
   readonly decline: Child;
 }
 

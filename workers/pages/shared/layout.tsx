@@ -14,7 +14,7 @@ import { renderSprite } from "./icons.ts";
 
 export interface Page {
   readonly title: string;
-  /** The page shows a form error: the title begins with it. */
+  /** True if the page shows a form error. The title then begins with "Error:". */
   readonly hasError?: boolean;
   readonly script?: keyof typeof assets;
   readonly content: Child;

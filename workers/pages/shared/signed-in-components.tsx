@@ -54,7 +54,7 @@ export const FlashBanner: FC<{ children?: Child }> = ({ children }) => (
 interface NavigationListProps {
   readonly label: string;
   readonly class?: string;
-  /** `current` is "page" for the page itself and "true" for a page within it. */
+  /** `current` is "page" if the link leads to the current page, and "true" if the current page is below the linked one. */
   readonly links: readonly { readonly path: string; readonly text: Child; readonly current: "page" | "true" | undefined }[];
 }
 
