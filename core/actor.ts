@@ -6,7 +6,7 @@ export type Actor =
   | { readonly kind: "subject"; readonly verifiedBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** A caller who was not verified. */
   | { readonly kind: "visitor" }
-  /** The people who run the service, acting by hand. */
+  /** The people who run the service, acting manually. */
   | { readonly kind: "operator" }
   /** The service itself. */
   | { readonly kind: "system" };

@@ -1,4 +1,4 @@
-// Decimal digits of any script, as people type and paste them.
+// Decimal digits in any script, as people type and paste them.
 
 /** Returns the value of a digit. In Unicode, the ten digits of a script are consecutive. */
 const toAsciiDigit = (digit: string): string => {

@@ -104,7 +104,7 @@ export interface DomainEvent {
   readonly actor: Actor;
   /** What the audit entry commits to in addition to the actor: hashes, fixed words and IDs. Sealed when stored. */
   readonly payload: JsonObject;
-  /** The data that the ledger statement needs, for types that are anchored. */
+  /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /** The record is never deleted and contains everything that the statement consists of, so the statement is not stored separately. */
   readonly isRebuiltFromRecord?: boolean;
@@ -129,7 +129,7 @@ export const createAuditedEvent = (
   at: Instant,
 ): DomainEvent => ({ ...action, at, chains: [chain], actor, payload });
 
-/** Adapts an event that a sandbox clock decided: it is recorded at the real time `at`, with the sandbox time as `occurredAt`. */
+/** Adapts an event whose time comes from a sandbox clock: it is recorded at the real time `at`, with the sandbox time as `occurredAt`. */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
 /** A principal's audit chain: a random tag, not derived from anything personal, and its audit log, that of the account's shard. */
@@ -156,7 +156,7 @@ export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** Returns the content that an audit entry commits to. For members the key is `by`, because existing chains started that way. */
+/** Returns the content that an audit entry commits to. For members, the key is `by`, because existing chains use that key. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
 

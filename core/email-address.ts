@@ -18,8 +18,8 @@ const toAsciiDomain = (domain: string): string | null => {
 };
 
 /**
- * Removes white space and invisible characters around an address. Spreadsheets and contact apps copy byte order marks, zero-width spaces and
- * direction marks along.
+ * Removes whitespace and invisible characters around an address. Text copied from spreadsheets and contact apps can contain byte order
+ * marks, zero-width spaces and direction marks.
  */
 export const trimTypedAddress = (text: string): string => text.replace(/^[\s\p{Z}\p{Cf}]+|[\s\p{Z}\p{Cf}]+$/gu, "");
 
@@ -33,9 +33,9 @@ const splitAddress = (address: string): { local: string; domain: string } | null
 };
 
 /**
- * Returns the address in the form that mail servers understand: as typed, with the domain in punycode. `isAscii` is false if the part before
- * the @ has other letters. Such an email can only be sent by a provider that supports SMTPUTF8 (RFC 6531). Throws if the text is not one
- * address.
+ * Returns the address in the form that mail servers understand: as typed, with the domain in punycode. `isAscii` is false if the part
+ * before the @ has non-ASCII characters. Such an email can only be sent by a provider that supports SMTPUTF8 (RFC 6531). Throws if the text
+ * is not one address.
  */
 export const toMailboxAddress = (address: string): { readonly address: string; readonly isAscii: boolean } => {
   const parts = splitAddress(address);

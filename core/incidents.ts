@@ -4,7 +4,7 @@ import { dayMs, type Instant } from "./time.ts";
 export const statusComponents = ["forms", "certificates", "sharing", "portal", "webhooks", "email"] as const;
 export type StatusComponent = (typeof statusComponents)[number];
 
-/** Ordered by how much they affect: the last one wins. */
+/** Ordered by severity. The last one takes precedence. */
 export const incidentImpacts = ["maintenance", "degraded", "outage"] as const;
 export type IncidentImpact = (typeof incidentImpacts)[number];
 

@@ -116,7 +116,7 @@ export const writePaths: readonly WritePath[] = [
     ],
   },
   {
-    stores: "An audit entry of a search or a match",
+    stores: "An audit entry for a search or a match",
     limits: ["API_KEY", "MATCH_PER_KEY"],
     routes: ["POST /v1/certs/:cert_id/match", "POST /v1/contact-check", "POST /v1/certs/search"],
   },
@@ -200,14 +200,14 @@ export const writePaths: readonly WritePath[] = [
     routes: ["PUT /v1/me/fields", "POST /app/details/save", "POST /app/details/undo"],
   },
   { stores: "A removal request", limits: [...changes, "REMOVALS"], routes: ["POST /v1/me/removals", "POST /app/removals"] },
-  { stores: "An audit entry of an export", limits: [...changes, "EXPORTS"], routes: ["POST /app/export"] },
+  { stores: "An audit entry for an export", limits: [...changes, "EXPORTS"], routes: ["POST /app/export"] },
   {
     stores: "A proposed mapping, for 30 days",
     limits: [...changes, "INTEGRATE"],
     routes: ["POST /v1/business/portal/integrate", "POST /portal/snippet"],
   },
   {
-    stores: "A row of the account, or an audit entry",
+    stores: "A row that belongs to the account, or an audit entry",
     limits: [...changes],
     routes: [
       "DELETE /v1/me",
@@ -290,7 +290,7 @@ export const writePaths: readonly WritePath[] = [
     ],
   },
   {
-    stores: "A connection of an assistant, and its email",
+    stores: "An assistant's connection, and its email",
     limits: ["OAUTH_AUTHORIZE_PER_IP", "CONNECT_PER_PRINCIPAL"],
     routes: ["POST /oauth/authorize/decide", "POST /oauth/authorize/end-one"],
   },
@@ -302,20 +302,20 @@ export const writePaths: readonly WritePath[] = [
     limits: ["AGENT_TOKEN", "FIELD_CHANGES"],
     routes: ["ALL /mcp"],
   },
-  { stores: "An event of the payment provider", limits: ["PROVIDER_SYNC_PER_IP"], routes: ["POST /v1/webhooks/stripe"] },
+  { stores: "An event from the payment provider", limits: ["PROVIDER_SYNC_PER_IP"], routes: ["POST /v1/webhooks/stripe"] },
   {
-    stores: "An audit entry of a read",
+    stores: "An audit entry for a read",
     limits: ["API_KEY"],
     routes: ["GET /v1/certs/:cert_id", "GET /v1/certs/:cert_id/evidence-pack", "GET /v1/consumers/:share_id/current"],
   },
   {
-    stores: "An audit entry of a read",
+    stores: "An audit entry for a read",
     limits: ["SESSION"],
     routes: ["GET /v1/business/portal/certs/:cert_id/views", "GET /v1/webhooks/:webhook_id/secret", "GET /portal/certificates/:id"],
   },
-  { stores: "An audit entry of an export", limits: ["SESSION", "EXPORTS"], routes: ["GET /v1/me/export"] },
+  { stores: "An audit entry for an export", limits: ["SESSION", "EXPORTS"], routes: ["GET /v1/me/export"] },
   {
-    stores: "A view of a certificate, of which 10,000 are stored for each. Further ones are counted",
+    stores: "A view of a certificate. 10,000 are stored for each certificate, and further ones are only counted",
     limits: ["VERIFY_PER_IP"],
     routes: ["GET /c/:id"],
   },
@@ -336,7 +336,7 @@ interface ToolWrite {
 
 export const toolWrites: readonly ToolWrite[] = [
   {
-    stores: "An audit entry of the call",
+    stores: "An audit entry for the call",
     limits: ["AGENT_TOKEN"],
     tools: ["svc_list_shares", "svc_get_share", "svc_get_audit", "svc_list_events"],
   },
@@ -358,7 +358,7 @@ interface JobWrite {
 
 export const jobWrites: readonly JobWrite[] = [
   {
-    stores: "Nothing. Deletes what has passed or expired",
+    stores: "Nothing. Deletes rows that have expired or were processed",
     bounds: "The rows that exist",
     jobs: ["change-log-cleanup", "expiry-sweep", "sandbox-sweep"],
   },
@@ -378,7 +378,7 @@ export const jobWrites: readonly JobWrite[] = [
   },
   {
     stores: "The rest of a grant, field change, deletion or withdrawal that a request began",
-    bounds: "Once for each. `SHARE_UPDATES`",
+    bounds: "Once for each request. `SHARE_UPDATES`",
     jobs: ["share-settling"],
   },
   {

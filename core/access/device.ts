@@ -2,7 +2,7 @@
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {
-  /** Null if the User-Agent does not contain one. */
+  /** Null if the User-Agent does not name one. */
   readonly os: string | null;
   readonly browser: string | null;
 }

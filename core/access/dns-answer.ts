@@ -8,7 +8,7 @@ export type DnsType = "A" | "AAAA";
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** Returns false for an alias that a third party must not send us to. */
+  /** Returns false for an alias that a third party must not make us follow. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }

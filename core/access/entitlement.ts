@@ -1,5 +1,5 @@
-// Decides what an account's status allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it:
-// they are the person's right, even if the business has not paid.
+// Decides what an account's status allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it,
+// because they are the person's right even if the business has not paid.
 import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";

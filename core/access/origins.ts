@@ -32,7 +32,9 @@ const maxPageUrlLength = 2_048;
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const hiddenCharacterPattern = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
-/** A domain verified by DNS covers its subdomains. A domain verified by a file or tag covers only the exact host and its `www.` host. */
+/**
+ * A domain verified by DNS covers its subdomains. A domain verified by a file or tag covers only the exact host and its `www.` subdomain.
+ */
 const coversHost = (verified: VerifiedDomain, host: string): boolean =>
   host === verified.domain || (verified.method === "dns" ? host.endsWith(`.${verified.domain}`) : host === `www.${verified.domain}`);
 
@@ -101,8 +103,8 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric IP addresses can
- * also parse to the same host, but people do not write their own URL that way.
+ * Letters from other scripts are accepted in place of their punycode. Percent signs, full-width letters, ideographic dots and numeric IP
+ * addresses can also parse to the same host, but people do not write their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);

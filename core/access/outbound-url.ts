@@ -1,7 +1,7 @@
 // The SSRF guard: decides which URLs a third party can make the service call (webhooks, policy pages). A URL must use https and a public
 // name, in the one spelling that is unambiguous. Invalid URLs are refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
-// `①②⑦.1` all into 127.0.0.1, so if it had to change a URL, the result is not what was written. This file checks only names; their IP
-// addresses are checked with resolvers later (core/access/dns-answer.ts).
+// `①②⑦.1` all into 127.0.0.1, so if the parser had to change a URL, the result would not be what the author wrote. This file checks only
+// names; their IP addresses are checked with resolvers later (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
@@ -55,7 +55,7 @@ const internalNames: ReadonlySet<string> = new Set([
 
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
-/** Returns why a third party must not send us to this name, or null. Also applied to every alias that a resolver returns. */
+/** Returns the reason why a third party must not make us call this name, or null. Also applied to every alias that a resolver returns. */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
   if (/^[\d.]+$/.test(name)) return "ip_address";

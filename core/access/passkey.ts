@@ -6,9 +6,9 @@ import { minuteMs, type Instant } from "../time.ts";
 import type { ShardId, RandomBytes } from "../ids.ts";
 
 export const maxPasskeys = 10;
-/** How recent the sign-in must be. Adding a passkey gives permanent access, so a session that was left open is not enough. */
+/** How recent the last sign-in must be. Adding a passkey gives permanent access, so a session that was left open is not enough. */
 export const addPasskeyProofMinutes = 10;
-/** Long enough for the person to find their phone. */
+/** How long a challenge is valid: long enough for the person to find their phone. */
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
@@ -53,7 +53,7 @@ export interface PasskeyCredential {
 }
 
 export interface VerifiedCredential extends PasskeyCredential {
-  /** Whether it is synced to the person's other devices. */
+  /** Whether the passkey is synced to the person's other devices. */
   readonly backedUp: boolean;
 }
 

@@ -16,7 +16,7 @@ export const realms: readonly Realm[] = ["consumer", "business"];
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
-/** A person who is only invited can answer invitations for an hour after verifying their address. */
+/** A person who has been invited but has not joined can answer invitations for an hour after verifying their address. */
 export const invitedSessionLifetimeMs = hourMs;
 
 interface BaseSession {
@@ -41,7 +41,7 @@ export interface ConsumerSession extends BaseSession {
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;
-  /** Whether the email address is known to have other memberships, in this shard or another. */
+  /** Whether the email address is known to have other memberships, in this or another shard. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;

@@ -14,7 +14,7 @@ export interface StorageLimit {
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
-  /** How many new combinations of purpose, recipients and origin per client and day get counters. */
+  /** How many new combinations of purpose, recipients and origin get counters, per client per day. */
   readonly newGroups: number;
 }
 
@@ -26,6 +26,6 @@ export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "po
   sandbox: "Sandbox limit reached. Test records are deleted after 30 days. Retry tomorrow (UTC).",
 };
 
-/** Returns whether a refusal's detail is that of a storage limit. These limits make room at the start of the next day. */
+/** Returns whether a refusal's detail is the message of a storage limit. These limits reset at the start of the next day. */
 export const isStorageLimitMessage = (detail: string | undefined): boolean =>
   Object.values(storageLimitMessages).some((message) => message === detail);

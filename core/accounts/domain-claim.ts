@@ -21,7 +21,7 @@ const domainRule = "domain: must be a host name such as example.com, without sch
 export interface DomainClaimRules {
   /** Returns a host's registrable domain, or null for IP addresses and public suffixes. */
   readonly getRegistrableDomain: (host: string) => string | null;
-  /** Development only: hosts that may be claimed under any name. */
+  /** Development only: hosts that may be claimed regardless of their name. */
   readonly localHosts: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export const parseClaimedDomain = (
   const { hostname } = new URL(`https://${typed}/`);
   const labels = hostname.split(".");
   const isName = labels.length >= 2 && hostname.length <= maxDomainLength && labels.every((part) => labelPattern.test(part));
-  // The parser reads `2130706433` and `0x7f.1` as IP addresses. If it had to change ASCII text, the text was not a host name.
+  // The parser reads `2130706433` and `0x7f.1` as IP addresses, so ASCII text that the parser changes was not a host name.
   const isUnchanged = !/^[\x21-\x7e]+$/.test(typed) || hostname === typed;
   if (!isName || !isUnchanged || /^\d+$/.test(labels.at(-1) as string)) return refuse("invalid_request", domainRule);
   if (getRegistrableDomain(hostname) === null)
@@ -148,7 +148,7 @@ export type DomainCheckOutcome =
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 
-/** Applies one check of a verified domain. Nothing changes if a resolver or host only fails to respond for a few hours. */
+/** Applies the result of one check of a verified domain. If a resolver or host fails to respond for only a few hours, nothing changes. */
 export const applyDomainCheck = (before: DomainCheckState, sighting: VerificationFinding, now: Instant): DomainCheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";
   if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckIntervalMs };

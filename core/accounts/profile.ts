@@ -31,7 +31,7 @@ export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: Bu
 export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
-/** A number that is accepted even if it is not in any numbering plan. */
+/** A phone number is accepted even if it is not in any numbering plan. */
 const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
 const maxPhoneLength = 60;
 
@@ -65,8 +65,8 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates each given member. `current` is the country in which a phone number without a country code is read, unless the change
- * names another. Refuses with `invalid_request`, naming the field and the rule.
+ * Trims and validates each given member. `current` is the country used to read a phone number without a country code, unless the change
+ * sets another country. Refuses with `invalid_request`, naming the field and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

@@ -45,15 +45,15 @@ const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
 /**
- * Whether all requested resources are this server, named by its URL or by the origin of that URL, which is also the issuer. Clients that read
- * only the issuer's metadata send the origin. Also true if the request does not name a resource.
+ * Returns whether every requested resource is this server, identified by its URL or by that URL's origin, which is also the issuer. Clients
+ * that read only the issuer's metadata send the origin. Also true if the request does not name a resource.
  */
 export const isForResource = (requested: readonly string[], resource: string): boolean => {
   const names: readonly string[] = [normalizeResource(resource), new URL(resource).origin];
   return requested.every((name) => names.includes(normalizeResource(name)));
 };
 
-/** Describes the error for any other resource, and names the right value. */
+/** Describes the error for any other resource, and states the correct value. */
 export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });

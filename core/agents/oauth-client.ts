@@ -33,7 +33,7 @@ const maxClientIdLength = 1_024;
 
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Returns the name as one visible line, or null if nothing is left. */
+/** Returns the name as one visible line, or null if no visible character remains. */
 const cleanClientName = (text: unknown): string | null => {
   if (typeof text !== "string") return null;
   const name = cutText(text, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
@@ -70,7 +70,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** Returns the ID as a document URL, checked exactly as written, or null if it is not such a URL. */
+/** Returns the ID as a document URL, or null if it is not an allowed one. The URL is checked exactly as written. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);

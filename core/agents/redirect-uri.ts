@@ -7,7 +7,7 @@ export interface RedirectUri {
   readonly host: string;
 }
 
-/** The only private-use URI that is accepted, because this app registers no other URI that works on every device. PKCE covers the risk. */
+/** The only private-use URI that is accepted, because this app registers no other URI that works on every device. PKCE limits the risk. */
 const cursorUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 const maxLength = 2_048;
@@ -46,7 +46,7 @@ const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: 
   return `loopback${port}${path}`; // no URI, so that no registered one equals it
 };
 
-/** Whether both name the same place. The port counts, because the response has already been sent to one. */
+/** Returns whether both URIs are the same place. The port must match too, because the response has already been sent to one port. */
 export const isSameRedirectUri = (first: string, second: string): boolean =>
   toComparableUri(first, { ignoresPort: false }) === toComparableUri(second, { ignoresPort: false });
 

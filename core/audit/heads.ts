@@ -1,6 +1,6 @@
 // The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this tree proves
-// that nothing was left out. Every 15 minutes the log records the root over all heads. A principal's leaf under that root says "exactly
-// this many entries, ending in this hash". Leaves of this tree change, unlike those of the log's own tree.
+// that nothing was left out. Every 15 minutes the log records the root over all heads. A principal's leaf under that root states exactly
+// how many entries the chain has and the hash of the last one. Leaves of this tree change, unlike those of the log's own tree.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import {
@@ -28,8 +28,8 @@ export interface HeadNode {
 }
 
 /**
- * Returns the nodes that change with the leaves in `changed`, in a tree that now has `size` leaves: at most log2(size) per leaf. Only
- * perfect subtrees are stored; other nodes are computed on reading. New leaves count as changed.
+ * Returns the nodes that change when the leaves in `changed` change, in a tree that now has `size` leaves: at most log2(size) nodes per
+ * leaf. Only perfect subtrees are stored; other nodes are computed when they are read. New leaves count as changed.
  */
 export const computeChangedHeadNodes = (
   hash: HashFunction,

@@ -1,6 +1,6 @@
 // One customer's billing status, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The plan,
 // the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them. As a result,
-// any order leads to the same plan and status. If two events have the same second, the later arrival counts.
+// any order leads to the same plan and status. If two events have timestamps in the same second, the one that arrives later is used.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
@@ -28,7 +28,10 @@ export interface CheckoutEvent extends BillingEventBase {
 
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
-  /** `inactive`: paused, not collected, given up as unpaid, or of nothing. It gives no plan, but it can become active again. */
+  /**
+   * `inactive`: the subscription is paused, is not collected, was given up as unpaid, or has no items. It gives no plan, but it can become
+   * active again.
+   */
   readonly state: "paid" | "past_due" | "inactive" | "ended" | "unsettled";
   /** The plan name in the subscription's metadata. */
   readonly plan: string | null;
@@ -134,7 +137,7 @@ export const advanceBillingStatus = (
   if (event.kind === "checkout") return applyCheckout(status, event);
   const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
   if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
-  // The end of a subscription whose ID is unknown, from before the checkout, belongs to an earlier subscription.
+  // If a subscription with an unknown ID ended before the checkout, it is an earlier subscription.
   const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
   if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;
@@ -171,7 +174,7 @@ export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, afte
   return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
 };
 
-/** Returns whether a payment is due. Without a plan none is, whatever the provider tries to collect. */
+/** Returns whether a payment is due. Without a plan, no payment is due, regardless of what the provider tries to collect. */
 const isPastDue = ({ pastDueSince, plan }: BillingStatus): boolean => pastDueSince !== null && plan !== null && plan !== "free";
 
 /** Returns the account's new status. Statuses set by an operator, and pending or closed accounts, stay unchanged. */
@@ -190,5 +193,5 @@ export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | nu
   return (before?.suspendedAt ?? null) !== null && after.plan !== null ? after.plan : resolvePlan(current, before, after);
 };
 
-/** Clears the past-due and suspended state after an operator has set the status. */
+/** Clears the past-due and suspended states after an operator has set the status. */
 export const clearUnpaidState = (status: BillingStatus): BillingStatus => ({ ...status, pastDueSince: null, suspendedAt: null });

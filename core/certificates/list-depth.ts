@@ -1,4 +1,4 @@
-// How far the pages of a certificate list reach. A later page would read every certificate before it.
+// How many certificates the pages of a list can contain. Reading a page also reads every certificate on the pages before it.
 
-/** The newest certificates that pages reach. A filter by date reaches older ones. */
+/** The number of newest certificates that pages contain. A filter by date reaches older ones. */
 export const maxListedCertificates = 10_000;

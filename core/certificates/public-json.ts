@@ -1,7 +1,7 @@
 // A certificate's published JSON: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
-// checks. `PublishedCertificate` is the internal form; every `to…View` function here maps a part of it to this format. The mapping is in
-// core rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so
-// decrypted values cannot enter.
+// checks. `PublishedCertificate` is the internal form; every `to…View` function here converts a part of it to this format. The mapping is
+// in core rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so
+// decrypted values cannot get into the JSON.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
 import { parseWithdrawalReceipt } from "../withdrawals/receipt.ts";
@@ -160,7 +160,7 @@ const listChecks = (certificate: PublishedCertificate) => [
   { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },
 ];
 
-/** Absent unless there is one. */
+/** Absent if there is none. */
 const toDuplicatesView = (duplicates: PublishedCertificate["duplicates"] = []) =>
   duplicates.length === 0
     ? {}

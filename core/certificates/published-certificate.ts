@@ -67,8 +67,9 @@ export interface IssuerSignature {
 }
 
 /**
- * Another text that was signed for the same submission under the same certificate ID: the database was silent, a first attempt reached it
- * unseen, and its repeat was answered from the journal. The certificate is what the database had first; receipts for this text stay valid.
+ * Another text that was signed for the same submission under the same certificate ID. This happens if the database does not respond, a
+ * first attempt reaches it without our knowing it, and the repeated request is journaled. The certificate is the one that reached the
+ * database first, and receipts for this text stay valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;
@@ -181,7 +182,7 @@ export interface OpenedCertificate {
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;
-  /** The outbox row of the issuance; null until the audit log has recorded it. */
+  /** The audit log entry for the issuance; null until the audit log contains it. */
   readonly issuedEntry: string | null;
   readonly withdrawal: OpenedWithdrawal | null;
   /** One entry for each of `certificate.entitiesWithdrawn`, in the same order. */

@@ -9,7 +9,7 @@ import type { SubjectFields } from "./subject.ts";
  * number from elsewhere would otherwise be taken for a stranger's number there.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
-/** Returns a number in the form in which people read it in any country, or the text itself if it is not a number. */
+/** Returns a phone number in international format, or the text unchanged if it is not a phone number. */
 export type FormatPhone = (phone: string, country: string) => string;
 
 export interface RecognizedFields {
@@ -28,7 +28,7 @@ const toKeyPattern = (name: string): RegExp => new RegExp(`^(?:(?:${qualifier})_
 const emailKeyPattern = toKeyPattern("e_?mail(?:_address)?");
 const phoneKeyPattern = toKeyPattern("(?:phone|telephone|tel|mobile|cell|landline|whatsapp)(?:_(?:phone|number))?");
 
-/** Returns the email addresses in form order. Each is a pair: as typed, and normalized. */
+/** Returns the email addresses in form order. Each is a pair of the address as typed and the normalized address. */
 export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [typed: string, normalized: string])[] =>
   [...fields].flatMap(([key, value]) => {
     const normalized = emailKeyPattern.test(key) ? normalizeEmailAddress(value) : null;

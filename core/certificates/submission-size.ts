@@ -1,5 +1,5 @@
-// Limits the size of the body of a form submission. The limits of its members are consistent: a disclosure that lists every recipient in
-// the longest list is accepted in every script, whether or not the sender escapes it.
+// Limits the size of a form submission's body. The limits are consistent with those of its members: a disclosure that lists every recipient
+// in the longest list is accepted in every script, whether or not the sender escapes it.
 import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 

@@ -94,7 +94,7 @@ const maxPurposeLength = 500;
 
 export interface ParsedSubmission {
   readonly fields: SubjectFields;
-  /** Characters of a field that cannot be stored were replaced. */
+  /** True if characters in a field could not be stored and were replaced. */
   readonly isReplaced: boolean;
   readonly recipients: Recipients;
   readonly purpose: string;

@@ -1,8 +1,8 @@
 // Counts certificates over a period. They are tallied by hour and by day as they are issued, so a count is the sum of the whole days, the
-// whole hours before and after them, and a direct count over the partial hours at both ends.
+// whole hours before and after them, and a direct count of the partial hours at both ends.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
-/** Longest first; the triggers in d1-migrations use the same spans. */
+/** Longest span first. The triggers in d1-migrations use the same spans. */
 export const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
 /** Later than every instant that a Date can represent, and a multiple of each span. */

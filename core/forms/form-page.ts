@@ -49,7 +49,7 @@ export interface ScriptTag {
 }
 
 export interface FormPage {
-  /** Whether the page was given up, because it takes more work than a page may. */
+  /** Whether the service stopped parsing the page because it exceeded the work limit for a page. */
   readonly isTooComplex: boolean;
   readonly forms: readonly PageForm[];
   readonly scriptTags: readonly ScriptTag[];

@@ -1,5 +1,5 @@
-// Builds CSS selectors from untrusted names. Every character with a meaning in CSS is escaped, so a name can match only the element that
-// has it.
+// Builds CSS selectors from untrusted names. Every character with a meaning in CSS is escaped, so a selector matches only elements with
+// exactly that name.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200; // longer names make unusable selectors

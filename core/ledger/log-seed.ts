@@ -7,7 +7,7 @@ const seedBytes = 32;
 
 export interface LogSeed {
   readonly seed: Bytes;
-  /** ISO 8601 time from which keys of this seed no longer sign. Undefined for a seed in use. */
+  /** ISO 8601 time from which the keys derived from this seed no longer sign. Undefined for a seed that is in use. */
   readonly validTo?: string;
 }
 

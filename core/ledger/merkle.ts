@@ -55,7 +55,7 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 
 /**
  * Returns how many hashes, counted from the root, the inclusion proofs of two leaves have in common: those above the node where the paths
- * to the leaves part.
+ * to the leaves diverge.
  */
 export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number => {
   let shared = 0;

@@ -1,5 +1,5 @@
-// Receipts of statements that were submitted together, packed into one record: they share a checkpoint and most nodes of their proofs. A
-// receipt that is unpacked equals the packed one byte for byte.
+// Receipts of statements that were submitted together, packed into one record: they share a checkpoint and most nodes of their proofs. An
+// unpacked receipt is identical, byte for byte, to the receipt that was packed.
 import { concatBytes, fromBase64, toBase64 } from "../bytes.ts";
 import type { Instant } from "../time.ts";
 import { parseCheckpoint } from "./checkpoint.ts";
@@ -27,7 +27,7 @@ export interface ReceiptBatch {
   readonly leafBodies: string | null;
 }
 
-/** Statements in one batch at most. A batch is read as a whole to unpack one receipt. */
+/** The maximum number of statements in a batch. To unpack one receipt, the entire batch is read. */
 const maxStatements = 64;
 
 const haveSameSource = (a: Receipt, b: Receipt): boolean =>
@@ -64,7 +64,7 @@ const packBatch = (numbered: readonly NumberedReceipt[]): ReceiptBatch => {
   };
 };
 
-/** Packs verified receipts, which must be sorted by number, into as few batches as possible. A batch covers a run of them. */
+/** Packs verified receipts, which must be sorted by number, into as few batches as possible. Each batch covers consecutive receipts. */
 export const packReceipts = (
   numbered: readonly NumberedReceipt[],
 ): readonly { readonly batch: ReceiptBatch; readonly ords: readonly number[] }[] => {

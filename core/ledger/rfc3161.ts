@@ -2,8 +2,8 @@
 // existed at a certain time. The key is pinned, so certificate chains are not checked. WebCrypto is an argument, so the same code runs in a
 // Durable Object, in Node and in a browser.
 //
-// A reply can be altered without affecting its proof (outer encoding, unsigned attributes, the certificates' own signatures). Whatever
-// contains the reply must show that its bytes were not changed.
+// A reply can be altered without affecting its proof (outer encoding, unsigned attributes, the certificates' own signatures). Anything that
+// contains the reply must prove that its bytes were not changed.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";

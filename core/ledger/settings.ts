@@ -1,6 +1,6 @@
-// Parses and validates the settings for the ledgers, the audit log's keys and the attestors, as far as text can be checked. Whether a
-// secret's key ID matches its key is checked where the key is loaded. Faults are the names of settings, so values never appear in a
-// message.
+// Parses and validates the settings for the ledgers, the audit log's keys and the attestors, as far as that is possible from their text.
+// Whether a secret's key ID matches its key is checked where the key is loaded. Faults are the names of settings, so values never appear in
+// a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -140,7 +140,10 @@ const createMirrorParser =
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
-/** Parses an authority's settings. Allows plain http, because timestamps prove themselves and many public authorities offer no https. */
+/**
+ * Parses an authority's settings. Plain http is allowed, because a timestamp is verified by its signature and many public authorities do
+ * not offer https.
+ */
 const parseAuthoritySettings = (item: JsonObject): TimestampAuthoritySettings | null => {
   const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = item;
   const spkis = parseStringOrList(item.spki_sha256);

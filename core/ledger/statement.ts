@@ -46,7 +46,7 @@ export interface CheckpointSubject {
   readonly size: string;
   /** Hex. */
   readonly root: string;
-  /** The tree of chain heads that the checkpoint covers: root in hex, size in decimal. */
+  /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
   /** The start of the 15-minute interval. It makes each heartbeat of an idle log a distinct statement. */

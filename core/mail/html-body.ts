@@ -51,7 +51,8 @@ const renderFacts = (facts: readonly MailFact[]): string =>
 const renderCode = (code: string): string =>
   `<table role="presentation" ${tableAttributes} style="margin:0 0 24px"><tr><td class="sunken ink" translate="no" style="padding:16px 24px;border-radius:10px;${sunken};${ink};${monospace};font-size:32px;line-height:1.25;font-weight:700;letter-spacing:6px">${escapeHtml(code)}</td></tr></table>`;
 
-// The cell has the color and, for Outlook, the space around the text. Everywhere else the link fills the cell, so all of it can be pressed.
+// The cell has the color and, for Outlook, the space around the text. Everywhere else the link fills the cell, so the entire button can be
+// clicked.
 const renderAction = ({ label, link, hint }: Extract<MailLine, { kind: "action" }>): string =>
   [
     `<table role="presentation" ${tableAttributes}><tr><td class="button" style="border-radius:6px;${buttonFill};mso-padding-alt:12px 20px"><a href="${escapeHtml(link)}" style="display:inline-block;padding:12px 20px;border-radius:6px;${font};color:rgb(255,255,255);font-size:16px;line-height:1.5;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></td></tr></table>`,

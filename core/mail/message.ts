@@ -51,7 +51,7 @@ export type MailLine =
   /** A one-time code. The text body has it on a separate line. */
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "facts"; readonly facts: readonly MailFact[] }
-  /** The button of the email. Its address is also shown, for readers who cannot press it. */
+  /** The button of the email. Its URL is also shown, for readers who cannot click it. */
   | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
   /** A less important link. */
   | { readonly kind: "link"; readonly label: string; readonly link: string }

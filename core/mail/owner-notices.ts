@@ -1,5 +1,5 @@
-// Notices to the owners of a business. Many of them can be caused from outside, by people and by forged certificates, so they are grouped by
-// kind: the first is emailed at once, later ones wait and are reported together, with their number.
+// Notices to the owners of a business. People and forged certificates can cause many of them, so they are grouped by kind: the first is
+// emailed immediately, and later ones wait and are reported together, with their number.
 import type { Instant } from "../time.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
@@ -20,7 +20,7 @@ export interface WaitingNotices {
   /** How many records they are about. */
   readonly records: number;
   readonly earliestCeaseBy: Instant | null;
-  /** When they are to be emailed. */
+  /** When they will be emailed. */
   readonly dueAt: Instant;
   /** When the owners last got an email of this kind; null if never. */
   readonly sentAt: Instant | null;

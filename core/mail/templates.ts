@@ -23,7 +23,7 @@ interface RevokedShareMailData {
 
 interface SignInMailData {
   readonly code: string;
-  /** The page that signs in after a press, in the browser that asked. Its token is in the fragment. */
+  /** The page whose button signs the person in, in the browser that requested the code. Its token is in the fragment. */
   readonly signInUrl: string;
 }
 
@@ -66,7 +66,7 @@ export interface MailData {
     readonly entities: readonly string[] | null;
     /** True when every consent given to the business with this email address was withdrawn. */
     readonly coversAllConsents: boolean;
-    /** When the person withdrew; if the business recorded it, when the business was told. */
+    /** When the person withdrew or, if the business recorded the withdrawal, when the business received it. */
     readonly withdrawnAt: Instant;
     readonly ceaseBy: Instant;
     readonly receiptUrl: string;

@@ -1,4 +1,4 @@
-// The text of all emails in English. `{name}` is a placeholder. Every email has one reason at its end, which says why the reader got it.
+// The text of all emails in English. `{name}` is a placeholder. Every email ends with the reason why the reader got it.
 
 export const en = {
   facts: {
@@ -37,7 +37,7 @@ export const en = {
     verifiedUntil: "Verified until",
     withdrawn: "Withdrawn",
   },
-  /** A deadline as a fact. */
+  /** A deadline in the list of facts. */
   byEndOf: "By the end of {date} (UTC)",
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
