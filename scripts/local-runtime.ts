@@ -19,10 +19,11 @@ type Miniflare = InstanceType<typeof Miniflare>;
 const bundleDir = "dist/worker";
 
 /**
- * Bundles the Worker as a deployment does, or the module `entry` with the same settings. Rejects with wrangler's output if that fails.
+ * Bundles the Worker as a deployment does, or the module `entry` with the same settings, and writes esbuild's list of inputs beside it.
+ * Rejects with wrangler's output if that fails.
  */
 export const bundleWorker = async (outDir: string = bundleDir, entry?: string): Promise<void> => {
-  const command = ["deploy", ...(entry === undefined ? [] : [entry]), "--dry-run", "--outdir", outDir];
+  const command = ["deploy", ...(entry === undefined ? [] : [entry]), "--dry-run", "--metafile", "--outdir", outDir];
   const wrangler = spawn("node_modules/.bin/wrangler", command, { stdio: ["ignore", "pipe", "pipe"] });
   const output: string[] = [];
   for (const stream of [wrangler.stdout, wrangler.stderr]) stream.setEncoding("utf8").on("data", (text: string) => output.push(text));

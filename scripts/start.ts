@@ -4,8 +4,10 @@ import { buildAssets } from "./build.ts";
 import { prepareDemoData } from "./demo-data.ts";
 import { startDemoSite } from "./demo-site.ts";
 import { createDemoWorld } from "./demo-world.ts";
-import { bundleWorker, startPreparedRuntime, withCurrentState, type Runtime } from "./local-runtime.ts";
+import { endChildrenWithThisProcess } from "./end-with-parent.ts";
+import { startPreparedRuntime, withCurrentState, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
+import { updateWorkerBundle } from "./worker-bundle.ts";
 
 const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
@@ -32,7 +34,7 @@ const main = async (): Promise<void> => {
   ensureDevVars();
   const settings = loadLocalSettings();
   await runStartStep("page script, styles", buildAssets);
-  const bundled = bundleWorker(); // runs while the demo data is written
+  const bundled = updateWorkerBundle(); // runs while the demo data is written
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const notices: string[] = [];
   const month = await runStartStep("databases, demo data", () =>
@@ -44,6 +46,7 @@ const main = async (): Promise<void> => {
   );
   await runStartStep("bundle", () => bundled);
   const runtime = await runStartStep("runtime", () => startPreparedRuntime(settings));
+  endChildrenWithThisProcess("workerd");
   if (month !== null)
     notices.push(
       `Wrote ${month.certificates} certificates of the last 30 days in ${Math.round(month.durationMs)} ms. To start without demo data: npm start -- --empty`,

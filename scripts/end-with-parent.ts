@@ -1,0 +1,20 @@
+// Ends child processes together with this process, also when it is killed, which no handler notices. The runtime would otherwise stay behind
+// and keep the port from the next start.
+import { spawn, spawnSync } from "node:child_process";
+import type { Socket } from "node:net";
+
+/**
+ * Ends the current child processes with this name as soon as this process no longer exists. Does nothing if the machine has no `pgrep`.
+ */
+export const endChildrenWithThisProcess = (name: string): void => {
+  const { stdout } = spawnSync("pgrep", ["-P", String(process.pid), "-x", name], { encoding: "utf8" });
+  const pids = (stdout ?? "").split("\n").filter((pid) => pid !== "");
+  if (pids.length === 0) return;
+  // `cat` reads until the other end of its pipe is closed, which happens when this process ends in any way.
+  const guard = spawn("sh", ["-c", 'cat > /dev/null; kill -9 "$@" 2> /dev/null', "sh", ...pids], {
+    detached: true, // a signal to the process group of this process does not end it
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  (guard.stdin as Socket).unref();
+};

@@ -1,0 +1,56 @@
+// Bundles the Worker for `npm start`, and keeps the bundle while nothing that it was made of has changed, because bundling takes longer than
+// starting the service.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bundleWorker } from "./local-runtime.ts";
+
+/** Files that decide how the Worker is bundled, in addition to the files that esbuild lists. The lock file stands for all packages. */
+const configurationFiles = ["wrangler.toml", "package-lock.json", "package.json", "tsconfig.json", "scripts/worker-bundle.ts"];
+
+interface BundleRecord {
+  readonly inputs: readonly string[];
+  /** Of the paths and contents of the inputs and of the bundle itself. */
+  readonly digest: string;
+}
+
+const computeDigest = (paths: readonly string[]): string => {
+  const digest = createHash("sha256");
+  for (const path of paths) digest.update(`${path}\0`).update(createHash("sha256").update(readFileSync(path)).digest());
+  return digest.digest("hex");
+};
+
+const readRecord = (path: string): BundleRecord | null => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as BundleRecord;
+  } catch {
+    return null;
+  }
+};
+
+const isCurrent = (record: BundleRecord | null, bundlePath: string): boolean => {
+  if (record === null || ![...record.inputs, bundlePath].every((path) => existsSync(path))) return false;
+  return computeDigest([...record.inputs, bundlePath]) === record.digest;
+};
+
+/**
+ * Bundles the Worker into `outDir` unless the bundle there was made of the same files with the same content. Returns whether it was made
+ * anew. Rejects as `bundleWorker` does. `makeBundle` must write `index.js` and esbuild's `bundle-meta.json`.
+ */
+export const updateWorkerBundle = async (
+  outDir = "dist/worker",
+  makeBundle: (outDir: string) => Promise<void> = (folder) => bundleWorker(folder),
+): Promise<boolean> => {
+  const [recordPath, bundlePath] = [join(outDir, "inputs.json"), join(outDir, "index.js")];
+  if (isCurrent(readRecord(recordPath), bundlePath)) return false;
+  rmSync(recordPath, { force: true }); // a bundle that is interrupted must not look current
+  const startedAt = Date.now();
+  await makeBundle(outDir);
+  const { inputs: bundled } = JSON.parse(readFileSync(join(outDir, "bundle-meta.json"), "utf8")) as { readonly inputs: object };
+  // Inputs that exist only inside esbuild have no file.
+  const inputs = [...configurationFiles, ...Object.keys(bundled)].filter((path) => existsSync(path)).toSorted();
+  // A file that was changed meanwhile may have been bundled with either content, so the next start bundles again.
+  if (inputs.some((path) => statSync(path).mtimeMs >= startedAt)) return true;
+  writeFileSync(recordPath, JSON.stringify({ inputs, digest: computeDigest([...inputs, bundlePath]) } satisfies BundleRecord));
+  return true;
+};

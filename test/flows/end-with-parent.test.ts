@@ -1,0 +1,34 @@
+// Child processes that must not outlive the process that started them.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+
+const parentScript = `
+  import { spawn } from "node:child_process";
+  import { once } from "node:events";
+  import { endChildrenWithThisProcess } from "./scripts/end-with-parent.ts";
+  const child = spawn("sleep", ["600"], { stdio: "ignore" });
+  await once(child, "spawn");
+  endChildrenWithThisProcess("sleep");
+  console.log(child.pid);
+  setInterval(() => {}, 60_000);
+`;
+
+/** A process that has ended but was not collected by the process that adopted it still takes signals, in state Z. */
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(existsSync("/proc/self/stat") ? readFileSync(`/proc/${pid}/stat`, "utf8") : "");
+  } catch {
+    return false;
+  }
+};
+
+test.skipIf(spawnSync("pgrep", ["-V"]).error !== undefined)("end when their parent is killed", async () => {
+  const parent = spawn(process.execPath, ["--input-type=module", "--eval", parentScript], { stdio: ["ignore", "pipe", "inherit"] });
+  const [pid] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];
+  expect(isRunning(Number(pid))).toBe(true);
+  parent.kill("SIGKILL");
+  await vi.waitFor(() => expect(isRunning(Number(pid))).toBe(false), { timeout: 50_000, interval: 50 });
+});

@@ -1,0 +1,78 @@
+// The bundle of the Worker that `npm start` keeps while its inputs have not changed.
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
+
+let folder = "";
+const pathOf = (name: string): string => join(folder, name);
+/** Writes a file that was last changed before any bundle began. */
+const writeSource = (name: string, content: string): void => {
+  writeFileSync(pathOf(name), content);
+  utimesSync(pathOf(name), 1, 1);
+};
+const makeBundle = async (outDir: string): Promise<void> => {
+  writeFileSync(join(outDir, "index.js"), "the bundle");
+  writeFileSync(
+    join(outDir, "bundle-meta.json"),
+    JSON.stringify({ inputs: { [pathOf("a.ts")]: {}, [pathOf("b.ts")]: {}, "virtual:module": {} } }),
+  );
+};
+const update = (make = makeBundle): Promise<boolean> => updateWorkerBundle(folder, make);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-worker-bundle-"));
+  writeSource("a.ts", "first");
+  writeSource("b.ts", "second");
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test("is made once, and kept while no input has other content", async () => {
+  expect([await update(), await update()]).toEqual([true, false]);
+  writeSource("a.ts", "first");
+  expect(await update()).toBe(false);
+});
+
+test("is made anew after an input was changed", async () => {
+  await update();
+  writeSource("b.ts", "changed");
+  expect([await update(), await update()]).toEqual([true, false]);
+});
+
+test("is made anew after an input was removed", async () => {
+  await update();
+  rmSync(pathOf("b.ts"));
+  expect(await update()).toBe(true);
+});
+
+test("is made anew after another command overwrote or removed the bundle", async () => {
+  await update();
+  writeFileSync(pathOf("index.js"), "another bundle");
+  expect(await update()).toBe(true);
+  rmSync(pathOf("index.js"));
+  expect(await update()).toBe(true);
+});
+
+test("is made anew after bundling failed, even if it left a bundle behind", async () => {
+  await update();
+  writeSource("a.ts", "broken");
+  const failing = async (outDir: string): Promise<void> => {
+    await makeBundle(outDir);
+    throw new Error("Bundling the Worker failed");
+  };
+  await expect(update(failing)).rejects.toThrow("Bundling the Worker failed");
+  writeSource("a.ts", "first");
+  expect(await update()).toBe(true);
+});
+
+test("is made anew if an input was changed while it was made", async () => {
+  await update(async (outDir) => {
+    await makeBundle(outDir);
+    writeFileSync(pathOf("a.ts"), "changed meanwhile");
+    utimesSync(pathOf("a.ts"), new Date(Date.now() + 60_000), new Date(Date.now() + 60_000));
+  });
+  expect(await update()).toBe(true);
+});
