@@ -1492,6 +1492,13 @@ CREATE TABLE captured_mail (
 ) STRICT;
 CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
 
+-- Alerts that the operator was told about and that are not over. In the first shard only.
+CREATE TABLE operator_alerts (
+  kind TEXT PRIMARY KEY,
+  since INTEGER NOT NULL,
+  notified_at INTEGER NOT NULL
+) STRICT;
+
 -- Incidents that the operator records for the public status page. In the first shard only.
 CREATE TABLE incidents (
   id TEXT PRIMARY KEY,

@@ -21,6 +21,7 @@ const usage = `Usage: npm run admin -- <command>
   shards open <shard>       Create accounts in a shard again.
   stuck                     List work that is overdue, and emails that were not delivered.
   resend <mail id>          Send an email again that was not delivered.
+  figures                   Show the figures that alerts watch, with their thresholds.
   incidents                 List the incidents on the public status page.
   incident open <maintenance|degraded|outage> <component,...> <title> <text>
                             Publish an incident. Components: forms, certificates, sharing, portal, webhooks, email.
@@ -101,6 +102,7 @@ try {
   } else if (command === "shards" && shardState !== undefined && plan !== "")
     await callAdminRoute(`shards/${encodeURIComponent(plan)}`, { state: shardState });
   else if (command === "shards" && id === "") await callAdminRoute("shards");
+  else if (command === "figures") await callAdminRoute("figures");
   else if (command === "incidents") await callAdminRoute("incidents");
   else if (command === "incident") {
     if (!(await runIncidentCommand(process.argv.slice(3)))) console.log(usage);

@@ -1,6 +1,6 @@
 // Emails that will not be sent, with the reason. Operators see all of them and can send them again. The people who caused one see it where
 // that reveals nothing about anyone else.
-import { desc, eq, lte, max, sql, type SQL } from "drizzle-orm";
+import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";
 import { mailLifetimeMs } from "../core/mail/templates.ts";
@@ -39,6 +39,12 @@ export const failMail = (db: Database, id: string, template: string, reason: Mai
     db.delete(mailOutbox).where(eq(mailOutbox.id, id)),
     db.delete(failedMail).where(lte(failedMail.ord, sql`${newest} - ${maxStored}`)),
   ] as const;
+};
+
+/** Counts the emails of a shard that were given up since then. */
+export const countFailedMailSince = async (db: Database, since: Instant): Promise<number> => {
+  const [row] = await db.select({ count: count() }).from(failedMail).where(gt(failedMail.failedAt, since));
+  return row?.count ?? 0;
 };
 
 /** Lists the newest failed emails, up to `limit`, with their recipients. */

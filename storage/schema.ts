@@ -6,6 +6,7 @@ import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, un
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
 import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import type { EmailCodePurpose } from "../core/access/email-code.ts";
+import type { AlertKind } from "../core/alerts.ts";
 import type { IncidentUpdate, StatusComponent } from "../core/incidents.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
@@ -507,6 +508,12 @@ export const anchors = table(
     index("anchors_failed").on(t.ledgerId, t.nextAt, t.ord).where(sql`${t.attempts} > 0 and ${t.status} <> 'anchored'`),
   ],
 );
+
+export const operatorAlerts = table("operator_alerts", {
+  kind: text().$type<AlertKind>().primaryKey(),
+  since: instant().notNull(),
+  notifiedAt: instant().notNull(),
+});
 
 export const incidents = table("incidents", {
   id: text().primaryKey(),

@@ -1,5 +1,6 @@
 // A deployment's bindings and settings, read and checked once per isolate. If any setting is invalid, the deployment responds 503 on every
 // route instead of running half-configured, and logs all invalid settings together.
+import { alertDefinitions, alertKinds, type AlertThresholds } from "../core/alerts.ts";
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
@@ -36,6 +37,8 @@ export interface Env {
   readonly SHIELD?: RateLimit;
   /** Cloudflare's Email Service, used if MAIL_TRANSPORT is "cloudflare". */
   readonly EMAIL?: SendEmail;
+  /** Workers Analytics Engine. Without it, figures are only logged. */
+  readonly METRICS?: AnalyticsEngineDataset;
   /** Workers AI for the integration helper. Without it, forms are mapped by heuristics only. */
   readonly AI?: TextModelRunner;
   /** Settings and secrets are strings; only `loadConfig` reads them. */
@@ -77,6 +80,9 @@ export interface Config extends ProofSettings {
   readonly securityContact: string | null;
   /** SHA-256 of the operator token in hex. Null disables the operator routes. */
   readonly adminTokenHash: string | null;
+  /** Who gets alerts; null for no alerts. */
+  readonly alertEmail: string | null;
+  readonly alertThresholds: AlertThresholds;
   /** Workers AI model for the integration helper. Used only with the AI binding. */
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
@@ -328,6 +334,13 @@ export const loadConfig = (env: Env): Config => {
     billing: parseBillingSettings(setting, development, faults),
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
     adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/i.test(value), "").toLowerCase() || null,
+    alertEmail: text("ALERT_EMAIL", isEmailAddress, "") || null,
+    alertThresholds: Object.fromEntries(
+      alertKinds.map((kind) => {
+        const { setting: name, defaultThreshold } = alertDefinitions[kind];
+        return [kind, number(name, (value) => Number.isSafeInteger(value) && value >= 0, "a whole number from 0", defaultThreshold)];
+      }),
+    ) as AlertThresholds,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, "a whole number", 0),
     maxShardBytes: number(

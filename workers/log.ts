@@ -1,5 +1,6 @@
 // Structured log lines for requests, errors, progress and metrics. Only the fields below can be logged, which keeps personal data out:
 // addresses, bodies, headers and queries are never logged, and paths only as route templates.
+import type { AlertKind } from "../core/alerts.ts";
 import { findStorageFault } from "../storage/faults.ts";
 
 export interface RequestLine {
@@ -35,7 +36,8 @@ export interface ProgressLine {
 
 /** A value to chart over time. */
 export interface MetricLine {
-  readonly metric: "shard_bytes";
+  readonly metric: "shard_bytes" | AlertKind;
+  /** `all` for a figure of the whole deployment. */
   readonly shard: string;
   readonly value: number;
 }

@@ -1,4 +1,5 @@
 // The options of a deployment in svc.config.ts, and the hosts, names and settings that follow from them.
+import { alertDefinitions, type AlertKind } from "../../core/alerts.ts";
 import { sha256Hex } from "../../core/hash.ts";
 
 export const hostNames = ["api", "verify", "cdn", "mcp", "app"] as const;
@@ -20,6 +21,10 @@ export interface DeploymentOptions {
     | { readonly transport: "http"; readonly url: string; readonly from?: string };
   /** Contact for vulnerability reports. Default: `mailto:security@<domain>`. */
   readonly securityContact?: string;
+  /** Who gets alerts about the deployment, and above which figures. Default: no alerts, and the thresholds of docs/operate/alerts.md. */
+  readonly alerts?: { readonly email: string; readonly thresholds?: Partial<Readonly<Record<AlertKind, number>>> };
+  /** Writes metrics to Workers Analytics Engine, which must be enabled in the account. Default: false. */
+  readonly metrics?: boolean;
   /** Any other setting of docs/reference/settings.md that is not a secret. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -38,6 +43,8 @@ export interface Deployment {
   readonly mailTransport: "cloudflare" | "http";
   /** Every setting except secrets and the settings that are generated with the keys. */
   readonly vars: Readonly<Record<string, string>>;
+  /** Whether the Worker writes to Workers Analytics Engine. */
+  readonly hasMetrics: boolean;
   /** A number for the rate limiting binding that no other Worker of the account is likely to use. */
   readonly rateLimitNamespace: string;
 }
@@ -107,6 +114,7 @@ export const resolveDeployment = (
     worker,
     hosts,
     mailTransport: mail.transport,
+    hasMetrics: options.metrics ?? false,
     rateLimitNamespace: String(1_000 + (Number.parseInt(sha256Hex(worker).slice(0, 8), 16) % 1_000_000_000)),
     vars: {
       ENVIRONMENT: "production", // a staging deployment runs as production does
@@ -119,6 +127,15 @@ export const resolveDeployment = (
       MAIL_FROM: mail.from ?? `no-reply@${domain}`,
       ...(mail.transport === "http" && { MAIL_HTTP_URL: mail.url }),
       SECURITY_CONTACT: options.securityContact ?? `mailto:security@${domain}`,
+      ...(options.alerts !== undefined && {
+        ALERT_EMAIL: options.alerts.email,
+        ...Object.fromEntries(
+          Object.entries(options.alerts.thresholds ?? {}).map(([kind, threshold]) => [
+            alertDefinitions[kind as AlertKind].setting,
+            String(threshold),
+          ]),
+        ),
+      }),
       ...options.settings,
     },
   };

@@ -88,6 +88,9 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
       consumers: base.queues.consumers.map((consumer) => ({ ...consumer, queue: queueNames.get(consumer.queue) })),
     },
     ratelimits: base.ratelimits.map((limit) => ({ ...limit, namespace_id: deployment.rateLimitNamespace })),
+    ...(deployment.hasMetrics && {
+      analytics_engine_datasets: [{ binding: "METRICS", dataset: deployment.worker.replaceAll("-", "_") }],
+    }),
     ...(deployment.mailTransport === "cloudflare" && { send_email: [{ name: "EMAIL" }] }),
   };
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -14,7 +14,16 @@ export const checkOptions = (
 ): { readonly deployment: Deployment | null; readonly findings: readonly Finding[] } => {
   try {
     const deployment = resolveDeployment(deployments, environment, { domain });
-    return { deployment, findings: [passed(`svc.config.ts, ${environment}: ${deployment.domain} with the Worker ${deployment.worker}.`)] };
+    return {
+      deployment,
+      findings: [
+        passed(`svc.config.ts, ${environment}: ${deployment.domain} with the Worker ${deployment.worker}.`),
+        ...(deployment.vars.ALERT_EMAIL === undefined
+          ? [warning(`svc.config.ts, ${environment}: alerts are not sent to anyone.`, "Set alerts: docs/operate/alerts.md.")]
+          : [passed(`Alerts are sent to ${deployment.vars.ALERT_EMAIL}.`)]),
+        passed(deployment.hasMetrics ? "Metrics are written to Workers Analytics Engine." : "Metrics are only logged."),
+      ],
+    };
   } catch (error) {
     if (!(error instanceof DeploymentError)) throw error;
     const isUnset = deployments[environment] !== undefined && domain === undefined && deployments[environment]?.domain === undefined;

@@ -37,6 +37,24 @@ describe("the options of a deployment", () => {
   });
 });
 
+describe("alerts and metrics", () => {
+  test("are reported, and missing alerts come with what to do", () => {
+    const { findings } = checkOptions({ production: { domain: "acme-solar.test" } }, "production", undefined);
+    expect(findings).toContainEqual({
+      level: "warn",
+      text: "svc.config.ts, production: alerts are not sent to anyone.",
+      fix: "Set alerts: docs/operate/alerts.md.",
+    });
+    const alerts = { email: "ops@acme-solar.test", thresholds: { full_shard: 60 } };
+    const configured = checkOptions({ production: { domain: "acme-solar.test", alerts, metrics: true } }, "production", undefined);
+    expect(describeFindings(configured.findings).slice(1)).toEqual([
+      "ok Alerts are sent to ops@acme-solar.test.",
+      "ok Metrics are written to Workers Analytics Engine.",
+    ]);
+    expect(configured.deployment?.vars).toMatchObject({ ALERT_EMAIL: "ops@acme-solar.test", ALERT_FULL_SHARD: "60" });
+  });
+});
+
 describe("the secrets of a deployment", () => {
   const path = getSecretsPath(folder, deployment);
 

@@ -30,7 +30,7 @@ const measure = async (db: D1Database): Promise<{ readonly faults: readonly stri
   const log = {
     ...base.log,
     error: ({ at, error }: ErrorLine) => void (at === "shard_filling" && faults.push(error)),
-    metric: (line: MetricLine) => void metrics.push(line),
+    metric: (line: MetricLine) => void (line.metric === "shard_bytes" && metrics.push(line)),
   };
   await runScheduledJobs({ ...base, log, shards: openShards({ DB: db }) }, "*/15 * * * *", Date.now());
   return { faults, metrics };

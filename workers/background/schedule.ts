@@ -18,6 +18,7 @@ import { sweepEvents } from "./event-sweep.ts";
 import { deleteExpired } from "./expiry-sweep.ts";
 import { checkpointLedgers } from "./ledger-checkpoint.ts";
 import { relayMail } from "./mail-relay.ts";
+import { sendOperatorAlerts } from "./operator-alerts.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
 import { deleteExpiredTestRecords } from "./sandbox-sweep.ts";
@@ -72,6 +73,7 @@ const quarterJobs: Jobs = {
   "ledger-checkpoint": onlyOnce(checkpointLedgers),
   attestations: onlyOnce(attestDue),
   "shard-sizes": measureShards,
+  "operator-alerts": onlyOnce(sendOperatorAlerts),
 };
 
 /** The names of all jobs. */

@@ -26,6 +26,7 @@ import { createStripeProvider } from "../adapters/payment-provider.ts";
 import { writePdf } from "../adapters/pdf.ts";
 import { formatPhone, toE164 } from "../adapters/phone.ts";
 import { createHostCheck } from "../adapters/public-hosts.ts";
+import { withMetrics } from "./metrics-log.ts";
 import { webAuthn } from "../adapters/webauthn.ts";
 import { listMetaContents } from "../adapters/meta-tags.ts";
 import { getRegistrableDomain, getSite } from "../adapters/site.ts";
@@ -133,7 +134,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     getMailbox: (to) => loadCapturedMail(platform, openDatabase(env.DB), to),
     clock,
     random: randomBytes,
-    log: consoleLog,
+    log: withMetrics(consoleLog, env.METRICS),
     waitUntil: (work) => waitUntil(work()),
     hasBudget: async () => true,
     takeApproximately: async (name, key) => {

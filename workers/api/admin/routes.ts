@@ -1,6 +1,7 @@
 // Operator routes (docs/operate/admin-commands.md), which are not in the OpenAPI document. The deployment stores only the admin token's
 // hash. If it is not set, every operator route returns 404.
 import { z } from "@hono/zod-openapi";
+import { alertDefinitions, alertKinds } from "../../../core/alerts.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseBusinessId, parseRemovalId, parseShardId } from "../../../core/ids.ts";
 import { incidentImpacts, statusComponents, type Incident } from "../../../core/incidents.ts";
@@ -20,6 +21,7 @@ import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.t
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
 import { listShards } from "../../operations/admin/list-shards.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
+import { measureService } from "../../operations/admin/measure-service.ts";
 import { changeIncident, openIncident } from "../../operations/admin/record-incident.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
@@ -120,6 +122,7 @@ const changeIncidentRoute = createRoute({
     ),
   },
 });
+const getFiguresRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/figures", middleware: requireOperator });
 const rewrapKeysRoute = createRoute({
   ...undocumentedRoute,
   method: "post",
@@ -242,6 +245,27 @@ adminRoutes.openapi(changeIncidentRoute, async (c) => {
   const { ended, ...change } = c.req.valid("json");
   const changed = await changeIncident(c.var.services, c.req.valid("param").incident_id, { ...change, hasEnded: ended });
   return respond(c, 200, changed, incidentToWire);
+});
+
+adminRoutes.openapi(getFiguresRoute, async (c) => {
+  const { services } = c.var;
+  const figures = await measureService(services);
+  const { alertThresholds } = services.config;
+  return success(
+    c,
+    200,
+    Object.fromEntries(
+      alertKinds.map((kind) => [
+        kind,
+        {
+          value: figures[kind],
+          threshold: alertThresholds[kind],
+          unit: alertDefinitions[kind].unit,
+          raised: figures[kind] > alertThresholds[kind],
+        },
+      ]),
+    ),
+  );
 });
 
 adminRoutes.openapi(rewrapKeysRoute, async (c) => {

@@ -1,0 +1,105 @@
+// Alerts to the operator: what is measured, when it is too much, and the email that says so. Operators' emails are in English.
+import { toIso, type Instant } from "./time.ts";
+
+/** docs/operate/alerts/ has a page for each. */
+export const alertKinds = ["overdue_work", "anchoring_delay", "full_shard", "failing_endpoints", "failed_mail"] as const;
+export type AlertKind = (typeof alertKinds)[number];
+
+/** The current figure of each kind, in the unit of its threshold. */
+export type AlertFigures = Readonly<Record<AlertKind, number>>;
+
+export interface AlertDefinition {
+  /** Setting of the threshold. */
+  readonly setting: string;
+  /** Raised above this figure. */
+  readonly defaultThreshold: number;
+  readonly title: string;
+  readonly unit: string;
+}
+
+export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
+  overdue_work: {
+    setting: "ALERT_OVERDUE_WORK",
+    defaultThreshold: 30,
+    title: "Work is overdue",
+    unit: "minutes since the oldest overdue work began to wait",
+  },
+  anchoring_delay: {
+    setting: "ALERT_ANCHORING_DELAY",
+    defaultThreshold: 60,
+    title: "Statements wait for the ledger",
+    unit: "minutes since the oldest statement began to wait",
+  },
+  full_shard: { setting: "ALERT_FULL_SHARD", defaultThreshold: 70, title: "A shard is filling up", unit: "% of the fullest shard is used" },
+  failing_endpoints: {
+    setting: "ALERT_FAILING_ENDPOINTS",
+    defaultThreshold: 10,
+    title: "Webhook endpoints are failing",
+    unit: "endpoints fail although their owners were alerted",
+  },
+  failed_mail: {
+    setting: "ALERT_FAILED_MAIL",
+    defaultThreshold: 20,
+    title: "Emails were not delivered",
+    unit: "emails were given up in the last 24 hours",
+  },
+};
+
+export type AlertThresholds = AlertFigures;
+
+export interface AlertState {
+  readonly kind: AlertKind;
+  readonly since: Instant;
+  readonly notifiedAt: Instant;
+}
+
+export interface AlertNotice {
+  readonly kind: AlertKind;
+  /** `raised` also repeats an alert that lasts. */
+  readonly change: "raised" | "ended";
+  readonly since: Instant;
+}
+
+/**
+ * Returns the notices that are due: alerts that are new or were last sent `repeatMs` ago, and alerts that are over. An alert ends when its
+ * figure is back at the threshold.
+ */
+export const findDueNotices = (
+  { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },
+  states: readonly AlertState[],
+  now: Instant,
+  repeatMs: number,
+): readonly AlertNotice[] =>
+  alertKinds.flatMap((kind): readonly AlertNotice[] => {
+    const state = states.find((known) => known.kind === kind);
+    if (figures[kind] <= thresholds[kind]) return state === undefined ? [] : [{ kind, change: "ended", since: state.since }];
+    if (state !== undefined && state.notifiedAt > now - repeatMs) return [];
+    return [{ kind, change: "raised", since: state?.since ?? now }];
+  });
+
+/** Path of the page in the repository that says what to do. */
+export const getAlertPage = (kind: AlertKind): string => `docs/operate/alerts/${kind.replaceAll("_", "-")}.md`;
+
+/** The email of a notice. It contains figures only. */
+export const formatAlertMail = (
+  { kind, change, since }: AlertNotice,
+  figure: number,
+  threshold: number,
+  service: string,
+): { readonly subject: string; readonly text: string } => {
+  const { title, unit, setting } = alertDefinitions[kind];
+  const isOver = change === "ended";
+  return {
+    subject: `${isOver ? "Ended: " : ""}${title} (${service})`,
+    text: [
+      isOver ? "This is back to normal." : `${title}.`,
+      "",
+      `${figure} ${unit}. The threshold is ${threshold} (${setting}).`,
+      `Since ${toIso(since)}.`,
+      "",
+      isOver ? "You do not have to do anything." : `What to do: ${getAlertPage(kind)}`,
+      "",
+      "You get this email because ALERT_EMAIL in your deployment has your address.",
+    ].join("\n"),
+  };
+};

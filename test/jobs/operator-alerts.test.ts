@@ -1,0 +1,92 @@
+// The job that measures the deployment and emails the operator.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { MailOutcome, OutgoingMail } from "../../core/mail/message.ts";
+import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
+import { sendOperatorAlerts } from "../../workers/background/operator-alerts.ts";
+import type { Env } from "../../workers/env.ts";
+import { measureService } from "../../workers/operations/admin/measure-service.ts";
+import type { ErrorLine, MetricLine } from "../../workers/log.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
+
+const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" } as unknown as Env);
+
+// Other tests use the same database and can leave old work there, so the thresholds are above what is there already.
+const { overdue_work: existingMinutes } = await measureService(platform);
+const overdueMinutes = existingMinutes + 5_000;
+const never = 1_000_000_000;
+const alertThresholds = {
+  overdue_work: overdueMinutes,
+  anchoring_delay: never,
+  full_shard: never,
+  failing_endpoints: never,
+  failed_mail: never,
+};
+const base = { ...platform, config: { ...platform.config, alertThresholds } };
+
+const runJob = async ({ outcome = "accepted" as MailOutcome, aheadMs = 0, config = base.config } = {}) => {
+  const sent: OutgoingMail[] = [];
+  const metrics: MetricLine[] = [];
+  const faults: string[] = [];
+  await sendOperatorAlerts({
+    ...base,
+    config,
+    clock: () => Date.now() + aheadMs,
+    log: { ...base.log, metric: (line: MetricLine) => void metrics.push(line), error: ({ error }: ErrorLine) => void faults.push(error) },
+    mailer: {
+      send: async (message) => {
+        sent.push(message);
+        return outcome;
+      },
+    },
+  });
+  return { subjects: sent.map(({ subject }) => subject), sent, metrics, faults };
+};
+
+const addOverdueMail = async (): Promise<void> => {
+  await env.DB.prepare(
+    "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at) VALUES ('overdue', 'login_code', 's', ?1 * 2, ?1 * 2, ?1)",
+  )
+    .bind(Date.now() - 2 * overdueMinutes * minuteMs)
+    .run();
+};
+
+beforeEach(async () => {
+  await env.DB.batch([env.DB.prepare("DELETE FROM operator_alerts"), env.DB.prepare("DELETE FROM mail_outbox")]);
+});
+
+describe("the operator", () => {
+  test("gets one email when work is overdue, another one after a day, and a last one when it is over", async () => {
+    expect((await runJob()).subjects).toEqual([]);
+    await addOverdueMail();
+    const { sent, subjects } = await runJob();
+    expect(subjects).toEqual(["Work is overdue (svc.test)"]);
+    expect(sent[0]).toMatchObject({ to: "ops@acme-solar.example", from: base.config.mail.from });
+    expect(sent[0]?.text).toContain("docs/operate/alerts/overdue-work.md");
+    expect((await runJob()).subjects).toEqual([]);
+    expect((await runJob({ aheadMs: dayMs + hourMs })).subjects).toEqual(["Work is overdue (svc.test)"]);
+    await env.DB.prepare("DELETE FROM mail_outbox").run();
+    expect((await runJob()).subjects).toEqual(["Ended: Work is overdue (svc.test)"]);
+    expect((await runJob()).subjects).toEqual([]);
+  });
+
+  test("gets the email in the next run if the provider did not accept it", async () => {
+    await addOverdueMail();
+    expect((await runJob({ outcome: "later" })).faults).toEqual(["the email was not accepted: later"]);
+    expect((await runJob()).subjects).toEqual(["Work is overdue (svc.test)"]);
+  });
+
+  test("gets nothing without an address, but the figures are still logged", async () => {
+    await addOverdueMail();
+    const { subjects, metrics } = await runJob({ config: { ...base.config, alertEmail: null } });
+    expect(subjects).toEqual([]);
+    expect(metrics.map(({ metric }) => metric)).toEqual([
+      "overdue_work",
+      "anchoring_delay",
+      "full_shard",
+      "failing_endpoints",
+      "failed_mail",
+    ]);
+    expect(metrics[0]?.value).toBeGreaterThan(overdueMinutes);
+  });
+});
