@@ -363,6 +363,7 @@ export const jobWrites: readonly JobWrite[] = [
     jobs: ["change-log-cleanup", "expiry-sweep", "sandbox-sweep"],
   },
   { stores: "An audit log entry or an event", bounds: "Once for each stored change", jobs: ["audit-drain-requests", "event-sweep"] },
+  { stores: "The counters of certificates", bounds: "Once for each certificate and each withdrawal", jobs: ["certificate-counting"] },
   { stores: "A ledger entry", bounds: "Once for each stored statement", jobs: ["anchoring", "parked-anchors"] },
   { stores: "The result of sending an email", bounds: "Once for each stored email", jobs: ["mail-relay"] },
   {
