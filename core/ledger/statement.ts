@@ -68,10 +68,10 @@ export const formatCheckpointStatement = (checkpoint: CheckpointSubject): string
 
 const timestampSuffixPattern = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"\}$/;
 const entryKeyTimeLength = 8;
-const entryKeyLength = 32;
+const entryKeyLength = 24;
 
 /**
- * Returns a 32-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 24 bytes of its SHA-256.
+ * Returns a 24-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 16 bytes of its SHA-256.
  * Statements arrive roughly in time order, so an index over these keys grows at its end. With plain hashes, every append would touch random
  * pages and become more expensive as the log grows.
  */

@@ -20,7 +20,7 @@ export const checkpointInterval = async (
 ): Promise<IntervalCheckpoint | null> => {
   if (findFreezeReason(storage.sql) !== null) return null;
   const { origin } = await openKeys();
-  const close = (): ClosedInterval => storage.transactionSync(() => tables.closeInterval(storage.sql, interval, nowIso, Date.now()));
+  const close = (): ClosedInterval => storage.transactionSync(() => tables.closeInterval(storage.sql, interval, nowIso));
   let closed = close();
   if (closed.checkpointSize === null) {
     const newest = await getSignedCheckpoint(closed.size);

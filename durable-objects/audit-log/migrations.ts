@@ -12,7 +12,7 @@ const chainTables = `
     epoch INTEGER NOT NULL, sealed_seq INTEGER, sealed_head BLOB) STRICT;
   CREATE TABLE entry (
     chain INTEGER NOT NULL, seq INTEGER NOT NULL, log_index INTEGER NOT NULL, change_id TEXT NOT NULL, change_ord INTEGER NOT NULL, shard TEXT NOT NULL,
-    at TEXT NOT NULL, type TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, payload_hash TEXT NOT NULL,
+    at INTEGER NOT NULL, type TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, payload_hash BLOB NOT NULL,
     prev_hash BLOB NOT NULL, PRIMARY KEY (chain, seq)) STRICT, WITHOUT ROWID;
   CREATE INDEX entry_log_index ON entry (log_index);
   CREATE TABLE head_node (

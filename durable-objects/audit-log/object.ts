@@ -76,9 +76,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /** Appends each row to its chain unless it is already there. If the log is frozen, returns null and changes nothing. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
-    return storage.transactionSync(() =>
-      findFreezeReason(storage.sql) === null ? tables.appendRows(storage.sql, rows, Date.now()) : null,
-    );
+    return storage.transactionSync(() => (findFreezeReason(storage.sql) === null ? tables.appendRows(storage.sql, rows) : null));
   }
 
   /**

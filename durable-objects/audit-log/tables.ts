@@ -19,9 +19,9 @@ import { toIso, type Instant } from "../../core/time.ts";
 import {
   appendLeaves,
   buildTlogProof,
+  findLeafIndex,
   findMeta,
   getLogSize,
-  hasLeaf,
   setMeta,
   type NewLeaf,
   type SignedCheckpoint,
@@ -45,10 +45,12 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
+const dedupeBytes = 16; // the IDs are random, so 128 bits do not collide
+
 /**
  * Builds the key that identifies an entry. It includes the chain, because a change that concerns two principals has the same ID in two chains.
  */
-const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
+const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
 
 interface Chain {
   readonly index: number;
@@ -140,7 +142,7 @@ export interface AppendOutcome {
 }
 
 /** Appends each row to its chain, at most once. Chains, entries, log and heads change together, so call it inside a transaction. */
-export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Instant): AppendOutcome => {
+export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
   const fresh: { readonly row: AuditRow; readonly leaf: NewLeaf; readonly chain: number; readonly seq: number; readonly prev: string }[] =
@@ -155,7 +157,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
     }
     const dedupe = dedupeKeyFor(row.id, row.chain);
     const key = toHex(dedupe);
-    if (inBatch.has(key) || hasLeaf(sql, dedupe)) continue;
+    if (inBatch.has(key) || findLeafIndex(sql, dedupe) !== null) continue;
     inBatch.add(key);
     let chain = chains.get(row.chain) ?? findChain(sql, row.chain);
     if (chain === null) {
@@ -176,7 +178,6 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
   const indices = appendLeaves(
     sql,
     fresh.map(({ leaf }) => leaf),
-    now,
   );
   for (const [at, { row, chain, seq, prev }] of fresh.entries()) {
     sql.exec(
@@ -188,11 +189,11 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
       row.id,
       row.changeOrd,
       row.shard,
-      toIso(row.at),
+      row.at,
       row.type,
       row.entityType,
       row.entityId,
-      row.payloadHash,
+      fromHex(row.payloadHash),
       fromHex(prev),
     );
   }
@@ -214,14 +215,16 @@ const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
  * Appends a record of the root over all heads and starts the next epoch, unless nothing has been appended since the last record. Returns
  * the newest record.
  */
-const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | null => {
+const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
   const last = findNewestRecord(sql);
   const size = getLogSize(sql);
   if (size === (last === null ? 0 : last.log_index + 1)) return last;
   const heads = countHeads(sql);
   const root = toHex(computeHeadsRoot(sha256, heads, currentNodeReader(sql)));
   const record = serializeHeadsRecord({ at, heads_root: root, heads_size: String(heads), log_size: String(size), schema: "svc-heads-v1" });
-  const [index] = appendLeaves(sql, [{ dedupeKey: sha256(`heads:${size}`), entry: hashHeadsRecord(sha256, record) }], now);
+  const [index] = appendLeaves(sql, [
+    { dedupeKey: sha256(`heads:${size}`).subarray(0, dedupeBytes), entry: hashHeadsRecord(sha256, record) },
+  ]);
   if (index !== size) throw new Error("audit log: a heads record of this size is already in the log");
   sql.exec("INSERT INTO heads_record (log_index, record, root, size) VALUES (?, ?, ?, ?)", index, record, root, heads);
   setMeta(sql, "epoch", String(getEpoch(sql) + 1));
@@ -234,7 +237,7 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
-  if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now), now);
+  if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now));
 };
 
 /** What a 15-minute interval committed to. It is fixed when the interval is first closed. */
@@ -249,9 +252,9 @@ export interface ClosedInterval {
 }
 
 /** Closes the interval once. Later calls return what the first call committed to. */
-export const closeInterval = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedInterval => {
+export const closeInterval = (sql: SqlStorage, number: number, at: string): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
-    const record = recordHeads(sql, at, now);
+    const record = recordHeads(sql, at);
     sql.exec(
       "INSERT INTO interval (number, at, size, record_index) VALUES (?, ?, ?, ?)",
       number,
@@ -300,14 +303,16 @@ export interface ChainPage extends ChainState {
 const entryColumns =
   "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.change_id, e.change_ord, e.shard";
 
-type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "prev_hash" | "hash"> &
-  Record<"seq" | "log_index", number> &
-  Record<"prev_hash" | "hash", ArrayBuffer>;
+type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "at" | "payload_hash" | "prev_hash" | "hash"> &
+  Record<"seq" | "log_index" | "at", number> &
+  Record<"payload_hash" | "prev_hash" | "hash", ArrayBuffer>;
 
-const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row }: EntryRow): StoredEntry => ({
+const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, log_index, ...row }: EntryRow): StoredEntry => ({
   ...row,
   chain,
   seq: String(seq),
+  at: toIso(at),
+  payload_hash: toHex(new Uint8Array(payload_hash)),
   prev_hash: toHex(new Uint8Array(prev_hash)),
   hash: toHex(new Uint8Array(hash)),
   log_index: String(log_index),
@@ -375,7 +380,10 @@ export const listEntriesByChangeIds = (sql: SqlStorage, tag: string, changeIds: 
   changeIds
     .flatMap((id) =>
       sql
-        .exec<EntryRow>(`SELECT ${entryColumns} FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`, dedupeKeyFor(id, tag))
+        .exec<EntryRow>(
+          `SELECT ${entryColumns} FROM leaf_key k JOIN leaf l ON l.idx = k.idx JOIN entry e ON e.log_index = k.idx WHERE k.key = ?`,
+          dedupeKeyFor(id, tag),
+        )
         .toArray(),
     )
     .sort((a, b) => a.seq - b.seq)

@@ -107,7 +107,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   #append(entries: readonly Uint8Array[]): number[] {
     const leaves = entries.map((entry) => ({ dedupeKey: computeEntryKey(entry), entry }));
     const { storage } = this.ctx;
-    return storage.transactionSync(() => appendLeaves(storage.sql, leaves, Date.now()));
+    return storage.transactionSync(() => appendLeaves(storage.sql, leaves));
   }
 
   /**

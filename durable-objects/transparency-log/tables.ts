@@ -62,7 +62,7 @@ export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize:
   buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** 32 bytes that identify the entry, so that it is never logged twice. */
+  /** At least 16 bytes that identify the entry, so that it is never logged twice. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
@@ -71,24 +71,19 @@ export interface NewLeaf {
  * Appends the leaves in order and returns the index of each. A leaf that is already in the log keeps its index. Call it inside a
  * transaction, so that leaves and tiles are written together. Throws LogFrozen.
  */
-export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: Instant): number[] => {
+export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): number[] => {
   const reason = findFreezeReason(sql);
   if (reason !== null) throw new LogFrozen(reason);
   const size = getLogSize(sql);
   const added: Uint8Array[] = [];
   const indices = leaves.map(({ dedupeKey, entry }) => {
-    const [row] = sql
-      .exec<{ idx: number }>(
-        "INSERT INTO leaf (idx, dedupe, entry, at) VALUES (?, ?, ?, ?) ON CONFLICT (dedupe) DO NOTHING RETURNING idx",
-        size + added.length,
-        dedupeKey,
-        entry,
-        now,
-      )
-      .toArray();
-    if (row === undefined) return sql.exec<{ idx: number }>("SELECT idx FROM leaf WHERE dedupe = ?", dedupeKey).one().idx;
+    const known = findLeafIndex(sql, dedupeKey);
+    if (known !== null) return known;
+    const index = size + added.length;
+    sql.exec("INSERT INTO leaf_key (key, idx) VALUES (?, ?)", dedupeKey, index);
+    sql.exec("INSERT INTO leaf (idx, entry) VALUES (?, ?)", index, entry);
     added.push(hashLeaf(sha256, entry));
-    return row.idx;
+    return index;
   });
   for (const { level, n, data } of computeTilesAfterAppend(sha256, BigInt(size), added, edgeTileReader(sql))) {
     sql.exec(
@@ -107,8 +102,9 @@ const edgeTileReader =
   (level, n) =>
     tileReader(sql)(level, n, tileWidth);
 
-export const hasLeaf = (sql: SqlStorage, dedupe: Uint8Array): boolean =>
-  sql.exec("SELECT 1 FROM leaf WHERE dedupe = ?", dedupe).toArray().length > 0;
+/** Returns the index of the entry with this key, or null if it is not in the log. */
+export const findLeafIndex = (sql: SqlStorage, key: Uint8Array): number | null =>
+  sql.exec<{ idx: number }>("SELECT idx FROM leaf_key WHERE key = ?", key).toArray()[0]?.idx ?? null;
 
 /**
  * Returns the first `width` hashes of a tile, or null while the tree has fewer. Once a tile has been served at a width, it never changes.

@@ -299,9 +299,9 @@ describe("the proof shown to a principal", () => {
   // Makes every kind of change to a stored row. The reader then gets what the tables contain.
   test.each([
     ["another type", "UPDATE entry SET type = 'share.revoked' WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
-    ["another time", "UPDATE entry SET at = '2026-01-01T00:00:00.000Z' WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
+    ["another time", "UPDATE entry SET at = at + 1 WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
     ["another entity", "UPDATE entry SET entity_id = 'shr_other' WHERE chain = 0 AND seq = 1", "hash_mismatch at 1"],
-    ["another payload hash", `UPDATE entry SET payload_hash = '${"cd".repeat(32)}' WHERE chain = 0 AND seq = 4`, "hash_mismatch at 4"],
+    ["another payload hash", "UPDATE entry SET payload_hash = zeroblob(32) WHERE chain = 0 AND seq = 4", "hash_mismatch at 4"],
     ["another hash before", "UPDATE entry SET prev_hash = zeroblob(32) WHERE chain = 0 AND seq = 3", "prev_mismatch at 3"],
     ["another hash", "UPDATE leaf SET entry = zeroblob(32) WHERE idx = 0", "hash_mismatch at 1"],
     ["an entry moved in the log", "UPDATE entry SET log_index = 0 WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
@@ -344,8 +344,9 @@ describe("a chain of 24 entries", () => {
   const stub = getAuditLogStub(shard);
   const chain = toChainTag(0xca11);
   const count = 24;
-  type Row = { log_index: number; type: string; at: string; entity_type: string; entity_id: string; payload_hash: string };
-  const texts = ["type", "at", "entity_type", "entity_id", "payload_hash"] as const;
+  type Row = { log_index: number; type: string; entity_type: string; entity_id: string };
+  const texts = ["type", "entity_type", "entity_id"] as const;
+  const blobs = ["prev_hash", "payload_hash"];
 
   let state = 11;
   const randomBelow = (below: number): number => {
@@ -363,7 +364,8 @@ describe("a chain of 24 entries", () => {
   const tamper = (storage: SqlStorage): { seq: number; what: string } => {
     const seq = 1 + randomBelow(count);
     const at = "WHERE chain = 0 AND seq = ?";
-    const what = ["delete", "swap", "hash", "prev", ...texts][randomBelow(4 + texts.length)] as string;
+    const kinds = ["delete", "swap", "at", "hash", ...blobs, ...texts];
+    const what = kinds[randomBelow(kinds.length)] as string;
     const row = storage.exec<Row>(`SELECT log_index, ${texts.join(", ")} FROM entry ${at}`, seq).one();
     if (what === "delete") storage.exec(`DELETE FROM entry ${at}`, seq);
     else if (what === "swap") {
@@ -375,8 +377,9 @@ describe("a chain of 24 entries", () => {
       ] as const)
         storage.exec(`UPDATE entry SET seq = ? ${at}`, to, from);
       return { seq: Math.min(seq, other), what };
-    } else if (what === "hash" || what === "prev") {
-      const [column, from, place] = what === "hash" ? ["entry", "leaf WHERE idx = ?", row.log_index] : ["prev_hash", `entry ${at}`, seq];
+    } else if (what === "at") storage.exec(`UPDATE entry SET at = at + ? ${at}`, 1 + randomBelow(1_000), seq);
+    else if (what === "hash" || blobs.includes(what)) {
+      const [column, from, place] = what === "hash" ? ["entry", "leaf WHERE idx = ?", row.log_index] : [what, `entry ${at}`, seq];
       const { bytes } = storage.exec<{ bytes: ArrayBuffer }>(`SELECT ${column} AS bytes FROM ${from}`, place).one();
       storage.exec(`UPDATE ${from.replace(" WHERE", ` SET ${column} = ? WHERE`)}`, withOneByteChanged(new Uint8Array(bytes)), place);
     } else {

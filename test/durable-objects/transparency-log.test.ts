@@ -46,7 +46,6 @@ const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): 
     appendLeaves(
       storage.sql,
       entries.map((entry) => ({ dedupeKey: sha256(entry), entry })),
-      0,
     ),
   );
 
@@ -55,7 +54,7 @@ const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKey
 
 /** Copies every table, so that a test can restore it later, as when an object's storage is restored. */
 const snapshot = (sql: SqlStorage) =>
-  ["leaf", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
+  ["leaf", "leaf_key", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
 
 const restore = (sql: SqlStorage, tables: ReturnType<typeof snapshot>): void => {
   for (const { table, rows } of tables) {

@@ -1,0 +1,63 @@
+// How many bytes an entry takes in the objects of a shard's logs, so that those of a full shard stay far below the 10 GB that
+// one object can hold.
+import { runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import { encodeUtf8 } from "../../core/bytes.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import { computeEntryKey, formatAnchorStatement } from "../../core/ledger/statement.ts";
+import { appendRows } from "../../durable-objects/audit-log/tables.ts";
+import { appendLeaves } from "../../durable-objects/transparency-log/tables.ts";
+import { buildAuditRow, getAuditLogStub, toAuditLog, toChainTag } from "../support/audit.ts";
+import { createLedgerObject } from "../support/ledger.ts";
+
+const entries = 6_400;
+const perBatch = 64;
+const certificatesPerShard = 5_000_000; // 7 GB of 1.4 kB each, several times as many as fit into a shard today
+const maxBytes = 2_000_000_000;
+
+/** Appends batches with `append` and returns the bytes that an entry takes. */
+const measure = (sql: SqlStorage, append: (from: number, count: number) => void): number => {
+  append(0, perBatch);
+  const before = sql.databaseSize;
+  for (let from = perBatch; from < entries + perBatch; from += perBatch) append(from, perBatch);
+  return (sql.databaseSize - before) / entries;
+};
+
+const toId = (number: number): string => sha256Hex(`record ${number}`).slice(0, 24);
+const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, offset) => from + offset);
+
+test("a full shard's audit log and ledger each stay below 2 GB", async () => {
+  const audit = await runInDurableObject(getAuditLogStub(toAuditLog(30)), (_, { storage }) =>
+    measure(storage.sql, (from, count) => {
+      const rows = range(from, count).map((number) =>
+        buildAuditRow(crypto.randomUUID(), toChainTag(number % 50), {
+          changeOrd: number,
+          type: "certificate.issued",
+          entityType: "certificate",
+          entityId: `cc_00${toId(number)}`,
+          payloadHash: sha256Hex(`payload ${number}`),
+        }),
+      );
+      storage.transactionSync(() => appendRows(storage.sql, rows));
+    }),
+  );
+  const ledger = await runInDurableObject(createLedgerObject(), (_, { storage }) =>
+    measure(storage.sql, (from, count) => {
+      const leaves = range(from, count).map((number) => {
+        const entry = encodeUtf8(
+          formatAnchorStatement({
+            event: "certificate.issued",
+            entityId: `cc_00${toId(number)}`,
+            fingerprint: sha256Hex(`fingerprint ${number}`),
+            originDomain: "www.example.com",
+            at: 1_772_600_767_089 + number,
+          }),
+        );
+        return { dedupeKey: computeEntryKey(entry), entry };
+      });
+      storage.transactionSync(() => appendLeaves(storage.sql, leaves));
+    }),
+  );
+  console.log(`audit log ${audit.toFixed(0)} B, ledger ${ledger.toFixed(0)} B an entry`);
+  for (const bytes of [audit, ledger]) expect(bytes * certificatesPerShard).toBeLessThan(maxBytes);
+});
