@@ -371,7 +371,6 @@ export const jobWrites: readonly JobWrite[] = [
     bounds: "Once for each certificate. `POLICY_CAPTURES_PER_BUSINESS`, `POLICY_DAY`, `POLICY_DAY_BYTES`, 20 waiting pages per business",
     jobs: ["outbox-relay"],
   },
-  { stores: "Counters of certificates", bounds: "Once for each certificate", jobs: ["certificate-counting"] },
   { stores: "The erasure of a certificate's personal data", bounds: "Once for each certificate", jobs: ["retention-sweep"] },
   {
     stores: "The end of a share or a warning before it, with their events and emails",
