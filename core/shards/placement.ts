@@ -20,7 +20,7 @@ const fullRatio = 0.7;
 
 /**
  * The fraction of its size limit from which a shard issues no certificates. The last tenth is for withdrawals, which must always be possible:
- * it holds one for about every fourth certificate of a full shard.
+ * it holds one for about every fifth certificate of a full shard.
  */
 export const issuingRatio = 0.9;
 

@@ -17,12 +17,26 @@ let faults: string[] = [];
 const forgetShards = () => env.DB.exec("DELETE FROM shard_registry");
 beforeEach(async () => {
   faults = [];
+  closedLogs = [];
   await forgetShards();
 });
 afterEach(forgetShards);
 
+let closedLogs: string[] = [];
+/** The audit logs of the shards, without entries. */
+const auditLogStub = (shard: string) =>
+  ({
+    requestDrain: async () => undefined,
+    checkHighwater: async () => true,
+    checkpoint: async () => {
+      closedLogs.push(shard);
+      return null;
+    },
+  }) as unknown as ReturnType<Platform["auditLogStub"]>;
+
 const platform: Platform = {
   ...base,
+  auditLogStub,
   ledgersOf: () => [],
   attestors: [],
   log: { ...base.log, error: ({ at }) => void faults.push(at) },
@@ -103,6 +117,11 @@ describe("a message", () => {
     const readsForOther = reads;
     await runRequestedJobs(counting, { shard: "00" as never, cron: everyMinute, at: quarter });
     expect([readsForOther, reads > 0]).toEqual([0, true]);
+  });
+
+  test("closes the interval of its shard's audit log only", async () => {
+    await runRequestedJobs(platform, { shard: "01" as never, cron: everyQuarterHour, at: quarter });
+    expect(closedLogs).toEqual(["01"]);
   });
 
   test("for a shard that has no database any more is ignored", async () => {
