@@ -1434,7 +1434,7 @@ CREATE INDEX attestations_due ON attestations (next_at) WHERE status = 'pending'
 
 CREATE TABLE mail_outbox (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   template TEXT NOT NULL,
   message_sealed TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,

@@ -6,7 +6,7 @@ import type { MailFailureReason } from "../core/mail/message.ts";
 import { mailLifetimeMs } from "../core/mail/templates.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
-import { openMailContent } from "./outboxes/mail.ts";
+import { openMailContent, type DueMail } from "./outboxes/mail.ts";
 import { query } from "./query.ts";
 import { failedMail, mailOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
@@ -23,7 +23,7 @@ const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
 /** Moves an email from the outbox to the failed emails. Keeps the newest 10,000 of a shard. */
-export const failMail = (db: Database, id: string, template: string, reason: MailFailureReason, now: Instant) => {
+export const failMail = (db: Database, { ord, template }: DueMail, reason: MailFailureReason, now: Instant) => {
   const expiresAt = now + (isLasting(template) ? retentionMs : codeRetentionMs);
   const newest = query.select({ ord: max(failedMail.ord) }).from(failedMail);
   return [
@@ -33,10 +33,10 @@ export const failMail = (db: Database, id: string, template: string, reason: Mai
         sql`select ${sql.join(
           columns.map((key) => mailOutbox[key]),
           sql`, `,
-        )}, ${reason}, ${now}, ${expiresAt} from ${mailOutbox} where ${eq(mailOutbox.id, id)}`,
+        )}, ${reason}, ${now}, ${expiresAt} from ${mailOutbox} where ${eq(mailOutbox.ord, ord)}`,
       )
       .onConflictDoNothing({ target: failedMail.id }),
-    db.delete(mailOutbox).where(eq(mailOutbox.id, id)),
+    db.delete(mailOutbox).where(eq(mailOutbox.ord, ord)),
     db.delete(failedMail).where(lte(failedMail.ord, sql`${newest} - ${maxStored}`)),
   ] as const;
 };

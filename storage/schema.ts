@@ -812,7 +812,7 @@ export const mailOutbox = table(
   "mail_outbox",
   {
     ord: ord(),
-    id: text().notNull().unique(),
+    id: text().notNull(),
     template: text().notNull(),
     messageSealed: text().notNull(),
     attempts: integer().notNull().default(0),

@@ -87,7 +87,7 @@ export const claimMail = (db: Database, now: Instant, max: number) => {
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
     .where(inArray(ord, due))
-    .returning({ id, template, sealed, attempts, giveUpAt })
+    .returning({ ord, id, template, sealed, attempts, giveUpAt })
     .all();
 };
 
@@ -100,10 +100,11 @@ export const openMailContent = async (vault: Vault, mail: string, messageSealed:
   JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
 
 /** Deletes an email that a transport has accepted or that has no recipient. */
-export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).where(eq(id, mail));
+export const deleteMail = (db: Database, mail: DueMail) => db.delete(mailOutbox).where(eq(ord, mail.ord));
 
 /** Makes an email due at `at`. */
-export const postponeMail = (db: Database, mail: string, at: Instant) => db.update(mailOutbox).set({ nextAt: at }).where(eq(id, mail));
+export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
+  db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
  * Returns whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed

@@ -31,11 +31,11 @@ const deliverMail = async (platform: Platform, db: Database, due: DueMail): Prom
   // An email that cannot be decrypted is retried, because its key may be restored.
   const outcome =
     (await runIsolated(platform, "mail", () => attemptSend(platform, due, now))) ?? (due.giveUpAt <= now ? "expired" : "later");
-  if (outcome === "accepted" || outcome === "no recipient") await deleteMail(db, due.id).run();
-  else if (outcome === "later") await postponeMail(db, due.id, now + computeRetryDelayMs(backoff, due.attempts)).run();
+  if (outcome === "accepted" || outcome === "no recipient") await deleteMail(db, due).run();
+  else if (outcome === "later") await postponeMail(db, due, now + computeRetryDelayMs(backoff, due.attempts)).run();
   else {
     platform.log.error({ at: "mail", error: outcome });
-    await batch(db, failMail(db, due.id, due.template, outcome, now));
+    await batch(db, failMail(db, due, outcome, now));
   }
 };
 
