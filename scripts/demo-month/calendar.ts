@@ -31,7 +31,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   ];
   for (let daysAgo = daysShown - 1; daysAgo >= 0; daysAgo -= 1) {
     const day = toDayStart(now) - daysAgo * dayMs;
-    const count = isWeekend(day) ? 2 + Math.floor(dice.roll() * 3) : 6 + Math.floor(dice.roll() * 6);
+    const count = isWeekend(day) ? 2 + Math.floor(dice.roll() * 2) : 6 + Math.floor(dice.roll() * 3);
     for (let lead = 0; lead < count; lead += 1) {
       const middle = (dice.roll() + dice.roll()) / 2; // fewer early and late than around the middle of the day
       times.push(Math.floor(day + dayStartsAtMs + middle * dayLengthMs));
