@@ -22,6 +22,7 @@ const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [optio
   --at ORIGIN      Ask the service at this origin instead of the public host.
   --folder PATH    Folder with the secrets. Default: .deploy.
 
+ledger and audit mean logs: all log keys are derived from one seed, so they rotate together.
 Run the same command again after a failure, or when the next step is due: it continues there.`;
 
 const print = (text: string): void => console.log(text);
@@ -96,7 +97,7 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
   try {
     const { values: options, positionals } = parseRotateArguments(args);
     const [given = ""] = positionals;
-    const kind = rotationKinds.find((known) => known === given);
+    const kind = given === "ledger" || given === "audit" ? "logs" : rotationKinds.find((known) => known === given);
     if (options.help || kind === undefined || positionals.length !== 1) {
       (options.help ? process.stdout : process.stderr).write(`${usage}\n`);
       return options.help ? 0 : 2;

@@ -64,6 +64,17 @@ describe("npm run deploy -- --dry-run", () => {
   });
 });
 
+test.each(["ledger", "audit", "logs"])(
+  "npm run keys -- rotate %s --dry-run shows the steps for all logs, without secrets or an account",
+  async (kind) => {
+    const { status, output } = await run(`npm run keys -- rotate ${kind} --domain ${domain} --dry-run`);
+    expect(status, output).toBe(0);
+    expect(output).toContain(`Rotate the logs key of ${domain}`);
+    expect(output).toContain("Dry run: nothing was changed.");
+  },
+  60_000,
+);
+
 describe("npm run deploy", () => {
   let api: CloudflareApi;
   beforeAll(async () => {
