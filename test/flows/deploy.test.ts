@@ -181,8 +181,8 @@ describe("npm run deploy", () => {
     const { vars } = JSON.parse(readFileSync(join(clone, ".deploy/production.wrangler.json"), "utf8")) as { vars: Record<string, string> };
     expect(startWith({ ...vars, ...after })).toBe("production");
 
-    const audit = await rotate("audit");
-    expect(audit.output).toContain("The next step is due on");
+    const logs = await rotate("logs");
+    expect(logs.output).toContain("The next step is due on");
     expect(startWith({ ...vars, ...readSecrets() })).toBe("production");
     for (const [kind, reason] of [
       ["index", "The index key cannot be rotated"],

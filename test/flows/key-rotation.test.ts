@@ -60,7 +60,8 @@ const startTraffic = () => {
         });
         return;
       }
-      if (response !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
+      // A restart can end a response in the middle, which leaves no answer.
+      if (response !== null && answer !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
       await delay(50);
     }
   };
