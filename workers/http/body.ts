@@ -57,7 +57,7 @@ interface BodyRules extends IJsonOptions {
   readonly isOptional?: boolean;
   readonly invalidRequestMeaning?: string;
   readonly maxBytes?: number;
-  /** Decides about bodies of more than 256 KiB. */
+  /** Decides whether a body of more than 256 KiB is accepted. */
   readonly isLargeBodyAccepted?: (body: Json, bytes: number) => boolean;
 }
 

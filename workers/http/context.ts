@@ -1,4 +1,5 @@
-// The Hono context variables. Each guard adds its results to the context type, so handlers behind it can read them directly.
+// The Hono context variables. Each guard adds its results to the context type, so that the handlers that run after it can read them
+// directly.
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { AnySession, ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
@@ -34,7 +35,7 @@ export interface AppEnv {
   };
 }
 
-/** The context behind the API key guard. */
+/** The context after the API key guard. */
 export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
@@ -44,17 +45,17 @@ export interface AnySessionEnv {
   Variables: AppEnv["Variables"] & { session: AnySession };
 }
 
-/** The context behind the session guard. */
+/** The context after the session guard. */
 export interface SessionEnv {
   Variables: AppEnv["Variables"] & { session: Session };
 }
 
-/** The context behind the portal guard: a member of a business whose status allows reading. */
+/** The context after the portal guard: a member of a business whose status allows reading. */
 export interface MemberEnv {
   Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** The context behind the consumer guard: a person signed in to their own account. */
+/** The context after the consumer guard: a person signed in to their own account. */
 export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }

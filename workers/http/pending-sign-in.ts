@@ -1,6 +1,6 @@
-// The cookies of a sign-in that this browser has started. They hold the address that was entered, and they identify the browser: attempts
-// are counted per browser, so a stranger's wrong guesses never lock the person out, and an emailed link works only in the browser that
-// asked for it.
+// The cookies of a sign-in that this browser has started. They contain the address that was entered, and they identify the browser.
+// Attempts are counted per browser, so a stranger's wrong guesses never lock the person out, and an emailed link works only in the browser
+// that requested it.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";
@@ -21,7 +21,7 @@ const browserBytes = 32;
 export const findPendingSignIn = (c: Context<AppEnv>, cookie: PendingSignInCookie = "svc_sign_in"): Promise<PendingSignIn | null> =>
   openPendingSignIn(c.var.services, findCookie(c, cookie));
 
-/** Returns the browser of the pending sign-in, or a new one. A person who asks for a second code is still the same browser. */
+/** Returns the browser's ID from the pending sign-in, or a new ID. A browser that requests a second code keeps its ID. */
 export const identifySignInBrowser = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string> =>
   (await findPendingSignIn(c, cookie))?.browser ?? toBase64Url(c.var.services.random(browserBytes));
 

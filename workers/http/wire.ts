@@ -63,7 +63,7 @@ export const emailCodeSchema = z
     example: "042917",
   });
 
-/** An optional member of a request. JSON `null` means the same as its absence. */
+/** An optional member of a request. JSON `null` means the same as omitting it. */
 export const optionalMember = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 
 /** An optional member of a request with a default, which also applies to JSON `null`. */

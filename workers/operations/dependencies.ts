@@ -60,10 +60,10 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 export interface Counters {
   /** Counts in this isolate, in addition to the platform's rate limiter. Approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
-  /** Returns the state that the next call would find, without counting one. Knows only the calls that this isolate counted. */
+  /** Returns the state that the next call would find, without counting a call. Includes only the calls that this isolate counted. */
   readonly peekApproximately: (name: LimitName, key: string) => RateLimitState;
   readonly credentialLookups: CredentialLookups;
-  /** Counts exactly, in a Durable Object. Of several calls counted together, either all are counted or none. */
+  /** Counts exactly, in a Durable Object. If several calls are counted together, either all of them are counted or none. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 

@@ -1,4 +1,4 @@
-// Prepares a notice to the owners of a business. The owners get the first of a kind at once, and later ones in digests
+// Prepares a notice to the owners of a business. The owners get the first notice of a kind immediately, and later ones in digests
 // (background/owner-emails.ts).
 import type { BusinessId } from "../../core/ids.ts";
 import type { OwnerNotice } from "../../core/mail/owner-notices.ts";

@@ -101,7 +101,7 @@ const parsePaymentEvent = (header: ProviderEventHeader, object: unknown): Billin
   if (!parsed.success) return null;
   const { customer: customerId, subscription, parent } = parsed.data;
   const subscriptionId = subscription ?? parent?.subscription_details?.subscription ?? null;
-  if (subscriptionId === null) return null; // a one-off invoice says nothing about a subscription
+  if (subscriptionId === null) return null; // a one-off invoice is not part of a subscription
   return { ...header, kind: "payment", customerId, subscriptionId, isPaid: header.type === "invoice.paid" };
 };
 

@@ -29,7 +29,7 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-/** A CRM sends an empty text for what a contact does not have. It means the same as an absent member. */
+/** CRMs send an empty string for missing contact data. It means the same as an absent member. */
 const emptyAsAbsent = (value: string | null | undefined): string | null => value || null;
 const sha256Schema = z
   .union([sha256InputSchema, z.literal("")], "must be 64 hex characters")

@@ -28,7 +28,10 @@ import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-r
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
-/** Accepts exactly one email address, without anything that could add a second recipient or a header. Trims white space and invisible characters. */
+/**
+ * Accepts exactly one email address, without anything that could add a second recipient or a header. Trims whitespace and invisible
+ * characters.
+ */
 const emailSchema = z
   .string()
   .max(320)

@@ -25,7 +25,7 @@ export type Guard = MiddlewareHandler & { readonly terms?: GuardTerms };
 
 export const defineGuard = <E extends Env>(terms: GuardTerms, handler: MiddlewareHandler<E>) => Object.assign(handler, { terms });
 
-/** Merges the terms of several guards. If a code or header occurs more than once, the last one wins. */
+/** Merges the refusals and headers of several guards. If a code or header occurs more than once, the last one is used. */
 export const mergeTerms = (all: readonly GuardTerms[]) => ({
   ...(Object.assign({}, ...all) as GuardTerms),
   refuses: all.flatMap(({ refuses = [] }) => refuses),

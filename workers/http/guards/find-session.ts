@@ -8,8 +8,8 @@ import { lookUpCredential } from "./credential-lookup.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
 /**
- * Returns the session of the request's cookie, null without a valid one, or the 429 response. Includes people who are only invited.
- * `deadlinesIn` is passed on to `authenticateSession`.
+ * Returns the session of the request's cookie, null without a valid one, or the 429 response. Includes people who have been invited but
+ * have not joined. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);
@@ -17,7 +17,7 @@ export const findAnySession = async (c: RequestContext, deadlinesIn?: Environmen
   return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token, deadlinesIn));
 };
 
-/** The same without people who are only invited: they have no account yet. */
+/** Does the same, but excludes people who have been invited but have not joined, because they have no account yet. */
 export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
   const session = await findAnySession(c);
   return session !== null && "realm" in session && session.realm === "invited" ? null : session;

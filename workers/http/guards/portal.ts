@@ -36,7 +36,7 @@ export const portalGuard = (...more: readonly Guard[]) =>
 /** For a POST that only reads. It is not a GET because each call is recorded in the audit log. */
 export const portalReadGuard = (...more: readonly Guard[]) => combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, ...more);
 
-/** Must run behind `portalGuard`. Responds 403 unless the member is an owner. */
+/** Must run after `portalGuard`. Responds 403 unless the member is an owner. */
 export const requireOwner = defineGuard<MemberEnv>({ refuses: ["owner_required"] }, async (c, next) => {
   return c.var.member.role === "owner" ? next() : failure(c, "owner_required");
 });

@@ -42,7 +42,7 @@ export const limitByAddress = (name: LimitName) => {
   );
 };
 
-/** Counts by account, which is the caller's business or the person. Must run behind a guard that sets `caller`. */
+/** Counts by account, which is the caller's business or the person. Must run after a guard that sets `caller`. */
 export const limitByAccount = (name: LimitName, rateLimited: string) =>
   defineGuard<AppEnv>({ when: { rate_limited: rateLimited } }, async (c, next) => {
     const { businessId, id } = c.var.caller as RequestCaller;

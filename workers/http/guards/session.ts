@@ -50,5 +50,5 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
 /** Responds 403 to cross-site requests, 401 without a valid session, and 429 above the person's limit. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, createSessionGuard(findSession));
 
-/** The same, and also accepts people who are only invited to a business. */
+/** Does the same, and also accepts people who have been invited to a business but have not joined. */
 export const anySessionGuard = combineGuards<AnySessionEnv>(sameOriginGuard, createSessionGuard(findAnySession));

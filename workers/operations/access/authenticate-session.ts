@@ -21,8 +21,8 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
 export const isMalformedSessionToken = (text: string): boolean => !hasSecretShape(text, "ses_");
 
 /**
- * Returns the token's session, or null if the token is malformed, unknown or expired. With `deadlinesIn`, counts the open deadlines of a
- * member's business in that environment.
+ * Returns the token's session, or null if the token is malformed, unknown or expired. With `deadlinesIn`, also counts the open deadlines of
+ * the member's business in that environment.
  */
 export const authenticateSession = async (
   services: ReadDependencies,

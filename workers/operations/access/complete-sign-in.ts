@@ -61,8 +61,8 @@ const prepareInvitedSession = async (
 };
 
 /**
- * Returns the changes of a first sign-in, and the statement that inserts the session. A sign-up is completed if the code was emailed for it.
- * An invitation is not accepted: its session only lets the person answer it.
+ * Returns the changes that a first sign-in makes, and the statement that inserts the session. A sign-up is completed if the code was
+ * emailed for it. An invitation is not accepted: its session only lets the person answer it.
  */
 const prepareSignIn = async (
   services: ReadDependencies,
@@ -110,9 +110,9 @@ const createSession = async (
 };
 
 /**
- * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who is only invited gets
- * a session that joins no business. Ends the browser's previous session (`replaces`), so that a token planted before sign-in is worthless.
- * Returns `login_failed` if a concurrent request used up the code.
+ * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has been invited
+ * but has not joined gets a session that belongs to no business. Ends the browser's previous session (`replaces`), so that a token planted
+ * before sign-in is worthless. Returns `login_failed` if a concurrent request used up the code.
  */
 export const completeSignIn = async (
   services: WriteDependencies,

@@ -10,7 +10,10 @@ const getEmailContext = (session: AnySession): EncryptionContext => {
   return session.realm === "invited" ? sessionAddressContext(session.sessionId) : memberEmailContext(session.userId, session.business.id);
 };
 
-/** Decrypts the email address of the session's user. `role` and `businessId` are null for consumers and for people who are only invited. */
+/**
+ * Decrypts the email address of the session's user. `role` and `businessId` are null for consumers, and for people who have been invited
+ * but have not joined.
+ */
 export const getSignedInUser = async ({ vault }: Stores, session: AnySession) => {
   const [role, businessId] = session.realm === "business" ? [session.role, session.business.id] : [null, null];
   const realm: Realm = session.realm === "consumer" ? "consumer" : "business";

@@ -6,7 +6,7 @@ import { lookUpAddress, toCodeRequester } from "./sign-in-address.ts";
 
 /**
  * Returns whether the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
- * so the result does not reveal whether an address has an account. For businesses it would, so they have no such check.
+ * so the result does not reveal whether an address has an account. For businesses, it would reveal this, so they have no such check.
  */
 export const hasSignInEmailFailed = async (services: ReadDependencies, { email, browser }: PendingSignIn): Promise<boolean> => {
   const lookup = await lookUpAddress(services, "consumer", email);

@@ -11,7 +11,9 @@ import type { AccessDependencies } from "./dependencies.ts";
 import { getSignedInUser } from "./get-signed-in-user.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 
-/** The name that authenticators show. It names the business, because one address can have an account of its own and several memberships. */
+/**
+ * The name that authenticators show. It contains the business's name, because one address can have its own account and several memberships.
+ */
 const getUserName = async (services: Stores, session: Session): Promise<string> => {
   const { email } = await getSignedInUser(services, session);
   return session.realm === "business" ? `${email} (${session.business.name})` : email;

@@ -18,8 +18,8 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Chooses the shard of an unknown address: the one in which a code was last requested and can still be entered, else the one that new
- * accounts are created in. So a code is found even if new accounts are created elsewhere in the meantime.
+ * Chooses the shard of an unknown address: the one in which a code was last requested and can still be entered, or else the one in which
+ * new accounts are created. A code is therefore found even if new accounts are created elsewhere in the meantime.
  */
 const chooseShard = (
   { config }: Runtime,

@@ -8,17 +8,17 @@ import { signInCodeLimits, toCodeRequester, type AddressLookup } from "./sign-in
 
 export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/app/sign-in/link", business: "/portal/sign-in/link" };
 
-/** `binding` is the text that the code is bound to, so that the link is valid for the same mailbox only. */
+/** `binding` is the text that the code is bound to, so that the link is valid only for the same mailbox. */
 const createLinkToken = ({ vault }: Stores, codeId: string, binding: string): Promise<string> =>
   vault.linkToken(`sign in\n${codeId}\n${binding}`);
 
-/** Builds the link of a code. The token is in the fragment, which browsers do not send. */
+/** Builds the link that is emailed with a code. The token is in the fragment, which browsers do not send. */
 export const createSignInUrl = async (services: ReadDependencies, realm: Realm, codeId: string, binding: string): Promise<string> =>
   `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await createLinkToken(services, codeId, binding)}`;
 
 /**
- * Returns the ID of the open code that the token belongs to, or null. Only codes that `browser` requested are compared. A wrong token
- * counts no attempt: it has 256 bits.
+ * Returns the ID of the active code that the token belongs to, or null. Only codes that `browser` requested are compared. A wrong token
+ * does not count as an attempt, because tokens have 256 bits.
  */
 export const verifyLinkToken = async (
   services: ReadDependencies,

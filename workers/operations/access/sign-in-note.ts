@@ -1,4 +1,4 @@
-// A sign-in that a browser has started, sealed in a cookie until the person enters the code or presses the emailed link.
+// A sign-in that a browser has started, sealed in a cookie until the person enters the code or uses the emailed link.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -12,7 +12,10 @@ export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 export interface PendingSignIn {
   /** The address that the person entered. */
   readonly email: string;
-  /** Random text that identifies the browser. Attempts are counted per browser, and an emailed link works only in the one that asked. */
+  /**
+   * Random text that identifies the browser. Attempts are counted per browser, and an emailed link works only in the browser that requested
+   * it.
+   */
   readonly browser: string;
   /** The page to open after signing in; null if the sign-in belongs to a page that is still open in another tab. */
   readonly next: string | null;

@@ -1,4 +1,4 @@
-// Signs in with the link of a sign-in email, after a press on the page that it opens.
+// Signs in with the link in a sign-in email, after the person selects the button on the page that it opens.
 import type { Realm } from "../../../core/access/session.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import { completeSignIn, type SignInResult } from "./complete-sign-in.ts";
@@ -8,8 +8,8 @@ import { verifyLinkToken } from "./sign-in-link.ts";
 import type { PendingSignIn } from "./sign-in-note.ts";
 
 /**
- * Signs in if this browser requested the code that the link belongs to, and the code is still open. Returns `login_failed` for every other
- * link, including one that another browser requested; the person can still enter the code.
+ * Signs in if this browser requested the code that the link belongs to, and the code is still active. Returns `login_failed` for every
+ * other link, including one that another browser requested; the person can still enter the code.
  */
 export const signInWithLink = async (
   services: AccessWriteDependencies,

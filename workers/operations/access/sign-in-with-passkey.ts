@@ -40,7 +40,7 @@ export const signInWithPasskey = async (
   request: {
     readonly party: RelyingParty;
     readonly signed: AuthenticationResponse;
-    /** A passkey of the other realm is refused, so that a page never signs a person in to the other one. */
+    /** A passkey from the other realm is refused, so that a page never signs a person in to the other realm. */
     readonly realm: Realm;
     readonly replaces: string | null;
     readonly userAgent: string | undefined;

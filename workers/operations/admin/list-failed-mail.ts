@@ -5,7 +5,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 const maxListedPerShard = 50;
 
-/** Keeps the domain, because a domain that refuses all email is a fault to look into. Hides who the recipient is. */
+/** Keeps the domain, because a domain that refuses all email is a problem to investigate. Hides who the recipient is. */
 const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
 
 /** Lists the newest failed emails, up to 50 per shard, with the shard's ID as `home`. */

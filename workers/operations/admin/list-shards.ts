@@ -8,10 +8,10 @@ import type { ReadDependencies } from "../dependencies.ts";
 export interface ShardStatus {
   readonly shard: ShardId;
   readonly state: ShardState;
-  /** Its current size. */
+  /** The shard's current size. */
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Whether the next new account is created in it. */
+  /** Whether the next new account will be created in this shard. */
   readonly isNext: boolean;
 }
 

@@ -8,13 +8,13 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 const idBytes = 8; // incidents are public, so an ID need not be unguessable
 
-/** Replaces the copy that the page shows while the database does not answer. The database has the incident in any case. */
+/** Replaces the copy that the page shows while the database does not respond. The database contains the incident in any case. */
 const refreshCopy = async (services: ReadDependencies): Promise<void> => {
   const shown = await listShownIncidents(services.shards.get(firstShard), services.clock());
   await saveIncidentCopy(services.kv, shown).catch(() => services.log.error({ at: "status", error: "the copy was not saved" }));
 };
 
-/** Opens an incident. It is public at once. */
+/** Opens an incident, which is public immediately. */
 export const openIncident = async (
   services: ReadDependencies,
   { text, ...given }: Pick<Incident, "title" | "impact" | "components"> & { readonly text: string },

@@ -1,5 +1,5 @@
-// Moves everything that is sealed with an earlier master key to the current one, in steps that an operator's command repeats until the end
-// (POST /v1/admin/keys/master). A step that is repeated finds nothing to do, so the work can stop and start at any time.
+// Moves everything that is sealed with an earlier master key to the current one, in steps that an operator's command calls until none is
+// left (POST /v1/admin/keys/master). Repeating a step does nothing, so the work can be stopped and resumed at any time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
@@ -9,9 +9,9 @@ import { findMasterKeyVersion } from "../../../storage/vault.ts";
 import { environments } from "../webhooks/find-event-sequence.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 
-/** Rows of one step. Each has up to two values, and a batch of 200 statements takes well under a second. */
+/** Rows per step. Each has up to two values, and a batch of 200 statements takes well under a second. */
 const rowsPerStep = 100;
-/** Businesses of one step. Each has two event sequences, which are separate objects. */
+/** Businesses per step. Each has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 
 /** Name of the step that follows the tables: the signing secrets of the webhook endpoints. */
@@ -26,11 +26,11 @@ export interface RewrapCursor {
 }
 
 export interface RewrapStep {
-  /** Version of the master key that seals. */
+  /** Version of the master key that currently encrypts. */
   readonly version: string;
   /** Values that this step found under an earlier key. */
   readonly outdated: number;
-  /** Where the next step continues; null at the end. */
+  /** Where the next step continues; null after the last step. */
   readonly next: RewrapCursor | null;
 }
 
@@ -67,8 +67,8 @@ const findNextCursor = (shards: readonly string[], { shard, step }: RewrapCursor
 };
 
 /**
- * Does one step of the work. `cursor` is the `next` of the previous step; null starts. With `isCheck`, changes nothing and only counts.
- * Returns `not_found` if the cursor names no shard or no step.
+ * Does one step of the work. `cursor` is the previous step's `next`; null starts with the first step. With `isCheck`, changes nothing and
+ * only counts. Returns `not_found` if the cursor contains an unknown shard or step.
  */
 export const rewrapStoredKeys = async (
   services: AdminDependencies,

@@ -19,7 +19,10 @@ const failureCacheMs = 30 * secondMs;
  * its own slots, until the timeout for the whole response.
  */
 const maxFetchesOfSite = 4;
-/** All sites together, to bound this isolate's memory. A stranger needs as many registered domains to use them up. */
+/**
+ * How many are fetched from all sites together, which limits this isolate's memory. To use all of these slots, a stranger needs that many
+ * registered domains.
+ */
 const maxFetches = 200;
 
 /** Returns `unreached` if the host did not respond with a document. An invalid document counts as a response but gives no client. */

@@ -19,7 +19,10 @@ import { listClients } from "../portal/list-clients.ts";
 import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
-/** The log knows no actors: they are in the sealed payloads. So a page for one actor opens this many entries and shows those that match. */
+/**
+ * The log does not contain actors, because they are in the sealed payloads. A page for one actor therefore opens this many entries and
+ * shows those that match.
+ */
 const maxPayloadsOpened = 200;
 
 export interface AuditEntryQuery {
@@ -47,7 +50,7 @@ export interface AuditEntryPage {
   /** Newest first. With a filter, the page can be short or empty even if older entries follow. */
   readonly entries: readonly AuditEntry[];
   readonly nextBeforeSeq: string | null;
-  /** Whether entries are committed and not in the log yet. */
+  /** Whether there are entries that are committed but not in the log yet. */
   readonly hasPending: boolean;
   readonly members: readonly Member[];
   readonly keys: readonly ApiKey[];

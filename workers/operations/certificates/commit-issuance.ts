@@ -79,10 +79,9 @@ export interface CommittedIssuance {
 }
 
 /**
- * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. If the database is
- * silent, the same rows are journaled. On failure, check `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`,
- * `isCertIdTaken`. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key
- * that is in the journal.
+ * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. If the database
+ * does not respond, the same rows are journaled. On failure, check `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`,
+ * `isCertIdTaken`. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key that is in the journal.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

@@ -9,8 +9,8 @@ import type { KnownClient } from "./known-client.ts";
 /** Cached accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * Never trusted. An insert contains the account revision that it is based on and fails if the account has changed. An error is returned
-   * only after a fresh read.
+   * The cache is never trusted. An insert contains the account revision that it is based on and fails if the account has changed. An error
+   * is returned only after a fresh read.
    */
   readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }

@@ -40,7 +40,7 @@ const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageVi
 };
 
 interface LoadedPage extends Omit<CertificatePage, "businessContact"> {
-  /** The database is away, and the certificate comes from the journal. The view is not recorded. */
+  /** The database does not respond, and the certificate comes from the journal. The view is not recorded. */
   readonly isJournaled?: true;
 }
 

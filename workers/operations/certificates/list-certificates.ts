@@ -24,7 +24,7 @@ export interface CertificateList {
   readonly certificates: readonly CertificateSummary[];
   /** Number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
   readonly total: number;
-  /** Whether there can be more matching certificates than `total`, or more than pages can reach. */
+  /** Whether there may be more matching certificates than `total` says, or than the pages contain. */
   readonly isTruncated: boolean;
   readonly page: number;
   readonly perPage: number;

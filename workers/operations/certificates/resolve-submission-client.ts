@@ -74,9 +74,9 @@ const readSnapshot = async (
 };
 
 /**
- * Returns the account from this isolate's cache, the database, or its copy in KV if the database is silent. A cached account is good enough
- * to accept a submission, but the caller must read the account again before returning an error. Returns null only after a read has found
- * that the client ID is unknown.
+ * Returns the account from this isolate's cache, from the database or, if the database does not respond, from its copy in KV. A cached
+ * account is good enough to accept a submission, but the caller must read the account again before returning an error. Returns null only
+ * after a read has found that the client ID is unknown.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,

@@ -9,7 +9,7 @@ import { withCertificateAttestations } from "../attestations/with-attestations.t
 
 /**
  * Returns a certificate's public data and its anchor's attestations, with a single database query (SPEC Public verification). While the
- * database is away, the journal is asked first. Can return `cert_not_found`, but never because of the journal alone.
+ * database does not respond, the journal is asked first. Can return `cert_not_found`, but never based on the journal alone.
  */
 export const verifyCertificate = async (
   services: CertificateDependencies,

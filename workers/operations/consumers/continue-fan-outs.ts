@@ -1,6 +1,6 @@
 // Background job: copies changed contact fields to shares that were not updated in the change's batch because they are in other shards or
-// did not fit, or because the person has changed too much within an hour. It applies the current fields, so several pending changes produce
-// one event.
+// did not fit, or because the person has made too many changes within an hour. It applies the current fields, so several pending changes
+// produce one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {

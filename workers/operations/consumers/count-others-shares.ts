@@ -1,4 +1,4 @@
-// Counts a business's shares that other people made with the person's address.
+// Counts a business's shares that other people created with the person's address.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { countOthersShares as countByAddress } from "../../../storage/person-certificates.ts";

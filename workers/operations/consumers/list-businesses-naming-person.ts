@@ -1,5 +1,5 @@
-// Lists businesses with live certificates that name the person, or with shares that others made with the person's address. Certificates are stored in the businesses' shards, so every shard is
-// queried.
+// Lists businesses with live certificates that name the person, or with shares that others created with the person's address. Certificates
+// are stored in the businesses' shards, so every shard is queried.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

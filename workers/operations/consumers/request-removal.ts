@@ -13,7 +13,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
-  /** The targets to ask. Null selects all targets on the list. */
+  /** The data brokers to contact. Null selects all of them. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
   readonly language: MailLanguage;

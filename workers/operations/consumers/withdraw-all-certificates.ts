@@ -71,10 +71,10 @@ export interface BulkWithdrawal {
 }
 
 /**
- * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`), and ends the person's shares
- * there and those that others made with their address. Returns `unauthorized` if the account no longer exists, and `cert_not_found` if the
- * business has no record that names the person. Throws if a shard is
- * unavailable; a repeated call continues the work.
+ * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`), and ends the person's
+ * shares there, and those that others created with their address. Returns `unauthorized` if the account no longer exists, and
+ * `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated call continues the
+ * work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,

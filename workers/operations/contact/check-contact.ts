@@ -17,7 +17,7 @@ export interface ContactQuery {
 
 export interface ContactCheck extends ContactVerdict {
   readonly basis: readonly ContactBasis[];
-  /** Whether the person has older records that were not judged. */
+  /** Whether the person has older records that were not checked. */
   readonly isTruncated: boolean;
   readonly checkedAt: Instant;
 }

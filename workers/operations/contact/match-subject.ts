@@ -29,7 +29,7 @@ const noMatch: SubjectComparison = { email: null, phone: null };
  * Compares an email address and phone number with the certificate's. Available to the issuer, and to businesses that the issuer has linked
  * to a name on the certificate. A caller's own business name is never used, because a caller can choose any name. Each call is recorded in
  * the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20 mismatches per
- * certificate, caller and day (UTC), so that contact details cannot be guessed.
+ * certificate and caller per UTC day, so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,

@@ -7,11 +7,11 @@ import type { IntakeDependencies } from "./dependencies.ts";
 
 export type IntakeTarget = "database" | "journal";
 
-const countTimeoutMs = 300; // a journal that is silent for this long counts as empty, so that it cannot delay a healthy database
+const countTimeoutMs = 300; // a journal that does not respond for this long is treated as empty, so that it cannot delay a healthy database
 
 /**
- * Chooses by the state of this isolate, and asks the journal only if nothing recent is known. Then, a repeat of a submission that another
- * isolate journaled a moment ago finds it. Never rejects.
+ * Chooses based on this isolate's state, and asks the journal only if there is no recent information. A repeated submission then finds the
+ * one that another isolate has just journaled. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, clientId: ClientId): Promise<IntakeTarget> => {
   const journal = journalOfClient(clientId);

@@ -1,4 +1,4 @@
-// Writes a submission to its database or, while that is silent, to the journal.
+// Writes a submission to its database or, while the database does not respond, to the journal.
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import type { JournalEntry, KeyedReceipt } from "../../../durable-objects/intake-journal/entry.ts";
@@ -37,9 +37,9 @@ const journalSubmission = async <T>(
 };
 
 /**
- * Returns once the submission is stored durably. Every answer of the database counts, also a refusal: it is thrown. Only a database that
- * does not answer in time, or that was reset or overloaded, leads to the journal. It may still commit the batch later. That is harmless,
- * because the journal holds the same rows. Throws an outage if the submission could not be stored in either place.
+ * Returns once the submission is stored durably. If the database responds, its response is final, and an error is thrown. The submission is
+ * journaled only if the database does not respond in time, or was reset or overloaded. The database may still commit the batch later, which
+ * is harmless, because the journal holds the same rows. Throws an outage if the submission could not be stored in either place.
  */
 export const commitOrJournal = async <T>(services: IntakeDependencies, write: SubmissionWrite<T>): Promise<WrittenSubmission<T>> => {
   const { intakeState, clock, config } = services;

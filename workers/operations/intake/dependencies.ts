@@ -5,7 +5,7 @@ import type { IntakeJournal } from "../../../durable-objects/intake-journal/obje
 import type { Runtime, Stores } from "../dependencies.ts";
 
 export interface Intake {
-  /** How this isolate sees the databases that take in submissions. */
+  /** What this isolate knows about the databases that accept submissions. */
   readonly intakeState: IntakeState;
   readonly intakeJournal: (name: JournalName) => DurableObjectStub<IntakeJournal>;
 }

@@ -8,12 +8,12 @@ import { runIsolated } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
 
 const readTimeoutMs = 300;
-const placeTimeoutMs = 1_500; // one batch of the journal's, and the certificate's own
+const placeTimeoutMs = 1_500; // one for the journal's batch, and one for the certificate itself
 
-/** Only shards that exist have journals, so that made-up IDs cannot create objects. */
+/** Only existing shards have journals, so that made-up IDs cannot create objects. */
 const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
 
-/** Returns the published certificate from the journal. Returns null if the journal does not have it or does not answer. */
+/** Returns the published certificate from the journal, or null if the journal does not have it or does not respond. */
 const readJournal = async (services: IntakeDependencies, certId: CertId): Promise<PublishedCertificate | null> => {
   if (!hasJournal(services, certId)) return null;
   const published = await runIsolated(services, "intake journal", () =>
@@ -24,7 +24,7 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 
 /**
  * Runs `find`. If the database does not have the certificate, asks the journal, which places it first if it is waiting there, and runs
- * `find` again. Returns null only if neither has it. Throws an outage if one of them does not answer.
+ * `find` again. Returns null only if neither has it. Throws an outage if one of them does not respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();
@@ -34,8 +34,8 @@ export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertI
 };
 
 /**
- * Finds a certificate to publish. While the database is away, the journal is asked first and answers with `fromJournal`; otherwise it
- * works like `findOrPlace`. Returns null only if the database has answered, and never on the journal's word alone.
+ * Finds a certificate to publish. While the database does not respond, the journal is asked first, and `fromJournal` converts what it
+ * returns; otherwise, this works like `findOrPlace`. Returns null only if the database has responded, and never based on the journal alone.
  */
 export const findWhileAway = async <T>(
   services: IntakeDependencies,

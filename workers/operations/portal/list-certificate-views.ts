@@ -15,7 +15,7 @@ export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
   /** When the person's details are erased. */
   readonly retentionUntil: Instant;
-  /** When its issuance entered the audit log; null until then. */
+  /** When the audit log recorded the issuance; null until then. */
   readonly loggedAt: Instant | null;
   readonly views: readonly PageView[];
   /** Number of stored views on all pages. */
@@ -26,7 +26,7 @@ export interface CertificateViewPage {
 
 /**
  * Returns a certificate and one page of views of its public page, newest first, in two database calls. Views contain IP addresses, so the
- * read is audited before this returns. Can return `cert_not_found`, also for another business's certificate.
+ * read is audited before this returns. Can return `cert_not_found`, including for another business's certificates.
  */
 export const listCertificateViews = async (
   services: PortalWriteDependencies,

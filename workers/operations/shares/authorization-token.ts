@@ -13,7 +13,7 @@ import type { Stores } from "../dependencies.ts";
 interface TokenContent {
   readonly requestedScope: RequestedScope;
   readonly issuedAt: Instant;
-  /** What showed that the request came from the business; null if nothing did. */
+  /** Evidence that the request came from the business; null if there is none. */
   readonly evidence: RequestEvidence | null;
 }
 

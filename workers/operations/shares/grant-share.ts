@@ -31,7 +31,7 @@ export interface GrantRequest {
   /** Null if the given text is not a client ID. */
   readonly clientId: ClientId | null;
   readonly origin: string;
-  /** What showed that the request came from the business. */
+  /** Evidence that the request came from the business. */
   readonly requestEvidence: RequestEvidence;
   readonly scope: readonly ContactKey[];
   readonly purpose: string;

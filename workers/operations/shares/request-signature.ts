@@ -5,7 +5,7 @@ import { hourMs, type Instant } from "../../../core/time.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
 
-/** Long enough to redirect a person from a page that was left open; the person then has the time of the sheet itself. */
+/** Long enough to redirect a person from a page that was left open. After that, the sheet's own time limit applies. */
 export const signatureLifetimeMs = hourMs;
 
 const signaturePattern = /^rs_(\d{1,15})\.([A-Za-z0-9_-]{43})$/;

@@ -4,10 +4,10 @@ import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Evidence that only the arrival of the browser shows, so that the cookie has to remember it for the later steps. */
+/** Evidence that is available only when the browser arrives, so the cookie must store it for the later steps. */
 export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
 
-/** A browser, with the evidence that its requests came from the business that they name, by the key of the request. */
+/** A browser, and the evidence that each of its requests came from the business in the request, by request key. */
 export interface SheetBrowser {
   readonly id: string;
   readonly evidence: readonly (readonly [requestKey: string, evidence: ArrivalEvidence])[];
@@ -18,7 +18,7 @@ const maxRequests = 5;
 export const findArrivalEvidence = ({ evidence }: SheetBrowser, requestKey: string): ArrivalEvidence | null =>
   evidence.find(([key]) => key === requestKey)?.[1] ?? null;
 
-/** Replaces what is known about the request. */
+/** Replaces the evidence for the request. */
 export const withArrivalEvidence = (browser: SheetBrowser, requestKey: string, evidence: ArrivalEvidence): SheetBrowser => ({
   ...browser,
   evidence: [...browser.evidence.filter(([key]) => key !== requestKey), [requestKey, evidence]],

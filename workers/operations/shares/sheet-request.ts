@@ -39,8 +39,8 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
 };
 
 /**
- * Returns what shows that the request came from the business, the strongest first; null if nothing does. Anyone can write a link with the
- * business's client ID, a purpose and a disclosure, so without evidence no decision is offered or accepted.
+ * Returns the strongest evidence that the request came from the business, or null if there is none. Anyone can create a link with the
+ * business's client ID, a purpose and a disclosure, so without evidence, no decision is offered or accepted.
  */
 export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): RequestEvidence | null => {
   const arrival = findArrivalEvidence(browser, key);
@@ -49,8 +49,9 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * True if the decision may return by redirect: the return URL is valid, and the business named it itself or this browser came from its
- * origin. An answered message shows only that the page that opened the sheet made the request, so the answer goes to that page.
+ * True if the decision may return by redirect: the return URL is valid, and the business registered or signed it, or this browser came from
+ * its origin. A reply to the sheet's message proves only that the page that opened the sheet made the request, so the result goes to that
+ * page.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);

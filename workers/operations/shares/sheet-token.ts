@@ -1,4 +1,4 @@
-// Tokens for the consent sheet. They are bound to the request, browser and person, and hold the evidence that the request came from the
+// Tokens for the consent sheet. They are bound to the request, browser and person, and contain the evidence that the request came from the
 // business.
 import { shardOfId } from "../../../core/ids.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
@@ -35,10 +35,7 @@ export const createSheetToken = (
   );
 };
 
-/**
- * `foreign`: not created for this request, browser and person. `expired`: older than ten minutes. Otherwise the evidence that the token
- * holds.
- */
+/** `foreign`: not created for this request, browser and person. `expired`: older than ten minutes. Otherwise, the evidence in the token. */
 export const verifySheetToken = async (
   services: ReadDependencies,
   sheet: SheetRequest,

@@ -1,4 +1,4 @@
-// POST /v1/share/requests: signs a share request for a business's server, so that a link to the consent sheet counts as the business's own.
+// POST /v1/share/requests: signs a share request for a business's server, so that the consent sheet accepts the link as the business's own.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

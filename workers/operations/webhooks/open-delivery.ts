@@ -21,7 +21,7 @@ export interface OpenedDelivery {
   readonly event: StoredEvent;
   /** The body of the request, the same in each attempt. Without its `data` if that is withheld. */
   readonly requestBody: string;
-  /** True if the event has shared details, and they and everything that could repeat them are left out. */
+  /** True if the event has shared details. The details, and anything else that could contain them, are then left out. */
   readonly isWithheld: boolean;
   /** Newest first. */
   readonly attempts: readonly OpenedAttempt[];

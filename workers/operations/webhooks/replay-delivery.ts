@@ -24,8 +24,8 @@ const findReplaySource = async (services: EventSequences, businessId: BusinessId
 
 /**
  * Resends a past event to its endpoint with a new signature. Success completes the delivery; failure leaves it unchanged. Returns
- * `not_found`, `share_inactive` for an update to a share that is no longer active, and `rate_limited` for a host that has not answered the
- * business with 2xx yet.
+ * `not_found`, `share_inactive` for an update to a share that is no longer active, and `rate_limited` for a host that has not returned a
+ * 2xx status for the business yet.
  */
 export const replayDelivery = async (
   services: WebhookDependencies,

@@ -43,7 +43,7 @@ const parseWebhookUpdate = async (
 /**
  * Changes an endpoint once the change is in the audit chain. For a new URL, the audit entry contains only its hash. Records nothing if all
  * properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists` if another endpoint has
- * the new URL. Only if that endpoint is created in the same moment does the audit entry stay although nothing changed.
+ * the new URL. If that endpoint is created at the same moment, the audit entry remains even though nothing changed.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

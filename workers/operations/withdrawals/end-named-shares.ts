@@ -1,5 +1,5 @@
-// Ends a person's shares when they withdraw everything from a business or from all: their own, and those that others made with their
-// address. Anyone can enter a stranger's address among their contact fields, so only the holder's word counts for it.
+// Ends a person's shares when they withdraw everything from a business or from all: their own, and those that others created with their
+// address. Anyone can enter a stranger's address as a contact field, so only the owner of the address decides about it.
 import type { Database } from "../../../storage/database.ts";
 import type { AccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { isOutdatedShare } from "../../../storage/share-changes.ts";

@@ -59,13 +59,13 @@ export const locateTargetRecord = async (
 
 /**
  * Withdraws after the person was verified. If recipients are named, withdraws only from them; otherwise withdraws the whole certificate.
- * Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that hold it, whoever
- * made them. Can return `already_revoked` and `invalid_request`.
+ * Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that contain it,
+ * regardless of who created them. Can return `already_revoked` and `invalid_request`.
  */
 export const withdrawVerified = async (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
-  /** The address that the person proved. With a manage link, the first one on the certificate; null if there is none. */
+  /** The address that was verified. With a manage link, the first address on the certificate; null if there is none. */
   { method, addressIndex }: { readonly method: PersonMethod; readonly addressIndex: string | null },
   { scope, entities, language }: PersonWithdrawal,
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
@@ -82,7 +82,7 @@ export const withdrawVerified = async (
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
-  // What fails or does not fit is finished by the minute job.
+  // The job that runs every minute finishes what fails or does not fit.
   await runIsolated(services, "shares of a withdrawal", async () => {
     const { isDone } = await endNamedShares(services, located.db, work);
     if (isDone) await finishAccountWithdrawal(located.db, work).run();

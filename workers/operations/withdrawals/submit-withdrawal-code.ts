@@ -10,9 +10,9 @@ import { verifyWithdrawalCode, type WithdrawalByCode } from "./withdraw-by-code.
 import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 
 export interface CodeSubmissionResult {
-  /** False if the person first has to choose between this certificate and all of them. */
+  /** False if the person must first choose between this certificate and all certificates. */
   readonly isWithdrawn: boolean;
-  /** The token of the link in the same email. From here on, this token instead of the code proves control of the email address. */
+  /** The token of the link in the same email. From here on, this token proves control of the email address instead of the code. */
   readonly token: string;
 }
 

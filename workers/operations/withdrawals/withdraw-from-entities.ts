@@ -1,4 +1,4 @@
-// Withdraws consent for individual recipients of a certificate. Withdrawing for the last one withdraws the whole certificate.
+// Withdraws consent for individual recipients of a certificate. Withdrawing consent for the last one withdraws the whole certificate.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { commit } from "../../../storage/commit.ts";

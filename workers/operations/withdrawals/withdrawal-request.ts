@@ -1,4 +1,4 @@
-// The input and result types with which all withdrawal methods call the operations that commit the withdrawal.
+// The input and result types of the operations that commit withdrawals, which all withdrawal methods call.
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";

@@ -95,7 +95,7 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   );
 };
 
-/** Shares that other people made with the person's address, as an item in a list of consents. `businessId` links to the business. */
+/** Shares that other people created with the person's address, as an item in a list of consents. `businessId` links to the business. */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -143,7 +143,7 @@ const describeCertificateStatus = (view: AppView, status: CertificateStatus, cea
   return { tone: isWaiting ? "caution" : "plain", icon: isWaiting ? "clock-alert" : "circle-minus", text: messages.withdrawn };
 };
 
-/** Until when contact must end, while that day has not passed. */
+/** The day by which contact must end, until that day has passed. */
 const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy }) => {
   const { messages, language, now } = useAppView();
   return ceaseBy == null || now > ceaseBy ? null : (

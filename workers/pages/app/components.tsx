@@ -145,7 +145,7 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppVie
   return { tone: "plain", icon: "circle-minus", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
-/** The status of a share, and the fact that a person needs with it. */
+/** The status of a share, and the related fact that the person needs to know. */
 export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   const view = useAppView();
   const { messages, language, now } = view;

@@ -232,14 +232,14 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
 };
 
-/** The records of one business that name the person. There is at least one. */
+/** The records of one business that name the person, of which there is at least one. */
 interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
   readonly shares: readonly Share[];
   readonly certificates: NamingCertificatePage;
   readonly activeCertificateCount: number;
-  /** Shares that other people made with the person's address. */
+  /** Shares that other people created with the person's address. */
   readonly activeOthersShares: number;
 }
 

@@ -50,7 +50,7 @@ type TypedValues = ReadonlyMap<ContactKey, string>;
 interface DetailsPageData {
   readonly fields: ContactFields;
   readonly shares: readonly Share[];
-  /** Set if the page is the response to a refused form. */
+  /** Set if the page is the response to a form that was refused. */
   readonly typed?: TypedValues;
   readonly invalidField?: string;
   readonly undo: { readonly until: Instant } | null;

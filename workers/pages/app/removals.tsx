@@ -1,4 +1,4 @@
-// /app/removals: requests to data brokers to remove a person, their results, and the signed affidavit.
+// /app/removals: requests to data brokers to delete a person's data, their results, and the signed affidavit.
 import { cutText } from "../../../core/cut-text.ts";
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
@@ -126,7 +126,7 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
   );
 };
 
-/** A new request is not available: why, and how to get it. */
+/** Explains why a new request is not available, and how to get access. */
 const RemovalsUnavailable: FC<{ reason: UnavailableReason; isFirst: boolean }> = ({ reason, isFirst }) => {
   const { removals } = getAccountMessages(useAppView());
   const isSold = reason === "not_on_plan";

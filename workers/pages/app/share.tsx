@@ -431,7 +431,7 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
   return c.redirect(sharePath(share), 303);
 };
 
-/** Renews only when the button was pressed: `check` is sent by the Enter key (enter-button.tsx), which shows the form again. */
+/** Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), which shows the form again. */
 const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
   const { c, services, person, form } = request;
   const { share } = ownShare;

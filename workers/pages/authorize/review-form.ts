@@ -1,4 +1,4 @@
-// What the person chose and typed in the review of the consent sheet, and whether it can be decided on.
+// What the person chose and typed on the consent sheet's review step, and whether it is complete enough to submit.
 import {
   findInvalidKeys,
   filterKeysInGroup,
@@ -17,7 +17,7 @@ const fieldPrefix = "field.";
 
 export const fieldName = (key: ContactKey): string => `${fieldPrefix}${key}`;
 
-/** Address parts that many people do not have; they may stay blank even if the request marks them as needed. */
+/** Address parts that many people do not have; they may stay blank even if the request marks them as required. */
 export const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
 
 /** The part of a posted form that shows the same review again. */

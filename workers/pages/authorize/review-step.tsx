@@ -98,7 +98,7 @@ const FieldPair: FC<{ review: Review; keys: readonly ContactKey[] }> = ({ review
 
 const groupIcons = { email: "mail", phone: "phone", address: "map-pin", name: "user" } as const satisfies Record<FieldGroup, IconName>;
 
-/** A group that the business needs: its saved values, and an input for each missing one. */
+/** A group that the business requires: its saved values, and an input for each missing one. */
 const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group }) => {
   const { shownFields, view } = review;
   const { messages, language } = view;
@@ -133,7 +133,7 @@ const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group 
   );
 };
 
-/** A group with a box, which only the person ticks. Its missing values are typed below it. */
+/** A group with a checkbox that only the person can select. Its missing values are typed below it. */
 const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean }> = ({ review, group, hasNeeded }) => {
   const { shownFields, choices, view } = review;
   const { messages, language } = view;
@@ -235,8 +235,8 @@ const TestPersonChoice: FC<{ review: Review }> = ({ review: { view, choices } })
 };
 
 /**
- * Only a press of the consent button posts to the address that decides: the form itself posts to the review, and so does the button that
- * browsers press for the Enter key.
+ * Only the consent button posts to the URL that records the decision. The form itself posts to the review, and so does the button that
+ * browsers activate for the Enter key.
  */
 export const reviewStepPage = (view: SheetView, step: ReviewStep): Page => {
   const { token, email, activeShares, isEditing, isEmpty } = step;

@@ -123,8 +123,8 @@ const getRequestSearch = (c: Context<AppEnv>): string => {
 };
 
 /**
- * Finds what this arrival shows about the request. Only the first load of the sheet has the page's referrer, and a signature expires, so the
- * cookie remembers them for the later steps.
+ * Finds the evidence for the request that this page load provides. Only the first load of the sheet has the page's referrer, and a
+ * signature expires, so the cookie stores the evidence for the later steps.
  */
 const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signature: string | undefined): Promise<ArrivalEvidence | null> => {
   if (await isSignedRequest(c.var.services, sheet, signature)) return "request_signature";
@@ -134,7 +134,7 @@ const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signatur
 const saveBrowser = async (c: Context<AppEnv>, browser: SheetBrowser): Promise<void> =>
   setCookie(c, browserCookie, await serializeSheetBrowser(c.var.services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
 
-/** Resolves the request whether or not anything shows that it came from the business. */
+/** Resolves the request whether or not there is evidence that it came from the business. */
 const resolveSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const { services } = c.var;
   const parsed = authorizeQuerySchema.safeParse(
@@ -168,7 +168,7 @@ const renderUnconfirmed = async (c: Context<AppEnv>, { sheetRequest, browser, vi
   return renderPage(c, 403, () => unconfirmedPage(view, token));
 };
 
-/** Says so before anything is asked if nothing shows that the request came from the business. */
+/** If there is no evidence that the request came from the business, says so before asking for anything. */
 const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const opened = await resolveSheet(c);
   if (opened instanceof Response) return opened;
@@ -262,7 +262,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
   return redirectToSheet(c);
 };
 
-/** Sends another code to the same address. The limit for codes applies, so a code of the last minute stays the newest. */
+/** Sends another code to the same address. The limit for codes applies, so a code from the last minute stays the newest one. */
 const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   if (email === null) return redirectToSheet(c);
@@ -295,8 +295,8 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 };
 
 /**
- * The page script has received an answer from the window that opened the sheet. The token shows that this browser loaded the sheet for this
- * request; the browser names the origin of the answer, and it must be the one that the request names.
+ * The page script has received a reply from the window that opened the sheet. The token proves that this browser loaded the sheet for this
+ * request. The browser states the reply's origin, which must be the origin in the request.
  */
 const handleOpenerConfirmed = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTHORIZE_PER_IP");

@@ -1,4 +1,4 @@
-// The frame of every step of the consent sheet: who is asking on top, the content, and two equal answers at the bottom.
+// The frame of every step of the consent sheet: the requester at the top, then the content, and two buttons of the same size at the bottom.
 import type { Child, FC } from "hono/jsx";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import { appMessages } from "../i18n/app.ts";
@@ -109,7 +109,7 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
   </a>
 );
 
-/** The two answers of a step, the same size and always in the same place. */
+/** The two buttons of a step, which are the same size and always in the same place. */
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
 /** Links to the business's verified website, regardless of who made the request. */
@@ -120,8 +120,8 @@ export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages 
 );
 
 /**
- * What a person needs to decide. If the answer can only go to the window that opened the sheet, the page script has to send it: without
- * scripts the page says so and asks nothing.
+ * What a person needs to decide. If the result can only go to the window that opened the sheet, the page script has to send it. Without
+ * scripts, the page says so and does not ask for anything.
  */
 export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, children }) => {
   const { returnUrl, request, messages } = view;

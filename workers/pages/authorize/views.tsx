@@ -163,8 +163,8 @@ export const codeStepPage = (
   );
 
 /**
- * Nothing shows that the request came from the business, so nothing is asked. The page script confirms the window that opened the sheet, if
- * there is one, by sending the form.
+ * There is no evidence that the request came from the business, so the page does not ask for anything. The page script confirms the window
+ * that opened the sheet, if there is one, by sending the form.
  */
 export const unconfirmedPage = (view: SheetView, token: string): Page => {
   const { request, search, messages } = view;
@@ -211,7 +211,7 @@ const ResultPage: FC<{ isDone?: boolean; heading: Child; answers?: Child; childr
   </>
 );
 
-/** Confirms the share. This page is the only place that holds the code until the opener has received it. */
+/** Confirms the share. Until the opener has received the code, only this page contains it. */
 export const grantedPage = (view: SheetView, share: Share, code: string, email: string | null): Page => {
   const { request, returnUrl, messages, language } = view;
   const host = getOriginHost(request);

@@ -23,7 +23,7 @@ if (sheet !== null) {
     if (event.origin !== origin || event.source !== opener || opener === null) return;
     const { type, state: messageState } = (event.data ?? {}) as { readonly type?: unknown; readonly state?: unknown };
     if (messageState !== state) return;
-    // The page answers only a state that it created itself, so the answer shows that the request is its own. An empty state shows nothing.
+    // The page replies only to a state that it created itself, so its reply proves that it made the request. An empty state proves nothing.
     if (type === "svc:hello" && confirmation !== null && state !== "" && !isConfirmed) {
       isConfirmed = true;
       (confirmation.elements.namedItem("opener_origin") as HTMLInputElement).value = event.origin;

@@ -1,5 +1,5 @@
-// The documentation: copy buttons, a navigation drawer that closes when a link in it leads to a part of the same page, and a mark on the
-// part in view in "On this page". Without scripts, a press beside the drawer closes it.
+// The documentation: copy buttons, a navigation drawer that closes when a link in it leads to a part of the same page, and a highlight in
+// "On this page" for the part in view. Without scripts, a click outside the drawer closes it.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");

@@ -1,5 +1,5 @@
 // Follows a list: fetches the page every five seconds while it is visible and replaces the list. Stops after ten minutes. A list of events
-// has a button that starts and stops it; an element with `data-follows` is followed from the start. Without scripts, the page has a link
+// has a button that starts and stops this; an element with `data-follows` is refreshed from the start. Without scripts, the page has a link
 // that reloads it.
 import "./copy.ts";
 import { addIcons } from "./live/add-icons.ts";
@@ -22,7 +22,7 @@ const refresh = async (id: string): Promise<boolean> => {
   return true;
 };
 
-/** Returns a function that stops following. `onEnd` is called if following ends by itself. */
+/** Returns a function that stops following. `onEnd` is called if following ends without a call to this function. */
 const follow = (id: string, onEnd: () => void): (() => void) => {
   const endsAt = Date.now() + maxPollingMs;
   const stop = (): void => clearInterval(timer);

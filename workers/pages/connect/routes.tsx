@@ -184,7 +184,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   return redirectToConnect(c, { as: realm });
 };
 
-/** Sends another code to the same address. The limit for codes applies, so a code of the last minute stays the newest. */
+/** Sends another code to the same address. The limit for codes applies, so a code from the last minute stays the newest one. */
 const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c, pendingConnectCookie);
   if (email === null) return redirectToConnect(c);

@@ -1,4 +1,4 @@
-// Pages for connecting an agent to an account. They do not load scripts, and they always keep a client's text apart from ours.
+// Pages for connecting an agent to an account. They do not load scripts, and they always keep a client's text separate from ours.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -149,7 +149,7 @@ export const codeStepPage = (
     error,
   );
 
-/** For a person whose address is invited to a business but has not joined it, so there is no account to connect yet. */
+/** For a person who has been invited to a business but has not joined it, so that there is no account to connect yet. */
 export const invitedPage = ({ messages, search }: ConnectView): Page =>
   noticePage(
     messages.invited,

@@ -1,4 +1,4 @@
-// The first page, the not-found page and the start of a withdrawal. The first two list everything a visitor can do here.
+// The home page, the not-found page and the start of a withdrawal. The first two list everything a visitor can do here.
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
 import { productName } from "../shared/brand.ts";
@@ -94,7 +94,7 @@ const CheckForm: FC<{ landing: LandingContext }> = ({ landing }) => {
   );
 };
 
-/** What the example shows; a business and a fingerprint that do not exist. */
+/** The content of the example, with a fictional business and fingerprint. */
 const example = {
   business: "Acme Solar LLC",
   recordedAt: Date.UTC(2026, 10, 25, 22, 45),

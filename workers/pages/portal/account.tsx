@@ -230,7 +230,7 @@ const handleEndOtherSessions = async (request: PortalFormRequest): Promise<Respo
   return redirectTo(request, accountPath, ended > 0 ? "othersEnded" : undefined);
 };
 
-/** What concerns the member alone works whatever the business has paid. */
+/** Pages that concern only the member work regardless of the business's billing status. */
 const ownAction = (act: PageHandler<PortalFormRequest>) => authenticatedAction({ isReadOnly: true }, act);
 
 export const registerMemberAccountRoutes = (pages: Hono<AppEnv>): void => {

@@ -23,7 +23,7 @@ const isEntryType = (text: string): text is EntryType => Object.hasOwn(auditMess
 
 const describeType = (type: string): string => (isEntryType(type) ? auditMessages.types[type] : type);
 
-/** Who made the entry, in words. Records that are gone are described without a name. */
+/** Who made the entry, in words. Records that no longer exist are described without a name. */
 const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {
   const { actors } = auditMessages;
   if (actor === null) return actors.erased;

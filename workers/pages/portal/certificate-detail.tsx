@@ -288,7 +288,7 @@ const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null 
   );
 };
 
-/** "2 people, 1 bot". Kinds without a view are left out. */
+/** "2 people, 1 bot". Kinds without views are left out. */
 const describeOpenCounts = (people: number, programs: number): string =>
   Object.entries({ people, programs })
     .filter(([, count]) => count > 0)

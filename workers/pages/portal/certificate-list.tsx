@@ -113,7 +113,9 @@ const isFiltered = (filter: CertificateFilter): boolean => pathWithQuery("", fil
 
 type ListViews = Awaited<ReturnType<typeof getCertificateListViews>>;
 
-/** All, active and withdrawn. They keep the other filters; counts are of the whole list, so they show only without other filters. */
+/**
+ * All, active and withdrawn. They keep the other filters. The counts are for the whole list, so they are shown only without other filters.
+ */
 const StatusTabs: FC<{ filter: CertificateFilter; counts: ListViews["counts"] }> = ({ filter, counts }) => {
   const { pathInMode } = usePortalRequest();
   const hasOtherFilters = isFiltered({ ...filter, status: null });
@@ -219,7 +221,7 @@ const FilterChips: FC<{ filter: CertificateFilter; total: number }> = ({ filter,
   );
 };
 
-/** The filters: in sight on a large screen, in a drawer on a phone. */
+/** The filters, which are visible on a large screen and in a drawer on a phone. */
 const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
   const active = filterNames.filter((name) => filter[name] !== null).length;
   const input = (name: (typeof filterNames)[number], type: "text" | "date", placeholder?: string, maxlength?: number) => (

@@ -1,4 +1,4 @@
-// The return URLs of a client: where a share request may return to without other evidence that the business made it.
+// The return URLs of a client: the URLs that a share request may return to without other evidence that the business made it.
 import type { Hono } from "hono";
 import { parseClientId, type ClientId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";

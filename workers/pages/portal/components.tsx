@@ -301,7 +301,7 @@ interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
   readonly hiddenValues?: Readonly<Record<string, string>>;
   readonly submitLabel: string;
   readonly submitIcon?: IconName;
-  /** Left of the button: what follows from the form, or who may send it. */
+  /** To the left of the button: what the form will do, or who may send it. */
   readonly footnote?: Child;
   readonly isPrimary?: boolean;
 }

@@ -21,11 +21,11 @@ interface Confirmation {
   readonly consequences: readonly (readonly [icon: IconName, text: string])[];
   /** The path of the form that acts. */
   readonly action: string;
-  /** The act, as a verb and a noun. */
+  /** The action, as a verb and a noun. */
   readonly confirmLabel: string;
-  /** What happens instead: "Keep key". Leads back to the parent page. */
+  /** The alternative, such as "Keep key". Leads back to the parent page. */
   readonly cancelLabel: string;
-  /** Replaces the red button for acts that delete nothing. */
+  /** Replaces the red button for actions that do not delete anything. */
   readonly look?: "primary";
   readonly hiddenValues?: Readonly<Record<string, string>>;
 }
@@ -67,7 +67,7 @@ export const renderConfirmation = (
     ),
   });
 
-/** Handles a page that asks for confirmation. Members who may not act get the reason instead. */
+/** Handles a page that asks for confirmation. Members who may not perform the action see the reason instead. */
 export const confirmationPage = (requiredRole: Role, show: PageHandler<PortalRequest>) =>
   authenticatedPage((request) => {
     const { business, role } = request.member;

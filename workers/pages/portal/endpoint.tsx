@@ -387,7 +387,7 @@ const handleEdit = async (request: PortalFormRequest, id: WebhookId): Promise<Re
   const input = readEndpointForm(request.form);
   if (!input.ok) return renderEdit(request, endpoint, toFormError(input));
   const { url, description, events } = input.value;
-  // Only what changed is sent, because the audit entry names it.
+  // Only the changed properties are sent, because the audit entry lists them.
   const changed = await updateWebhook(request.services, request.member, id, {
     ...(url !== endpoint.url && { url }),
     ...(description !== endpoint.description && { description }),

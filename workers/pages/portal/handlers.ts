@@ -63,7 +63,7 @@ interface ActionOptions {
    * server.
    */
   readonly isReadOnly?: true;
-  /** Leads to another business, so it must also work when this one may not be read. */
+  /** The form switches to another business, so it must also work when the current business may not be read. */
   readonly allowsInactiveAccount?: true;
   readonly memberLimit?: LimitName;
   readonly businessLimit?: LimitName;

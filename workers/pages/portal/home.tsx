@@ -24,7 +24,7 @@ interface StepAction {
   readonly to: string;
   readonly text: string;
   readonly isPublic?: true;
-  /** A page of live mode, also when the steps are read in test mode. */
+  /** A page in live mode, even if the steps are shown in test mode. */
   readonly isLive?: true;
 }
 

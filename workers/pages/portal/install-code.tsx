@@ -1,4 +1,4 @@
-// The code that installs a form on the business's side: the script tag, the same as JavaScript, and a request from a server. The tabs are
+// The code that a business adds to its page or server: the script tag, the same as JavaScript, and a request from a server. The tabs are
 // radio buttons, so they work without a script.
 import type { Child, FC } from "hono/jsx";
 import type { MappedPage } from "../../operations/integration/map-page.ts";
@@ -62,7 +62,7 @@ const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, l
   </p>
 );
 
-/** The client ID is read from the tag, so that all three name the same one. */
+/** The client ID is read from the tag, so that all three contain the same one. */
 const clientIdIn = (snippet: string): string => /data-client-id="([^"]+)"/.exec(snippet)?.[1] ?? "";
 
 export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = ({ built, input }) => {
@@ -74,7 +74,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <HighlightedCode text={built.snippet} language="html" />
     </Code>
   );
-  // A share button is a tag only; the person decides in a window of its own.
+  // For a share button, there is only the tag, because the person decides in a separate window.
   if (built.mode === "share") return <div class="code">{tag}</div>;
   return (
     <div class="code panels">

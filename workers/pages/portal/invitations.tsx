@@ -38,7 +38,7 @@ const signedIn = createSignedInHandlers({
   signedOutPath: "/portal/sign-in",
 });
 
-/** Returns the verified address with its index, by which its invitations are found. */
+/** Returns the verified address with its index, which is used to find the invitations. */
 const getVerifiedAddress = async ({ services, email }: InvitedRequest) => ({
   email,
   emailIndex: await services.vault.blindIndex("email", normalizeEmailAddress(email) ?? ""),

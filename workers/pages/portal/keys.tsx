@@ -43,7 +43,7 @@ const formTexts = {
   client: { title: keyMessages.newClient, footnote: keyMessages.newClientNote },
 } as const;
 
-/** The name of the input shows which of the two forms was posted. */
+/** The name of the input indicates which of the two forms was posted. */
 const NewCredentialForm: FC<{ kind: CredentialKind }> = ({ kind }) => {
   const { title, footnote } = formTexts[kind];
   return (

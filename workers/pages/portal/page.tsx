@@ -50,7 +50,7 @@ interface MemberPage extends RefusalDetails {
   readonly hasLiveUpdates?: boolean;
   /** Loads the script that prompts for a passkey instead of the one that copies. */
   readonly script?: "passkey.js";
-  /** For accounts that may not be read: there is no page to go to. */
+  /** For accounts that may not be read: there are no pages to navigate to. */
   readonly hidesNavigation?: true;
 }
 

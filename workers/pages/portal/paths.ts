@@ -55,6 +55,6 @@ export const livePaths: readonly string[] = [
   "/portal/businesses",
   accountPath,
 ];
-/** Pages that ask before an action. Members who may not act get the reason instead. */
+/** Pages that ask before an action. Members who may not perform the action see the reason instead. */
 export const confirmationPaths: readonly string[] = ["/portal/team/leave", "/portal/test/team/leave", "/portal/test/sandbox/reset"];
 export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => pathInEnvironment("sandbox", path));

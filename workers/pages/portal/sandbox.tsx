@@ -29,7 +29,7 @@ import { toFormError, toReader, redirectTo, type FormError, type PortalFormReque
 const sandboxMessages = messages.sandbox;
 const sandboxPath = "/portal/sandbox";
 
-/** "6 days"; the clock moves in days and can stand at a fraction of one after moves through the API. */
+/** "6 days". The clock moves in days here, but can be ahead by a fraction of a day after changes through the API. */
 const formatOffset = (offsetMs: number): string => {
   if (offsetMs === 0) return sandboxMessages.with;
   const days = Math.round((10 * offsetMs) / dayMs) / 10;

@@ -1,4 +1,4 @@
-// The business's profile and account settings: one card, form and change each, so that saving one never writes the others.
+// The business's profile and account settings: each has its own card and form, so that saving one never changes the others.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";

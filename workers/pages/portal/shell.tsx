@@ -58,7 +58,9 @@ const BusinessSwitcher: FC = () => {
   );
 };
 
-/** Finds a certificate, a share or a refused request by its ID. It is a POST so that the ID is in no URL before it is known. */
+/**
+ * Finds a certificate, a share or a refused request by its ID. It is a POST request, so that an ID of unknown kind does not get into a URL.
+ */
 const IdLookup: FC<{ id: string }> = ({ id }) => (
   <PostForm
     action="/portal/lookup"

@@ -1,5 +1,5 @@
 // /portal/sign-in/link: the page that the link in a member's sign-in email opens. Opening it changes nothing, because mail scanners open
-// links too: a press signs in, and only in the browser that asked for the email. Other browsers are asked for the code.
+// links too: the person signs in with a button, and only in the browser that requested the email. Other browsers are asked for the code.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { signInLinkPaths } from "../../operations/access/sign-in-link.ts";
@@ -17,7 +17,7 @@ import { CodeStep, codeSentTo, redirectSignedIn, renderStep, renderUnlessSignedI
 const { signIn: signInMessages } = messages;
 const linkPath = signInLinkPaths.business;
 
-/** The page that the link in a sign-in email opens, in the browser that asked for it. Only a press signs in. */
+/** The page that the link in a sign-in email opens in the browser that requested it. The person signs in only by selecting the button. */
 const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, error?: FormError): Promise<Response> =>
   renderPortalPage(c, {
     title: signInMessages.title,

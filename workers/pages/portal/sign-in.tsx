@@ -42,7 +42,7 @@ export interface SignInStep {
   readonly passkeyNext?: string;
   /** Below the card: where else to go. */
   readonly others?: Child;
-  /** Set if the page is the response to a refused form. */
+  /** Set if the page is the response to a form that was refused. */
   readonly form?: FormFields;
   readonly error?: FormError | undefined;
 }
@@ -191,7 +191,7 @@ const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Respo
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
-  // A member who proves their identity again is signed in all along, so the next page shows the answer.
+  // A member who verifies their identity again stays signed in, so the next page shows the result.
   const signedInPath = next === provePath ? pathWithQuery(next, { answer: c.req.query("answer") ?? null }) : next;
   return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };
@@ -232,7 +232,7 @@ const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Res
   return c.redirect(signInPathFor(next), 303);
 };
 
-/** Also for people who are only invited, who can have a business of their own. */
+/** Also available to people who have been invited but have not joined, because they can open their own business account. */
 const renderSignUp = async (c: Context<AppEnv>): Promise<Response> => {
   const session = await findPageSession(c);
   if (session instanceof Response) return session;

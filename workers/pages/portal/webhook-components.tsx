@@ -24,7 +24,7 @@ interface RecentTimeProps {
   readonly precision?: keyof typeof timeFormats;
   /** Names the day even if it is today. */
   readonly withDay?: boolean;
-  /** Follows the time: its zone, where no heading names it, and a remark. */
+  /** Shown after the time: the time zone, if no heading states it, and a note. */
   readonly suffix?: string;
 }
 
@@ -65,7 +65,7 @@ const hoursPerBar = 2;
 const barHeights = { a: 16, b: 24, o: 5 } as const;
 const stripHeight = 24;
 
-/** Attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that color does not speak alone. */
+/** Attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that color is not the only indicator. */
 export const AttemptStrip: FC<{ hours: readonly HourlyAttempts[] | null }> = ({ hours }) => {
   const { strip } = webhookMessages;
   const figures = toHourlyFigures(hours ?? [], usePortalRequest().now);

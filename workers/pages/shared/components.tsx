@@ -56,7 +56,7 @@ export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: clas
   </svg>
 );
 
-/** The mark and the name, linking to the first page. */
+/** The logo and the name, linking to the home page. */
 export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   <a class="brand" href={href}>
     <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
@@ -251,7 +251,7 @@ export const Notice: FC<{
   </div>
 );
 
-/** What is not there yet, how to get it, and one action. */
+/** States what will appear here, how to get it, and one action. */
 export const EmptyState: FC<{ icon: IconName; title: string; advice?: Child; action?: Child }> = ({ icon, title, advice, action }) => (
   <div class="empty">
     <Icon name={icon} />

@@ -1,5 +1,5 @@
 // Signing in with an email, shared by all surfaces: one form asks for the email address, the next for the code. In between, the email
-// address is sealed in a cookie. The email's link opens a page of the app or the portal that signs in after a press.
+// address is sealed in a cookie. The email's link opens a page of the app or the portal with a button that signs the person in.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
@@ -88,7 +88,10 @@ export const completeSignInElsewhere = async (
   return { fault: null, token: signed.value.token };
 };
 
-/** Signs in after a press on the page of an emailed link. Returns null if this browser did not ask for the link, or if it has expired. */
+/**
+ * Signs in when the person selects the button on an emailed link's page. Returns null if this browser did not request the link, or if it
+ * has expired.
+ */
 export const completeLinkSignIn = async (
   c: Context<AppEnv>,
   form: FormFields,

@@ -1,5 +1,5 @@
-// Links whose `#` a mail gateway has rewritten to `%23`. The fragment then arrives as part of the path. The browser is sent to the link as it
-// was meant. Nothing else happens: only a press on the page acts.
+// Links whose `#` a mail gateway has rewritten to `%23`. The fragment then arrives as part of the path. The browser is sent to the link as
+// it was meant. Nothing else happens until the person selects the button on the page.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../http/context.ts";
 

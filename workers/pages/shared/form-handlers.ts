@@ -27,14 +27,14 @@ export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id:
 
 /**
  * Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. Includes people who
- * are only invited. `deadlinesIn` is passed on to `authenticateSession`.
+ * have been invited but have not joined. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<AnySession | null | Response> => {
   const session = await findAnySession(c, deadlinesIn);
   return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
 };
 
-/** The same without people who are only invited: they have no account yet. */
+/** Does the same, but excludes people who have been invited but have not joined, because they have no account yet. */
 export const findPageSession = async (c: Context<AppEnv>): Promise<Session | null | Response> => {
   const session = await findAnyPageSession(c);
   return session instanceof Response || session?.realm !== "invited" ? session : null;

@@ -91,7 +91,7 @@ export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
 /** Too many actions by a signed-in account or for a business. */
 export const renderAccountRateLimited = createWaitPageRenderer("busy");
 
-/** The account has reached a storage limit, which makes room at the start of the next day. */
+/** The account has reached a storage limit, which resets at the start of the next day. */
 export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response> => {
   const seconds = String(getSecondsUntilTomorrow(c.var.services.clock()));
   c.header("Retry-After", seconds);

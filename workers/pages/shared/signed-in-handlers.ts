@@ -32,7 +32,7 @@ type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R
 
 interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
-  /** Begins the text that form tokens are derived from, so that a token of one realm is invalid in the other. */
+  /** The prefix of the text that form tokens are derived from, so that a token from one realm is invalid in the other. */
   readonly formTokenPrefix: string;
   /** The environment in which open deadlines are counted with the session, for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;

@@ -128,7 +128,7 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
     id: <Hash value={certificate.id} bound="cert_id" />,
   };
   if (certificate.subjectErasedAt !== null) {
-    // A form cannot help: without stored details, the person cannot be verified.
+    // A form would not help, because the person cannot be verified without stored details.
     return (
       <>
         <p>

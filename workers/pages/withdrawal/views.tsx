@@ -102,7 +102,7 @@ const WithdrawalConsequences: FC = () => {
   );
 };
 
-/** Two answers of the same size: back to the certificate, or withdraw. */
+/** Two buttons of the same size: back to the certificate, or withdraw. */
 const WithdrawalAnswers: FC<{ certificate: WithdrawableCertificate }> = ({ certificate }) => {
   const { selectedLanguage, messages } = usePageContext();
   const back = withLanguage(`/c/${certificate.id}`, selectedLanguage);
