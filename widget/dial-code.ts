@@ -1,20 +1,20 @@
 // Phone numbers typed beside a country picker. The visitor types the number without its country code, because the picker shows the code. Read
 // alone, it would be another person's number in the business's country.
 
-/** How far around the control a picker is looked for. Real ones are within two elements; form builders add one or two. */
+/** How many elements above the control are searched for a picker. Pickers are usually within two elements; form builders add one or two. */
 const maxLevels = 4;
 
-// Only what can show the selected country, never the list of all countries.
+// Matches only elements that can show the selected country, never the list of all countries.
 const pickerSelector = 'select,input,button,[class*=selected],[class*=selection],[class*=dial],[class*=-code],[aria-selected="true"]';
 const inputNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
 const pickerNamePattern = /\biti|\bvti|flag|dial|prefix|country|(calling|phone|tel).?code/i;
 const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
-/** For elements that are not called a picker: nothing may follow the code, so "+1 guest" is none. */
+/** For elements that are not named as a picker: no text may follow the code, so "+1 guest" does not match. */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
 /**
  * Returns the number with the dial code of the picker beside its control, or the number as typed if it has a country code or there is no
- * picker. `others` are the form's other controls for contact details: a picker is not looked for beyond them.
+ * picker. `others` are the form's other controls for contact details: the search for a picker stops there.
  */
 export function addDialCode(control: HTMLInputElement, number: string, others: Element[]): string {
   if (/^\(?(\+|00)/.test(number)) return number;

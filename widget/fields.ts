@@ -38,7 +38,7 @@ export interface CollectedFields {
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
-  // The control of a country picker is no contact field, although a guess may take it for the country.
+  // A country picker's control is not a contact field, although it may be mistaken for the country.
   const others = found
     .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
     .map(({ control }) => control);
@@ -49,7 +49,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input counts only if it has the whole number.
+    // A hidden input is used only if it contains the complete number.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && !isPlausible(key, value))) continue;
     if (/phone|mobile/.test(key)) {
       best.set(key, {
@@ -74,7 +74,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
   return isTruncated ? { fields, fields_truncated: true } : { fields };
 }
 
-/** A form that asks for a mobile number beside another one has two numbers of the visitor. */
+/** A form that asks for a mobile number and another number contains two of the visitor's numbers. */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
   return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
 }
@@ -86,7 +86,7 @@ export interface IdentifiedControl {
   rank: number;
 }
 
-/** Yields the form's controls that contain a contact field, in document order. Reads no values. */
+/** Yields the form's controls that contain a contact field, in document order. Does not read values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
   // `control.labels` searches the whole page for each control, which takes seconds in a form with thousands of them. The list is reversed,
   // so that a control's first label wins.

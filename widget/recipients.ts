@@ -44,7 +44,7 @@ function normalizeName(name: string): string {
 
 /**
  * Returns the text as one line without invisible characters, which the API refuses. An attribute that is wrapped in the page's source has
- * line breaks, and a pasted name can have a soft hyphen. Keeps the joiners and variation selectors that names and emoji consist of.
+ * line breaks, and a pasted name can have a soft hyphen. Keeps the joiners and variation selectors that names and emoji need.
  */
 export function toLine(text: string): string {
   const line = text.replace(/\s*[\t-\r\u2028\u2029]\s*/g, " ");

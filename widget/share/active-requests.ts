@@ -75,8 +75,8 @@ export function listenForSheetMessages(): void {
 }
 
 /**
- * Polls, because no event fires when a window is closed. A window that its opener policy has cut off looks closed as soon as its page
- * loads.
+ * Polls, because no event fires when a window is closed. A window that is disconnected by its opener policy looks closed as soon as its
+ * page loads.
  */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;

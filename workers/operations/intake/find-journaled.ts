@@ -8,7 +8,7 @@ import { runIsolated } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
 
 const readTimeoutMs = 300;
-const placeTimeoutMs = 1_500; // one for the journal's batch, and one for the certificate itself
+const placeTimeoutMs = 1_500; // long enough for one batch from the journal and for the certificate itself
 
 /** Only existing shards have journals, so that made-up IDs cannot create objects. */
 const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
