@@ -106,8 +106,11 @@ export interface DomainEvent {
   readonly payload: JsonObject;
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
-  /** The record is never deleted and contains everything that the statement consists of, so the statement is not stored separately. */
-  readonly isRebuiltFromRecord?: boolean;
+  /**
+   * Given if the record is never deleted and contains everything that the statement and the audit entry consist of: the salt of the entry,
+   * which is also in the record. Neither is stored separately then. Such an event has one chain.
+   */
+  readonly recordSalt?: string;
   /** The business that receives the public event; required if the table has a public event for the type. */
   readonly businessId?: BusinessId;
   /** Required with `businessId`, because events about sandbox records have their own sequence. */

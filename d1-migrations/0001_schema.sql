@@ -496,6 +496,8 @@ CREATE TABLE certificates (
   change_ord INTEGER NOT NULL,
   -- The page whose policies the certificate waits for.
   policy_page_id INTEGER REFERENCES policy_pages (ord),
+  -- The salt of the issuance's audit entry, if the entry is rebuilt from the certificate. NULL if it is in audit_entries.
+  audit_salt TEXT,
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
   CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
@@ -637,7 +639,7 @@ BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
   ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, counted, accepted_list_id,
   rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid,
-  submission_notes, change_ord
+  submission_notes, change_ord, audit_salt
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
@@ -1296,9 +1298,12 @@ CREATE TABLE changes (
   -- The time that the event shows, if it is not `at`.
   event_at INTEGER,
   event_data_sealed TEXT,
-  -- The ledger statement of a live issuance and its ledger. The certificate contains everything that the statement consists of.
+  -- The ledger statement and the audit entry of a live issuance. The certificate contains everything that they consist of.
   ledger_id TEXT,
-  statement TEXT
+  statement TEXT,
+  chain TEXT,
+  audit_log TEXT,
+  payload_hash TEXT
 ) STRICT;
 CREATE INDEX changes_sequence ON changes (sequence, ord) WHERE sequence IS NOT NULL;
 

@@ -1,20 +1,24 @@
 // Audit entries: for each committed change, one row for each audit chain that records it. A row is written in the same batch as the change
-// and is kept, because it contains the payload that the chain commits to. The audit logs read the entries with the change log.
-import { desc, eq, inArray, sql, type Column, type SQL } from "drizzle-orm";
+// and is kept, because it contains the payload that the chain commits to. The entry of a live issuance has no row: its change contains it
+// until the audit log has it, and afterward it is rebuilt from the certificate. The audit logs read the entries with the change log.
+import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
+import type { DrizzleD1Database } from "drizzle-orm/d1";
+import { unionAll } from "drizzle-orm/sqlite-core";
 import { hashAuditPayload } from "../core/audit/payload.ts";
 import type { CommittedPayload, PendingEntry } from "../core/audit/trail.ts";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
-import type { DomainEventType } from "../core/domain-events.ts";
-import type { ShardId } from "../core/ids.ts";
+import { buildIssuanceEntry, type IssuanceEntry, type IssuanceFacts } from "../core/certificates/issuance-entry.ts";
+import type { DomainEventType, EntityType } from "../core/domain-events.ts";
+import type { CertId, ShardId } from "../core/ids.ts";
 import { hourMs, type Instant } from "../core/time.ts";
 import type { ChangeReader } from "./change-reader.ts";
 import { isSetAside, lastChangeOrd, readerOffset } from "./changes.ts";
 import { batch, onPrimary, type Database, type Found } from "./database.ts";
 import { bulkInsert, excluded } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { allOf, jsonList, query } from "./query.ts";
-import { auditBatches, auditEntries, businesses, changeReaders, changes, shares } from "./schema.ts";
+import { allOf, existsIn, jsonList, query } from "./query.ts";
+import { auditBatches, auditEntries, businesses, certificates, changeReaders, changes, shares } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
@@ -35,14 +39,34 @@ export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: 
 
 const pendingFields = { ord, id, chain, type, entityType, entityId, at, payloadHash };
 
+/** The same for an issuance, whose change contains the entry. */
+const issuanceFields = {
+  ord: changes.ord,
+  id: changes.id,
+  chain: sql<string>`${changes.chain}`.as("chain"),
+  type: sql<DomainEventType>`${changes.type}`.as("type"),
+  entityType: sql<EntityType>`${changes.entityType}`.as("entity_type"),
+  entityId: changes.entityId,
+  at: changes.at,
+  payloadHash: sql<string>`${changes.payloadHash}`.as("payload_hash"),
+};
+
+/** Selects an audit log's entries of the changes for which a condition holds, oldest first. `ofChange` builds it for the column with the number. */
+const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
+  unionAll(
+    db
+      .select(pendingFields)
+      .from(auditEntries)
+      .where(allOf(ofChange(ord), eq(auditEntries.auditLog, auditLog))),
+    db
+      .select(issuanceFields)
+      .from(changes)
+      .where(allOf(ofChange(changes.ord), eq(changes.auditLog, auditLog), isNotNull(changes.payloadHash))),
+  ).orderBy(sql`ord`, sql`chain`);
+
 /** Lists an audit log's entries of these changes, oldest first. */
 const listAuditEntriesOf = (db: Database, auditLog: ShardId, ords: readonly number[]) =>
-  db
-    .select(pendingFields)
-    .from(auditEntries)
-    .where(allOf(inArray(ord, jsonList(ords)), eq(auditEntries.auditLog, auditLog)))
-    .orderBy(ord, chain)
-    .all();
+  selectAuditEntries(db, auditLog, (changeOrd) => inArray(changeOrd, jsonList(ords))).all();
 
 export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
@@ -56,13 +80,10 @@ export const createAuditReader = (
 ): ChangeReader<PendingAuditEntry> => ({
   name: getAuditReader(auditLog),
   maxPerPage,
-  selectUnread: (db, max) =>
-    db
-      .select(pendingFields)
-      .from(auditEntries)
-      .where(allOf(sql`${ord} > ${readerOffset(getAuditReader(auditLog))}`, eq(auditEntries.auditLog, auditLog)))
-      .orderBy(ord, chain)
-      .limit(max),
+  selectUnread: (db, max) => {
+    const offset = readerOffset(getAuditReader(auditLog));
+    return selectAuditEntries(db, auditLog, (changeOrd) => sql`${changeOrd} > ${offset}`).limit(max);
+  },
   listWorkOf: (db, exceptions) =>
     listAuditEntriesOf(
       db,
@@ -77,22 +98,33 @@ export const createAuditReader = (
   backoff,
 });
 
-/** Builds the condition that the audit log has the entry of the outer query. */
-export const isRecorded: SQL = sql`(${ord} <= ${readerOffset(auditReaderOf(auditEntries.auditLog))} and not ${isSetAside(auditReaderOf(auditEntries.auditLog), sql`cast(${ord} as text)`)})`;
+const isReadBy = (auditLog: SQL | Column, changeOrd: Column): SQL =>
+  sql`(${changeOrd} <= ${readerOffset(auditReaderOf(auditLog))} and not ${isSetAside(auditReaderOf(auditLog), sql`cast(${changeOrd} as text)`)})`;
 
-/** Selects when the audit log recorded the entry of the outer query. */
-export const recordedAtField = sql<Instant | null>`(${query
+/** Builds the condition that the audit log has the entry of the outer query. */
+export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
+
+/** Builds the condition that the audit log has the issuance of the certificate in the outer query. */
+export const isIssuanceRecorded: SQL = isReadBy(auditLogOf(certificates.businessId), certificates.changeOrd);
+
+/** Builds the condition that the change of the outer query contains an audit entry that the audit log does not have. */
+export const hasUnrecordedIssuance: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
+
+/** Selects when the audit log recorded the issuance of the certificate in the outer query. */
+export const issuanceRecordedAtField = sql<Instant | null>`(${query
   .select({ at: auditBatches.recordedAt })
   .from(auditBatches)
-  .where(allOf(eq(auditBatches.auditLog, auditEntries.auditLog), sql`${auditBatches.ord} >= ${ord}`))
+  .where(
+    allOf(sql`${auditBatches.auditLog} = ${auditLogOf(certificates.businessId)}`, sql`${auditBatches.ord} >= ${certificates.changeOrd}`),
+  )
   .orderBy(auditBatches.ord)
   .limit(1)})`;
 
+const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
+
 /** Builds the condition that an audit log of the list `j` has an entry that it has not read. */
-const hasUnread = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(auditEntries)
-  .where(allOf(sql`${ord} > ${readerOffset(auditReaderOf(sql`j.value`))}`, sql`${auditEntries.auditLog} = j.value`))}`;
+const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
+  or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
  * Returns which of these audit logs have entries to read in this shard. The others pass all changes, so that an idle log does not keep
@@ -199,19 +231,13 @@ export const listWaitingEntries = (
   db: Database,
   filter: { readonly auditLog: ShardId; readonly chainTag: string; readonly max: number },
 ): Lookup<readonly PendingEntry[]> => {
-  const waiting = db
-    .select({ type, entityType, entityId, at })
-    .from(auditEntries)
-    .where(
-      allOf(
-        sql`${ord} > ${readerOffset(getAuditReader(filter.auditLog))}`,
-        eq(auditEntries.auditLog, filter.auditLog),
-        eq(chain, filter.chainTag),
-      ),
-    )
-    .orderBy(ord)
-    .limit(filter.max);
-  return createLookup(db, [waiting], ([rows]) => rows);
+  const offset = readerOffset(getAuditReader(filter.auditLog));
+  const waiting = selectAuditEntries(db, filter.auditLog, (changeOrd) =>
+    allOf(sql`${changeOrd} > ${offset}`, eq(changeOrd === ord ? chain : changes.chain, filter.chainTag)),
+  ).limit(filter.max);
+  return createLookup(db, [waiting], ([rows]) =>
+    rows.map((row) => ({ type: row.type, entityType: row.entityType, entityId: row.entityId, at: row.at })),
+  );
 };
 
 /** Returns whether a record has any audit entry. Reads from the primary, to see a commit whose response was lost. */
@@ -220,24 +246,51 @@ export const hasAuditEntry = async (db: Database, recordId: string): Promise<boo
 
 const priorityTypes: DomainEventType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
 
+const issuanceFacts = {
+  auditSalt: certificates.auditSalt,
+  clientId: certificates.clientId,
+  fingerprint: certificates.fingerprint,
+  evidenceHash: certificates.evidenceHash,
+  environment: certificates.environment,
+  gpc: certificates.gpc,
+  capturedVia: certificates.capturedVia,
+  notes: certificates.submissionNotes,
+};
+
+/** Rebuilds the audit entry of an issuance from its certificate. Returns null if the entry is stored. */
+const rebuildIssuanceEntry = ({ auditSalt, ...facts }: IssuanceFacts & { readonly auditSalt: string | null }): IssuanceEntry | null =>
+  auditSalt === null ? null : buildIssuanceEntry(facts, auditSalt);
+
 /** Lists a certificate's audit entries of these types, up to `max`: issuance and withdrawals first, then the others, oldest first. */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
   filter: { readonly certId: string; readonly chainTag: string; readonly types: readonly DomainEventType[]; readonly max: number },
 ) => {
-  const rows = await db
-    .select({ id, type, payloadSealed, drained: isRecorded.mapWith(Boolean).as("drained") })
-    .from(auditEntries)
-    .where(allOf(eq(entityId, filter.certId), eq(chain, filter.chainTag), inArray(type, [...filter.types])))
-    .orderBy(desc(inArray(type, priorityTypes)), ord)
-    .limit(filter.max);
-  return Promise.all(
-    rows.map(async ({ payloadSealed: stored, ...row }) => ({
-      ...row,
-      committed: await openPayload(vault, filter.chainTag, row.id, stored),
-    })),
-  );
+  const issuanceType = "certificate.issued" satisfies DomainEventType;
+  const [issued, stored] = await batch(db, [
+    db
+      .select({ ...issuanceFacts, drained: sql<number>`${isIssuanceRecorded}`.as("drained") })
+      .from(certificates)
+      .innerJoin(businesses, eq(businesses.id, certificates.businessId))
+      .where(allOf(eq(certificates.id, filter.certId as CertId), eq(businesses.auditChain, filter.chainTag))),
+    db
+      .select({ id, type, payloadSealed, drained: sql<number>`${isRecorded}`.as("drained") })
+      .from(auditEntries)
+      .where(allOf(eq(entityId, filter.certId), eq(chain, filter.chainTag), inArray(type, [...filter.types])))
+      .orderBy(desc(inArray(type, priorityTypes)), ord)
+      .limit(filter.max),
+  ]);
+  const rebuilt = issued.flatMap(({ drained, ...facts }) => {
+    const entry = filter.types.includes(issuanceType) ? rebuildIssuanceEntry(facts) : null;
+    return entry === null ? [] : [{ id: entry.id, type: issuanceType, drained: drained === 1, committed: entry.committed }];
+  });
+  const opened = stored.map(async ({ payloadSealed: sealed, drained, ...row }) => ({
+    ...row,
+    drained: drained === 1,
+    committed: await openPayload(vault, filter.chainTag, row.id, sealed),
+  }));
+  return [...rebuilt, ...(await Promise.all(opened))].slice(0, filter.max);
 };
 
 /** Opens an entry's salt and payload, whether sealed or plain. Returns null after an erasure. */
@@ -253,6 +306,8 @@ const openPayload = async (vault: Vault, chainTag: string, entry: string, stored
 interface RecordedChange {
   readonly change_ord: number;
   readonly change_id: string;
+  readonly type: string;
+  readonly entity_id: string;
 }
 
 /**
@@ -272,5 +327,16 @@ export const listCommittedPayloads = (
     .where(allOf(inArray(ord, jsonList(recorded.map(({ change_ord }) => change_ord))), eq(chain, chainTag)));
   const openRow = async (row: { readonly id: string; readonly payloadSealed: string | null }) =>
     [row.id, await openPayload(vault, chainTag, row.id, row.payloadSealed)] as const;
-  return createLookup(db, [carried], async ([rows]) => new Map(await Promise.all(rows.filter((row) => known.has(row.id)).map(openRow))));
+  const issued = recorded.flatMap((row) => (row.type === "certificate.issued" ? [row.entity_id] : []));
+  const issuances = db
+    .select(issuanceFacts)
+    .from(certificates)
+    .where(inArray(certificates.id, jsonList(issued)));
+  return createLookup(db, [carried, issuances], async ([rows, certificateRows]) => {
+    const rebuilt = certificateRows
+      .flatMap((row) => rebuildIssuanceEntry(row) ?? [])
+      .map(({ id: of, committed }) => [of, committed] as const);
+    const opened = await Promise.all(rows.filter((row) => known.has(row.id)).map(openRow));
+    return new Map<string, CommittedPayload | null>([...rebuilt.filter(([of]) => known.has(of)), ...opened]);
+  });
 };

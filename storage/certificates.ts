@@ -1,9 +1,10 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, gt, inArray, isNull, or, sql, type SQL, type Placeholder } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNull, or, sql, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
 import type { IssuedCertificate } from "../core/certificates/issue.ts";
+import { deriveIssuanceChangeId } from "../core/certificates/issuance-entry.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published-certificate.ts";
 import { listEmailAddresses } from "../core/certificates/recognized-fields.ts";
 import { maskSubject } from "../core/certificates/subject.ts";
@@ -26,7 +27,7 @@ import {
   withdrawnEntitiesField,
 } from "./entity-withdrawals.ts";
 import { isConstraintViolation } from "./faults.ts";
-import { isRecorded, recordedAtField } from "./audit-entries.ts";
+import { isIssuanceRecorded, isRecorded, issuanceRecordedAtField } from "./audit-entries.ts";
 import { firstAnchorField, isIssuanceReceipt, isStoredIssuance, issuanceAnchorFields, toIssuanceAnchor } from "./anchors.ts";
 import { nextChangeOrd } from "./changes.ts";
 import { excluded } from "./inserts.ts";
@@ -362,15 +363,6 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
 /** Matches the audit entry for issuing the certificate in the outer query. */
 const isIssuanceEntry = allOf(eq(auditEntries.entityId, certificates.id), eq(auditEntries.type, "certificate.issued"));
 
-/** When the issuance of the certificate in the outer query entered the audit log; null until then. */
-const selectRecordedAt = (): SQL<Instant | null> => {
-  const entry = query
-    .select({ at: recordedAtField.as("at") })
-    .from(auditEntries)
-    .where(isIssuanceEntry);
-  return sql<Instant | null>`${entry}`;
-};
-
 const publishedFields = {
   id: certificates.id,
   businessId: certificates.businessId,
@@ -468,12 +460,12 @@ export const lookUpCustody = (
   db: Database,
   certId: CertId,
 ): Lookup<{ readonly retentionUntil: Instant; readonly loggedAt: Instant | null } | null> => {
-  const fields = { retentionUntil: certificates.retentionUntil, loggedAt: selectRecordedAt() };
+  const fields = { retentionUntil: certificates.retentionUntil, loggedAt: issuanceRecordedAtField };
   return createLookup(db, [db.select(fields).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row ?? null);
 };
 
 const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
-  return selectPublished(db, { loggedAt: selectRecordedAt() }).where(eq(certificates.id, certId)).prepare();
+  return selectPublished(db, { loggedAt: issuanceRecordedAtField }).where(eq(certificates.id, certId)).prepare();
 });
 
 /**
@@ -505,6 +497,7 @@ const selectOwnedById = (db: Database, { certId, businessId, environment }: Owne
     own: { retentionUntil, evidenceHash, subjectSealed, evidenceSealed },
     chain: businessChainFields,
     issuedEntry: sql<string | null>`${entered}`,
+    audit: { salt: certificates.auditSalt, isRecorded: isIssuanceRecorded.mapWith(Boolean) },
     sealed: { channel: withdrawals.channel, noteSealed: withdrawals.noteSealed, detailsSealed: ceaseAcknowledgements.detailsSealed },
   })
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
@@ -520,7 +513,7 @@ const selectOwnedById = (db: Database, { certId, businessId, environment }: Owne
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
   const row = await selectOwnedById(db, ref).get();
   if (row === undefined) return null;
-  const { own, chain, issuedEntry, sealed, ...rest } = row;
+  const { own, chain, issuedEntry, audit, sealed, ...rest } = row;
   const certificate = toPublishedCertificate(rest);
   const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
     own.subjectSealed === null ? null : vault.open(subjectContext(row.id, row.businessId), own.subjectSealed),
@@ -535,7 +528,7 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
     evidenceHash: own.evidenceHash,
     retentionUntil: own.retentionUntil,
     chain,
-    issuedEntry,
+    issuedEntry: audit.salt === null || !audit.isRecorded ? issuedEntry : deriveIssuanceChangeId(audit.salt),
     withdrawal,
     entitiesWithdrawn,
   };

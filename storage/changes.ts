@@ -1,6 +1,6 @@
 // The change log of a shard: one row for each committed change, in commit order. Readers do the work that follows from a change. Each reader
 // stores the last change it has read, and rows that all readers have passed are deleted. docs/internals/change-log.md explains the design.
-import { desc, eq, inArray, lte, sql, type SQL } from "drizzle-orm";
+import { desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -22,6 +22,9 @@ export const appendChanges = bulkInsert(changes, [
   "eventAt",
   "ledgerId",
   "statement",
+  "chain",
+  "auditLog",
+  "payloadHash",
 ]);
 
 /** The number of the newest change: in a batch, of the change that the batch has just appended. */
@@ -103,10 +106,10 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 };
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first, except those for which `isNeeded` is true. The change
+ * Deletes up to `max` changes that all of these readers have passed, oldest first, except those that match a condition of `needed`. The change
  * that the slowest reader has reached stays, so that its number is not used again and a database that was set back is noticed.
  */
-export const deletePassedChanges = (db: Database, readers: readonly string[], isNeeded: SQL, max: number) => {
+export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {
   // A ledger that is no longer configured keeps its position until its statements have been moved to the current ledger.
   const all = sql`(select value as reader from json_each(${JSON.stringify(readers)})
     union select ${changeReaders.reader} from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
@@ -114,7 +117,7 @@ export const deletePassedChanges = (db: Database, readers: readonly string[], is
   const passed = query
     .select({ ord: changes.ord })
     .from(changes)
-    .where(sql`${changes.ord} < ${slowest} and not (${isNeeded})`)
+    .where(sql`${changes.ord} < ${slowest} and not ${or(...needed)}`)
     .orderBy(changes.ord)
     .limit(max);
   return db.delete(changes).where(inArray(changes.ord, passed));

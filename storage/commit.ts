@@ -5,6 +5,7 @@ import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
 import { toBase64Url } from "../core/bytes.ts";
 import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
+import { deriveIssuanceChangeId } from "../core/certificates/issuance-entry.ts";
 import { toAuditPayload, domainEventRoutes, type DomainEvent, type DomainEventRoute } from "../core/domain-events.ts";
 import type { BusinessId } from "../core/ids.ts";
 import { refuse, type Refusal } from "../core/result.ts";
@@ -45,23 +46,27 @@ const getSequenceOf = (event: DomainEvent): string | null => {
   return getEventSequenceName(businessId, environment);
 };
 
-const toRecordedChange = async (vault: Vault, event: DomainEvent, anchor: AnchorRow | null): Promise<RecordedChange> => {
+const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<RecordedChange> => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;
   const about = { id: crypto.randomUUID(), type, entityType, entityId, at };
-  const change = {
-    ...about,
-    sequence: getSequenceOf(event),
-    eventAt: occurredAt,
-    ledgerId: anchor?.ledgerId ?? null,
-    statement: anchor?.statement ?? null,
-  };
   const entries = chains.map(async ({ tag, auditLog, content = event }) => {
     const payload = toAuditPayload(content);
     const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  return { change, entries: await Promise.all(entries) };
+  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null }; // in tables of their own
+  return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
+};
+
+/** Builds a change that contains its statement and its audit entry, because both can be rebuilt from the record afterward. */
+const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statement }: AnchorRow): RecordedChange => {
+  const { type, entityType, entityId, at, occurredAt = null, chains } = event;
+  const [{ tag: chain, auditLog }, ...others] = chains;
+  if (others.length > 0) throw new Error(`commit: ${type} is kept with its record and has two chains`);
+  const payloadHash = hashAuditPayload(salt, toAuditPayload(event));
+  const change = { id: deriveIssuanceChangeId(salt), type, entityType, entityId, at, sequence: getSequenceOf(event), eventAt: occurredAt };
+  return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash }, entries: [] };
 };
 
 /** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
@@ -95,17 +100,24 @@ export const buildDomainEventStatements = async (
   const statements = anchorRows.flatMap((row) => row ?? []);
   if (new Set(statements.map(({ statement }) => statement)).size < statements.length)
     throw new Error("commit: two domain events have the same anchor statement");
-  const isRebuilt = (at: number): boolean => domainEvents[at]?.isRebuiltFromRecord === true;
   const recorded = await Promise.all(
-    domainEvents.map((event, at) => toRecordedChange(services.vault, event, isRebuilt(at) ? (anchorRows[at] ?? null) : null)),
+    domainEvents.map((event, at) => {
+      const anchor = anchorRows[at] ?? null;
+      return event.recordSalt === undefined || anchor === null
+        ? toRecordedChange(services.vault, event)
+        : toChangeOfRecord(event, event.recordSalt, anchor);
+    }),
   );
-  const stored = anchorRows.flatMap((row, at) => (row === null || isRebuilt(at) ? [] : [{ ...row, back: countBack(at) }]));
+  const entries = recorded.flatMap(({ entries: own }, at) => own.map((entry) => ({ ...entry, back: countBack(at) })));
+  const stored = anchorRows.flatMap((row, at) =>
+    row === null || domainEvents[at]?.recordSalt !== undefined ? [] : [{ ...row, back: countBack(at) }],
+  );
   if (onlyIf !== undefined) {
     if (statements.length > 0 || domainEvents.some(hasPublicEvent))
       throw new Error("commit: a domain event with an anchor or a public event cannot have a condition");
-    return recorded.flatMap(({ change, entries }) => [
+    return recorded.flatMap(({ change, entries: own }) => [
       insertIf(db, changes, change, onlyIf),
-      ...entries.map((entry) => insertIf(db, auditEntries, { ...entry, ord: lastChangeOrd }, onlyIf)),
+      ...own.map((entry) => insertIf(db, auditEntries, { ...entry, ord: lastChangeOrd }, onlyIf)),
     ]);
   }
   return [
@@ -113,10 +125,7 @@ export const buildDomainEventStatements = async (
       db,
       recorded.map(({ change }) => change),
     ),
-    insertAuditEntries(
-      db,
-      recorded.flatMap(({ entries }, at) => entries.map((entry) => ({ ...entry, back: countBack(at) }))),
-    ),
+    ...(entries.length === 0 ? [] : [insertAuditEntries(db, entries)]),
     ...(stored.length === 0 ? [] : [insertAnchorStatements(db, stored)]),
   ];
 };

@@ -313,6 +313,7 @@ export const certificates = table(
     submissionNotes: json<SubmissionNotes>(),
     changeOrd: integer().notNull(),
     policyPageId: integer().references(() => policyPages.ord),
+    auditSalt: text(),
   },
   (t) => [
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
@@ -417,6 +418,9 @@ export const changes = table(
     eventDataSealed: text(),
     ledgerId: text(),
     statement: text(),
+    chain: text(),
+    auditLog: text().$type<ShardId>(),
+    payloadHash: text(),
   },
   (t) => [index("changes_sequence").on(t.sequence, t.ord).where(isNotNull(t.sequence))],
 );

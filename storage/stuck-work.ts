@@ -1,10 +1,10 @@
 // Counts work that should already be done, for operators.
-import { count, eq, inArray, isNotNull, lte, min, sql, type SQL } from "drizzle-orm";
+import { count, eq, inArray, isNotNull, lte, min, or, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn, notExistsIn } from "./query.ts";
-import { isRecorded } from "./audit-entries.ts";
+import { hasUnrecordedIssuance, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
@@ -36,7 +36,10 @@ export const listStuckWork = async (db: Database, now: Instant) => {
       db,
       changes,
       changes.at,
-      allOf(lte(changes.at, before), existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`)),
+      allOf(
+        lte(changes.at, before),
+        or(existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`), hasUnrecordedIssuance) as SQL,
+      ),
     ),
     change_exceptions: countWaiting(db, changeExceptions, changeExceptions.createdAt, sql`true`),
     anchors: db.select({ count: count().as("stuck"), since: sql<Instant | null>`min(since)`.as("since") }).from(waiting),

@@ -50,6 +50,8 @@ export interface Certificate {
   readonly fields: SubjectFields;
   readonly notes: SubmissionNotes;
   readonly rootSalt: Uint8Array;
+  /** The salt of the issuance's audit entry, if the entry is rebuilt from the certificate; null if the entry is stored. */
+  readonly auditSalt: string | null;
   readonly subjectHash: string;
   readonly fingerprint: string;
   /** The exact text whose SHA-256 is the fingerprint. */

@@ -13,7 +13,8 @@ import type { CaptureContext, Certificate, Submission } from "./certificate.ts";
 import { canonicalizePreimage, computeFingerprint, buildPreimage } from "./fingerprint.ts";
 import type { ParsedSubmission } from "./submission.ts";
 import { buildSubmissionNotes, type SubmissionNotes } from "./submission-notes.ts";
-import { deriveEvidenceSalt, computeSubjectCommitments, computeSubjectHash } from "./subject.ts";
+import { buildIssuanceContent } from "./issuance-entry.ts";
+import { deriveAuditSalt, deriveEvidenceSalt, computeSubjectCommitments, computeSubjectHash } from "./subject.ts";
 import { parseBrowserFamily, parseOsFamily } from "./user-agent.ts";
 
 export interface IssuingBusiness extends Omit<BusinessPrincipal, "country"> {
@@ -113,6 +114,7 @@ export const issueCertificate = (input: {
   const evidence = buildEvidence(submission, notes, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
+  const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null; // test certificates are deleted
   const certificate: Certificate = {
     id: certId,
     business: { id: business.id, name: business.name },
@@ -127,6 +129,7 @@ export const issueCertificate = (input: {
     fields,
     notes,
     rootSalt: input.rootSalt,
+    auditSalt,
     subjectHash,
     fingerprint,
     canonical,
@@ -138,18 +141,17 @@ export const issueCertificate = (input: {
   };
   const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
-    actor: { kind: "client", id: input.clientId },
-    // The privacy signal, the kind of request and the notes are also in the evidence, but the evidence can be omitted from a pack or erased.
-    payload: {
+    ...buildIssuanceContent({
+      clientId: input.clientId,
       fingerprint,
-      evidence_hash: evidenceHash,
+      evidenceHash,
       environment: business.environment,
       gpc: input.captureContext.gpc,
-      captured_via: input.captureContext.capturedVia,
-      ...notes,
-    },
+      capturedVia: input.captureContext.capturedVia,
+      notes,
+    }),
     anchor: { fingerprint, originDomain: origin.value.host },
-    isRebuiltFromRecord: business.environment === "live", // test certificates are deleted
+    ...(auditSalt !== null && { recordSalt: auditSalt }),
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   });
   return ok({ certificate, origin: origin.value, page: page.value, domainEvent });

@@ -20,6 +20,9 @@ export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
+/** Derives the salt of the issuance's audit entry, which is stored apart from the root salt because it stays after an erasure. */
+export const deriveAuditSalt = (rootSalt: Uint8Array): string => toBase64Url(hmacSha256(rootSalt, "svc-audit-v1").subarray(0, saltBytes));
+
 /** Returns the hex SHA-256 of the canonical JSON `[salt, key, value]`. */
 export const computeFieldCommitment = (salt: string, key: string, value: string): string => sha256Hex(toCanonicalJson([salt, key, value]));
 

@@ -17,7 +17,6 @@ export const random = (length: number): string => {
 // The same lengths as in the benchmark's submission (scripts/bench/submission.ts).
 const sealedSubject = "x".repeat(305);
 const sealedEvidence = "x".repeat(869);
-const sealedPayload = "x".repeat(446);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
 // SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
@@ -49,7 +48,6 @@ export default {
       entityId: id,
       at: now,
       payloadHash: random(64),
-      payloadSealed: sealedPayload,
       ledgerId: "tlog:floor",
       statement: random(253),
     };
@@ -78,14 +76,14 @@ export default {
       env.DB.prepare(
         `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, origin_domain, issued_at,
            fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via, signature,
-           signature_kid, manage_token_hash, policy_capture_id, retention_until, change_ord)
+           signature_kid, manage_token_hash, policy_capture_id, retention_until, change_ord, audit_salt)
          VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
            (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
              AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
            ?12, 'browser', ?13, ?14, ?15,
            (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?17 AND (page IS NULL OR page = 'https://www.example.com/quote')
-             ORDER BY captured_at DESC LIMIT 1), ?16, (SELECT coalesce(max(ord), 0) + 1 FROM changes))`,
+             ORDER BY captured_at DESC LIMIT 1), ?16, (SELECT coalesce(max(ord), 0) + 1 FROM changes), ?18)`,
       ).bind(
         businessId,
         id,
@@ -104,6 +102,7 @@ export default {
         random(64),
         now,
         now - 900_000,
+        random(22),
       ),
       env.DB.prepare(
         `INSERT INTO policy_pages (business_id, origin, page, next_at, created_at)
@@ -112,14 +111,9 @@ export default {
          ON CONFLICT DO NOTHING RETURNING ord`,
       ).bind(businessId, now - 900_000, now),
       env.DB.prepare(
-        `INSERT INTO changes (id, type, entity_type, entity_id, at, ledger_id, statement)
-         SELECT value ->> 'id', value ->> 'type', value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'ledgerId', value ->> 'statement'
-         FROM json_each(?)`,
-      ).bind(JSON.stringify([entry])),
-      env.DB.prepare(
-        `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash, payload_sealed)
-         SELECT (SELECT MAX(ord) FROM changes), value ->> 'chain', value ->> 'id', value ->> 'shard', value ->> 'type',
-           value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'payloadHash', value ->> 'payloadSealed'
+        `INSERT INTO changes (id, type, entity_type, entity_id, at, ledger_id, statement, chain, audit_log, payload_hash)
+         SELECT value ->> 'id', value ->> 'type', value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'ledgerId', value ->> 'statement',
+           value ->> 'chain', value ->> 'shard', value ->> 'payloadHash'
          FROM json_each(?)`,
       ).bind(JSON.stringify([entry])),
     ]);

@@ -1,5 +1,6 @@
 // Tests of POST /v1/certs/{id}/erase-subject: the person's personal data is erased from every store, and the proof of the consent remains.
 import { firstShard } from "../../core/ids.ts";
+import { auditEntriesSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -31,7 +32,7 @@ const withKey = { authorization: `Bearer ${key}` };
 const verified = async (certId: string) => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
 const entriesOf = async (certId: string): Promise<string[]> =>
   (
-    await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_id = ? ORDER BY ord").bind(certId).all<{ type: string }>()
+    await env.DB.prepare(`SELECT type FROM ${auditEntriesSql} WHERE entity_id = ? ORDER BY ord`).bind(certId).all<{ type: string }>()
   ).results.map(({ type }) => type);
 
 /** Returns all rows of all tables and all values in the key-value store as one string, without the emails captured in development. */

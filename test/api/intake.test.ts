@@ -1,6 +1,6 @@
 // Tests of submissions while their database is silent: the journal answers for it, and every certificate is in the database once and
 // complete after the outage.
-import { statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -40,7 +40,7 @@ const count = async (sql: string, ...bound: string[]): Promise<number> =>
 /** Everything that an issuance writes, counted for one certificate. */
 const countWritten = async (certId: string): Promise<readonly number[]> => [
   await count("SELECT COUNT(*) AS n FROM certificates WHERE id = ?", certId),
-  await count("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.issued'", certId),
+  await count(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE entity_id = ? AND type = 'certificate.issued'`, certId),
   await count(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE entity_id = ?`, certId),
 ];
 const once = [1, 1, 1];
@@ -92,7 +92,7 @@ describe("POST /v1/consent while the database is silent", () => {
     await waitUntilPlaced();
     const at = Date.parse(issued_at);
     expect(await count("SELECT issued_at AS n FROM certificates WHERE id = ?", cert_id)).toBe(at);
-    expect(await count("SELECT at AS n FROM audit_entries WHERE entity_id = ?", cert_id)).toBe(at);
+    expect(await count(`SELECT at AS n FROM ${auditEntriesSql} WHERE entity_id = ?`, cert_id)).toBe(at);
     expect(await count(`SELECT created_at AS n FROM ${statementsSql} WHERE entity_id = ?`, cert_id)).toBe(at);
   });
 

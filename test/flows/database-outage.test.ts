@@ -1,6 +1,6 @@
 // Locks the database file during submissions and withdrawals, so that every write fails for a while. Meanwhile submissions get 201 from the
 // journal, withdrawals get 503, and nothing is written partially; afterwards no record, statement or event is missing. OUTAGE_MS is the duration (npm run stress sets 30,000).
-import { statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -172,8 +172,8 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
     "SELECT COUNT(*) AS n FROM withdrawals",
     `${newCertificates}SELECT coalesce(SUM(revoked), 0) + (SELECT COUNT(*) FROM added WHERE status = 'revoked') AS n FROM certificate_totals`,
-    "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
-    "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'",
+    `SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE type = 'certificate.issued'`,
+    `SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE type = 'certificate.revoked'`,
     `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.issued'`,
     `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.revoked'`,
   ])
@@ -182,7 +182,7 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     .poll(
       () =>
         count(
-          "SELECT COUNT(*) AS n FROM audit_entries WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/00'), 0)",
+          `SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/00'), 0)`,
         ),
       {
         timeout: 60_000,

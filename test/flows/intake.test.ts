@@ -1,7 +1,7 @@
 // Submissions to a real service whose database fails. The first test kills the service again and again while its database hangs, resets,
 // answers late and loses answers: every receipt must be in the database once. The second lets the database hang under a steady load: every
 // submission must get a certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run stress -- intake sets 60 kills and 80 seconds).
-import { statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -106,7 +106,7 @@ const expectComplete = (db: DatabaseSync): void => {
   db.exec("BEGIN");
   const certificates = count(db, "SELECT COUNT(*) AS n FROM certificates");
   for (const sql of [
-    "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.issued'",
+    `SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE type = 'certificate.issued'`,
     `SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.issued'`,
     `${newCertificates}SELECT coalesce(SUM(active + revoked), 0) + (SELECT COUNT(*) FROM added) AS n FROM certificate_totals`,
     "SELECT SUM(submissions) AS n FROM client_daily_usage",

@@ -1,7 +1,7 @@
 // Checks that acknowledged work survives a crash exactly once: every certificate (201) with its audit entry and ledger statement, and every
 // withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the database file is read directly.
 // KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
-import { statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -141,7 +141,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     const lost = acknowledged.filter(({ cert_id, fingerprint }) => {
       const stored = db.prepare("SELECT fingerprint FROM certificates WHERE id = ?").all(cert_id) as { fingerprint: string }[];
       const audited = db
-        .prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.issued'")
+        .prepare(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE entity_id = ? AND type = 'certificate.issued'`)
         .get(cert_id) as { n: number };
       const anchored = db
         .prepare(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE entity_id = ? AND event = 'certificate.issued'`)
@@ -154,7 +154,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
         .prepare(
           `SELECT c.status,
              (SELECT COUNT(*) FROM withdrawals w WHERE w.cert_id = c.id) AS withdrawals,
-             (SELECT COUNT(*) FROM audit_entries o WHERE o.entity_id = c.id AND o.type = 'certificate.revoked') AS audited,
+             (SELECT COUNT(*) FROM ${auditEntriesSql} o WHERE o.entity_id = c.id AND o.type = 'certificate.revoked') AS audited,
              (SELECT COUNT(*) FROM ${statementsSql} a WHERE a.entity_id = c.id AND a.event = 'certificate.revoked') AS anchored
            FROM certificates c WHERE c.id = ?`,
         )
@@ -167,7 +167,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     // Work that was not acknowledged must be either complete or absent.
     const certificates = count("SELECT COUNT(*) AS n FROM certificates");
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
-    expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_entries WHERE type = 'certificate.issued'")).toBe(certificates);
+    expect(count(`SELECT COUNT(DISTINCT entity_id) AS n FROM ${auditEntriesSql} WHERE type = 'certificate.issued'`)).toBe(certificates);
     expect(count(`SELECT COUNT(DISTINCT entity_id) AS n FROM ${statementsSql}`)).toBe(certificates);
     expect(
       count(`${newCertificates}SELECT coalesce(SUM(active + revoked), 0) + (SELECT COUNT(*) FROM added) AS n FROM certificate_totals`),
@@ -180,7 +180,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
         `${newCertificates}SELECT coalesce(SUM(revoked), 0) + (SELECT COUNT(*) FROM added WHERE status = 'revoked') AS n FROM certificate_totals`,
       ),
     ).toBe(withdrawals);
-    expect(count("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'")).toBe(withdrawals);
+    expect(count(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE type = 'certificate.revoked'`)).toBe(withdrawals);
     expect(count(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.revoked'`)).toBe(withdrawals);
     db.close();
 

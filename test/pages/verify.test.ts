@@ -9,7 +9,7 @@ import { languages } from "../../workers/pages/shared/language.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { basePlatform } from "../support/anchoring.ts";
-import { statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import {
   call,
@@ -208,7 +208,7 @@ describe("the timeline", () => {
       await env.DB.batch([
         env.DB.prepare("DELETE FROM audit_batches"),
         env.DB.prepare(
-          "INSERT INTO audit_batches SELECT audit_log, ord, ?1 FROM audit_entries WHERE entity_id = ?2 AND ?1 IS NOT NULL",
+          "INSERT INTO audit_batches SELECT substr(c.business_id, 5, 2), c.change_ord, ?1 FROM certificates c WHERE c.id = ?2 AND ?1 IS NOT NULL",
         ).bind(state.drained_at, certId),
         env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(certId),
         state.status === "anchored"
@@ -225,7 +225,7 @@ describe("the timeline", () => {
         `SELECT (SELECT b.recorded_at FROM audit_batches b WHERE b.ord >= o.ord) AS drained_at,
            iif(a.status = 'anchored', 'anchored', 'pending') AS status,
            (SELECT r.anchored_at FROM receipts r WHERE r.ord = a.receipt_ord) AS anchored_at
-         FROM audit_entries o JOIN ${statementsSql} a ON a.entity_id = o.entity_id WHERE o.entity_id = ?`,
+         FROM ${auditEntriesSql} o JOIN ${statementsSql} a ON a.entity_id = o.entity_id WHERE o.entity_id = ?`,
       )
         .bind(certId)
         .first<State>();

@@ -2,21 +2,25 @@
 // set back. Afterward, each reader must have processed every change that the database contains.
 import type { ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
-import { createAuditReader, getAuditReader, type PendingAuditEntry } from "../../storage/audit-entries.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAuditReader, getAuditReader, hasUnrecordedIssuance, type PendingAuditEntry } from "../../storage/audit-entries.ts";
 import { runReader, type ChangeReader } from "../../storage/change-reader.ts";
 import { deletePassedChanges, type ChangePosition } from "../../storage/changes.ts";
 import { dayMs } from "../../core/time.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { createEventReader, isUnplacedEvent, listEventsToPlace } from "../../storage/public-events.ts";
-import { appendAuditedChanges } from "../support/changes.ts";
+import { appendAuditedChanges, appendChangesOfRecords } from "../support/changes.ts";
 
 const histories = 15;
 const steps = 60;
 const db = openDatabase(env.DB);
 const logs = ["00", "01", "02"] as ShardId[];
 const sequenceNames = ["biz_a", "biz_a~sandbox", "biz_b"];
-const tables = ["changes", "audit_entries", "change_readers", "change_exceptions", "audit_batches"];
+const tables = ["changes", "audit_entries", "kept_records", "change_readers", "change_exceptions", "audit_batches"];
+
+// Records that contain everything that their audit entries consist of, as live certificates do. Only their changes contain the entries.
+beforeAll(() => env.DB.exec("CREATE TABLE kept_records (ord INTEGER PRIMARY KEY, id TEXT NOT NULL, audit_log TEXT NOT NULL)"));
+afterAll(() => env.DB.exec("DROP TABLE kept_records"));
 
 /** A small generator, so that a failure can be repeated with its seed. */
 const createRandom = (seed: number) => {
@@ -149,7 +153,8 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         });
         const sequence = random(3) === 0 ? null : pickSequence();
         for (const id of ids) sequenceOf.set(id, sequence);
-        await appendAuditedChanges(env.DB, ids, logs[random(logs.length)] as ShardId, "c".repeat(32), sequence);
+        const append = random(3) === 0 ? appendChangesOfRecords : appendAuditedChanges;
+        await append(env.DB, ids, logs[random(logs.length)] as ShardId, "c".repeat(32), sequence);
         for (const row of (await readTables(["changes"])).get("changes") ?? []) {
           expect(numbers.get(row.ord as number) ?? row.id).toBe(row.id); // no number is used twice
           numbers.set(row.ord as number, row.id as string);
@@ -158,7 +163,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
       else if (action < 9) await events.drain(pickSequence());
       else if (action < 10) {
         events.restart(pickSequence());
-        await deletePassedChanges(db, logs.map(getAuditReader), isUnplacedEvent, 1 + random(10)).run();
+        await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedIssuance], 1 + random(10)).run();
       } else if (action < 11) backup = await readTables(tables);
       else {
         // Either everything is set back, or everything except what the readers have stored.
@@ -171,7 +176,9 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
     // Everything works again. The second run tries what the first one set aside.
     const working = { maxPerPage: 10, dies: false, fails: () => false };
     for (const { run } of [...auditLogs, events]) for (let runs = 0; runs < 2; runs += 1) await run(working);
-    const { results } = await env.DB.prepare("SELECT ord, id, audit_log FROM audit_entries ORDER BY ord").all<Row>();
+    const { results } = await env.DB.prepare(
+      "SELECT ord, id, audit_log FROM audit_entries UNION ALL SELECT ord, id, audit_log FROM kept_records ORDER BY ord",
+    ).all<Row>();
     const expectProcessed = ({ processed }: Target, expected: readonly string[], isDelayed: (id: string) => boolean): void => {
       expect(expected.filter((id) => !processed.includes(id))).toEqual([]);
       const inOrder = expected.filter((id) => !isDelayed(id));
@@ -187,7 +194,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         () => false,
       );
     // Nothing is kept that every reader has passed, except the newest change.
-    await deletePassedChanges(db, logs.map(getAuditReader), isUnplacedEvent, 1_000).run();
+    await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedIssuance], 1_000).run();
     const left = (await readTables(["changes"])).get("changes") ?? [];
     expect(left.map(({ ord }) => ord)).toEqual(committed === 0 ? [] : [left[0]?.ord]);
   },

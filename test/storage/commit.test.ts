@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
+import { hashAuditPayload } from "../../core/audit/payload.ts";
 import { toCanonicalJson } from "../../core/canonical-json.ts";
 import type { DomainEvent } from "../../core/domain-events.ts";
 import { firstShard, type ShardId, type BusinessId } from "../../core/ids.ts";
@@ -62,18 +63,21 @@ describe("a commit", () => {
     expect(anchors.results[0]?.statement).toBe(formatAnchorStatement(statement));
   });
 
-  test("writes the statement of an event that can be rebuilt from its record to the change only", async () => {
-    await commitChange([], [event({ entityId: "cc_rebuilt", isRebuiltFromRecord: true })]);
-    const change = await env.DB.prepare("SELECT ledger_id, statement FROM changes WHERE entity_id = 'cc_rebuilt'").first();
-    const statement = {
-      event: "certificate.issued",
-      entityId: "cc_rebuilt",
-      fingerprint: "00",
-      originDomain: "example.com",
-      at: 1_000,
-    } as const;
-    expect(change).toEqual({ ledger_id: "tlog:test", statement: formatAnchorStatement(statement) });
-    expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = 'cc_rebuilt'").first("n")).toBe(0);
+  test("writes the statement and the audit entry of an event that can be rebuilt from its record to the change only", async () => {
+    await commitChange([], [event({ entityId: "cc_rebuilt", recordSalt: "c2FsdA" })]);
+    const change = await env.DB.prepare(
+      "SELECT ledger_id, statement, chain, audit_log, payload_hash FROM changes WHERE entity_id = 'cc_rebuilt'",
+    ).first();
+    const subject = { fingerprint: "00", originDomain: "example.com", at: 1_000 };
+    expect(change).toEqual({
+      ledger_id: "tlog:test",
+      statement: formatAnchorStatement({ event: "certificate.issued", entityId: "cc_rebuilt", ...subject }),
+      chain: world.acme.chain,
+      audit_log: "00",
+      payload_hash: hashAuditPayload("c2FsdA", { actor: "api_key:key_test", secret: "payload" }),
+    });
+    for (const table of ["anchors", "audit_entries"])
+      expect(await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE entity_id = 'cc_rebuilt'`).first("n")).toBe(0);
   });
 
   test("writes an event with two chains to both, each entry with its own commitment and seal", async () => {

@@ -25,6 +25,29 @@ export const appendAuditedChanges = (
       .bind(JSON.stringify(ids), chain, auditLog, "ab".repeat(32)),
   ]);
 
+/** Appends one change for each ID that contains its audit entry, and a row of `kept_records`, a table that the test must create. */
+export const appendChangesOfRecords = (
+  db: D1Database,
+  ids: readonly string[],
+  auditLog: ShardId,
+  chain: string,
+  sequence: string | null,
+): Promise<unknown> =>
+  db.batch([
+    db
+      .prepare(
+        `INSERT INTO changes (id, type, entity_type, entity_id, at, sequence, chain, audit_log, payload_hash)
+         SELECT value, 'certificate.issued', 'certificate', 'cc_' || value, 1772600767089, ?2, ?3, ?4, ?5 FROM json_each(?1)`,
+      )
+      .bind(JSON.stringify(ids), sequence, chain, auditLog, "ab".repeat(32)),
+    db
+      .prepare(
+        `INSERT INTO kept_records (ord, id, audit_log)
+         SELECT (SELECT MAX(ord) FROM changes) - (SELECT COUNT(*) - 1 FROM json_each(?1)) + key, value, ?2 FROM json_each(?1)`,
+      )
+      .bind(JSON.stringify(ids), auditLog),
+  ]);
+
 /** Adds copies of an audit entry, each of a change of its own. */
 export const copyAuditEntry = (db: D1Database, id: string, chain: string, count: number): Promise<unknown> =>
   db.batch([

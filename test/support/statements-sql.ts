@@ -1,4 +1,4 @@
-// All statements as one table, to be used in queries of tests.
+// All statements and all audit entries, each as one table, to be used in queries of tests.
 
 const coveringBatch = "(SELECT r.ord FROM receipts r WHERE r.ord >= c.change_ord AND r.first_ord <= c.change_ord ORDER BY r.ord LIMIT 1)";
 
@@ -10,4 +10,11 @@ export const statementsSql = `(
   FROM certificates c
   WHERE NOT EXISTS (SELECT 1 FROM anchors a WHERE a.ord = c.change_ord)
     AND (${coveringBatch} IS NOT NULL OR EXISTS (SELECT 1 FROM changes h WHERE h.ord = c.change_ord AND h.statement IS NOT NULL))
+)`;
+
+/** A table of all audit entries. Those of live issuances are rebuilt from their certificates. */
+export const auditEntriesSql = `(
+  SELECT ord, type, entity_id, at FROM audit_entries
+  UNION ALL
+  SELECT change_ord, 'certificate.issued', id, issued_at FROM certificates WHERE audit_salt IS NOT NULL
 )`;

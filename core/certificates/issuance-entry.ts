@@ -1,0 +1,47 @@
+// The audit entry of an issuance. For a live certificate, it can be rebuilt at any time: the certificate is never deleted, and everything
+// that the entry commits to stays after an erasure.
+import { hashAuditPayload } from "../audit/payload.ts";
+import type { CommittedPayload } from "../audit/trail.ts";
+import type { Environment } from "../access/entitlement.ts";
+import { toAuditPayload, type AuditContent } from "../domain-events.ts";
+import { sha256Hex } from "../hash.ts";
+import type { SubmissionNotes } from "./submission-notes.ts";
+
+/** What the entry commits to. */
+export interface IssuanceFacts {
+  readonly clientId: string;
+  readonly fingerprint: string;
+  readonly evidenceHash: string;
+  readonly environment: Environment;
+  readonly gpc: boolean;
+  readonly capturedVia: "browser" | "server";
+  readonly notes: SubmissionNotes | null;
+}
+
+/** The privacy signal, the kind of request and the notes are also in the evidence, but that can be omitted from a pack or erased. */
+export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, environment, gpc, capturedVia, notes }: IssuanceFacts) =>
+  ({
+    actor: { kind: "client", id: clientId },
+    payload: { fingerprint, evidence_hash: evidenceHash, environment, gpc, captured_via: capturedVia, ...notes },
+  }) as const satisfies AuditContent;
+
+/**
+ * Returns the ID of the change that issued a certificate, a UUID of its own for each salt. The ID does not reveal the salt, because it is
+ * also the ID of the public event.
+ */
+export const deriveIssuanceChangeId = (salt: string): string => {
+  const hex = sha256Hex(`svc-issuance-v1\n${salt}`);
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
+};
+
+export interface IssuanceEntry {
+  /** The ID of the change. */
+  readonly id: string;
+  readonly payloadHash: string;
+  readonly committed: CommittedPayload;
+}
+
+export const buildIssuanceEntry = (facts: IssuanceFacts, salt: string): IssuanceEntry => {
+  const payload = toAuditPayload(buildIssuanceContent(facts));
+  return { id: deriveIssuanceChangeId(salt), payloadHash: hashAuditPayload(salt, payload), committed: { salt, payload } };
+};
