@@ -3,12 +3,15 @@ import { count, eq, inArray, isNotNull, lte, min, or, sql, type SQL } from "driz
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { allOf, existsIn, notExistsIn } from "./query.ts";
+import { allOf, existsIn, notExistsIn, query } from "./query.ts";
 import { hasUnrecordedIssuance, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
+
+/** How many of the oldest changes are looked at for missing audit entries. Any of them is an alert, so a higher count would say no more. */
+const maxJudgedChanges = 2_000;
 
 const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, condition: SQL) =>
   db
@@ -31,12 +34,14 @@ export const listStuckWork = async (db: Database, now: Instant) => {
     lte(changes.at, before),
   );
   const waiting = sql`(select ${anchors.createdAt} as since from ${anchors} where ${open} union all select ${changes.at} from ${changes} where ${unread})`;
+  const oldestChanges = query.select({ ord: changes.ord }).from(changes).orderBy(changes.ord).limit(maxJudgedChanges);
   const counts = {
     audit: countWaiting(
       db,
       changes,
       changes.at,
       allOf(
+        inArray(changes.ord, oldestChanges),
         lte(changes.at, before),
         or(existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`), hasUnrecordedIssuance) as SQL,
       ),
