@@ -36,6 +36,8 @@ export class IntakeJournal extends DurableObject<object> {
   #batchSize = maxBatch;
   /** Whether the database took the last batch. */
   #isDatabaseWell = false;
+  /** When entries were last placed. The previous process may have placed some just before this one started. */
+  #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
 
   constructor(ctx: DurableObjectState, env: object) {
@@ -95,12 +97,15 @@ export class IntakeJournal extends DurableObject<object> {
     return tables.findPublished(this.ctx.storage.sql, certId);
   }
 
-  /** Places one certificate now. Returns whether it was waiting here. Rejects with the storage fault if it cannot be placed. */
+  /**
+   * Places one certificate now if it is waiting here. Returns whether the database may have it although it did not a moment ago: because of
+   * this call, or because entries were placed in the last seconds. Rejects with the storage fault if the certificate cannot be placed.
+   */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {
       const entry = tables.findWaiting(this.ctx.storage.sql, certId);
       if (entry !== null) await this.#place([entry]);
-      return entry !== null;
+      return Date.now() < this.#placedAt + receiptMs;
     });
   }
 
@@ -123,6 +128,7 @@ export class IntakeJournal extends DurableObject<object> {
       this.#isDatabaseWell = findStorageFault(error)?.kind !== "outage";
       throw error;
     }
+    this.#placedAt = Date.now();
     const { storage } = this.ctx;
     storage.transactionSync(() => {
       for (const { ord } of entries) tables.deletePlaced(storage.sql, ord, Date.now());

@@ -61,6 +61,25 @@ const createDyingIsolate = (): Call =>
     INTAKE_JOURNAL: { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("dead")) }) },
   });
 
+/** An isolate that read the database before the journal placed anything: until it asks the journal, its database is an empty one. */
+const createLateIsolate = (): Call => {
+  let database: D1Database = env.DB_01;
+  /** Statements are reused, so each is prepared again when it runs. */
+  const prepare = (text: string, params: readonly unknown[] = []) => {
+    const build = () => database.prepare(text).bind(...params);
+    return { build, bind: (...values: unknown[]) => prepare(text, values), all: () => build().all(), raw: () => build().raw() };
+  };
+  const batch = (statements: readonly ReturnType<typeof prepare>[]) => database.batch(statements.map(({ build }) => build()));
+  const place = (certId: CertId) => {
+    database = env.DB;
+    return journal().place(certId);
+  };
+  return createServiceCall({
+    DB: { prepare, batch, withSession: () => ({ prepare, batch }) },
+    INTAKE_JOURNAL: { getByName: () => ({ countWaiting: async () => 0, place }) },
+  });
+};
+
 beforeEach(async () => {
   isolate = createServiceCall();
   expect((await submit()).status).toBe(201); // also fills the account cache
@@ -84,6 +103,14 @@ describe("POST /v1/consent while the database is silent", () => {
       expect([verified.status, verified.body.data.fingerprint]).toEqual([200, answer.body.data.fingerprint]);
     },
   );
+
+  test("is found by a request that read the database just before the journal placed the certificate", async () => {
+    await setFault("hang");
+    const { cert_id } = (await submit()).body.data;
+    await endFault();
+    await waitUntilPlaced();
+    expect((await verify(cert_id, createLateIsolate())).status).toBe(200);
+  });
 
   test("keeps the time of the submission in the certificate, the audit log and the statement", async () => {
     await setFault("hang");

@@ -23,14 +23,15 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 };
 
 /**
- * Runs `find`. If the database does not have the certificate, asks the journal, which places it first if it is waiting there, and runs
- * `find` again. Returns null only if neither has it. Throws an outage if one of them does not respond.
+ * Runs `find`. If the database does not have the certificate, asks the journal, which places it if it is waiting there. Runs `find` again if
+ * the certificate was placed by that, or can have been placed since the first `find`. Returns null only if neither has it. Throws an outage
+ * if one of them does not respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();
   if (found !== null || !hasJournal(services, certId)) return found;
-  const isPlaced = await withDeadline(() => services.intakeJournal(journalOfCertificate(certId)).place(certId), placeTimeoutMs);
-  return isPlaced ? find() : null;
+  const mayBePlaced = await withDeadline(() => services.intakeJournal(journalOfCertificate(certId)).place(certId), placeTimeoutMs);
+  return mayBePlaced ? find() : null;
 };
 
 /**
