@@ -133,7 +133,7 @@ describe("the API reference", () => {
     }
     expect(tooNarrow).toEqual([]);
     await close();
-  });
+  }, 180_000);
 
   test("follows links of the contents and opens members without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });

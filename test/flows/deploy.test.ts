@@ -72,7 +72,7 @@ test.each(["ledger", "audit", "logs"])(
     expect(output).toContain(`Rotate the logs key of ${domain}`);
     expect(output).toContain("Dry run: nothing was changed.");
   },
-  60_000,
+  180_000,
 );
 
 describe("npm run deploy", () => {
@@ -104,7 +104,7 @@ describe("npm run deploy", () => {
     expect(output).toContain("The first deployment generates the keys, so run it on a machine of yours");
     expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
     expect(api.changes).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   test("stops at a step that fails, and the same command completes the deployment", async () => {
     for (const [name, pattern] of Object.entries(steps).filter(([step]) => failingSteps === "all" || step === failingSteps)) {
@@ -200,7 +200,7 @@ describe("npm run deploy", () => {
     const { status, output } = await run(`npm run deploy -- --domain ${domain} --rollback`, api.environment);
     expect(status, output).toBe(0);
     expect(worker?.versions.at(-1)).toBe(previous);
-  }, 60_000);
+  }, 180_000);
 
   test("refuses to generate new keys for a database that an earlier deployment filled", async () => {
     rmSync(join(clone, ".deploy/production.secrets.json"));
@@ -208,7 +208,7 @@ describe("npm run deploy", () => {
     const { status, output } = await deploy();
     expect(status).toBe(1);
     expect(output).toContain("The database svc exists, but its keys are neither deployed nor in .deploy/production.secrets.json.");
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ["no domain", undefined, "production", "Set the domain"],
@@ -272,5 +272,5 @@ describe("npm run deploy", () => {
     });
     expect(status).toBe(1);
     expect(output).toContain("npx wrangler login");
-  }, 60_000);
+  }, 180_000);
 });

@@ -53,7 +53,7 @@ export const messages = {
   renew: "Renew",
   stopWith: "Stop sharing with {business}",
   renewWith: "Renew sharing with {business}",
-  stopEverything: "End sharing and consent",
+  stopEverything: "End all sharing and consent",
   stopAllWith: "End all sharing and consent with {business}",
   shareTitle: "Sharing with {business}",
   sharedOn: "Shared on {host}",
