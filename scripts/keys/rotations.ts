@@ -58,7 +58,7 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
 /** Why a kind of key has no rotation, and what to do instead. */
 export const refusals: Readonly<Record<"index" | "webhook", string>> = {
   index:
-    "The index key cannot be rotated: certificates, withdrawals and shares are found only by values that it keys, and the database does not let anyone change those rows. If it leaks, follow docs/operate/keys.md#after-a-leak.",
+    "The index key cannot be rotated yet: certificates, withdrawals and shares are found only by values that it keys, so all of them would have to be indexed again. If it leaks, follow docs/operate/keys.md#after-a-leak.",
   webhook:
     "The operator cannot rotate a webhook signing secret: only its receiver can take over the new one. The owner of the endpoint rotates it in the portal or with POST /v1/webhooks/{id}/rotate-secret, and the earlier secret also signs for a day. To rotate the key that seals the secrets, rotate master.",
 };
