@@ -1,16 +1,16 @@
-// Bundles the Worker for `npm start`, and keeps the bundle while nothing that it was made of has changed, because bundling takes longer than
-// starting the service.
+// Bundles the Worker for `npm start`. Reuses the last bundle if its inputs have not changed, because bundling takes longer than starting the
+// service.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleWorker } from "./local-runtime.ts";
 
-/** Files that decide how the Worker is bundled, in addition to the files that esbuild lists. The lock file stands for all packages. */
+/** Inputs that esbuild does not list. The lock file changes whenever a package does. */
 const configurationFiles = ["wrangler.toml", "package-lock.json", "package.json", "tsconfig.json", "scripts/worker-bundle.ts"];
 
 interface BundleRecord {
   readonly inputs: readonly string[];
-  /** Of the paths and contents of the inputs and of the bundle itself. */
+  /** SHA-256 of the paths and contents of the inputs and of the bundle itself. */
   readonly digest: string;
 }
 
@@ -34,8 +34,8 @@ const isCurrent = (record: BundleRecord | null, bundlePath: string): boolean => 
 };
 
 /**
- * Bundles the Worker into `outDir` unless the bundle there was made of the same files with the same content. Returns whether it was made
- * anew. Rejects as `bundleWorker` does. `makeBundle` must write `index.js` and esbuild's `bundle-meta.json`.
+ * Bundles the Worker into `outDir`, unless the bundle there was built from the same files with the same content. Returns whether it was
+ * rebuilt. Rejects if `makeBundle` does, which must write `index.js` and esbuild's `bundle-meta.json`.
  */
 export const updateWorkerBundle = async (
   outDir = "dist/worker",

@@ -19,9 +19,12 @@ const maxUncountedMs = hourMs;
 
 const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${countedCertificates}), 0)`;
 
-/** For reading the certificates that the counters do not include: any other index would lead to all certificates of a business. */
+/**
+ * The table for reading certificates that the counters do not include. `not indexed` makes SQLite start at the given number. It would otherwise
+ * choose the index of the business, and read all of the business's certificates.
+ */
 export const certificatesByOrd = sql`${certificates} not indexed`;
-/** Condition on `certificatesByOrd`: the counters do not include the certificate. */
+/** A condition on `certificatesByOrd`: true if the counters do not include the certificate. */
 export const isNewToCounters = sql`${certificates.ord} > ${countedOrd}`;
 
 const nextOrds = sql`select ${certificates.ord} from ${certificatesByOrd} where ${isNewToCounters} order by 1 limit ${sql.raw(String(maxPerRun))}`;

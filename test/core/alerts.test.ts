@@ -1,4 +1,4 @@
-// When the operator is told that a figure passed its threshold.
+// Tests of the alerts that tell the operator that a figure has passed its threshold.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {

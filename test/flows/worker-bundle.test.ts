@@ -36,19 +36,19 @@ test("is made once, and kept while no input has other content", async () => {
   expect(await update()).toBe(false);
 });
 
-test("is made anew after an input was changed", async () => {
+test("is rebuilt after an input was changed", async () => {
   await update();
   writeSource("b.ts", "changed");
   expect([await update(), await update()]).toEqual([true, false]);
 });
 
-test("is made anew after an input was removed", async () => {
+test("is rebuilt after an input was removed", async () => {
   await update();
   rmSync(pathOf("b.ts"));
   expect(await update()).toBe(true);
 });
 
-test("is made anew after another command overwrote or removed the bundle", async () => {
+test("is rebuilt after another command overwrote or removed the bundle", async () => {
   await update();
   writeFileSync(pathOf("index.js"), "another bundle");
   expect(await update()).toBe(true);
@@ -56,7 +56,7 @@ test("is made anew after another command overwrote or removed the bundle", async
   expect(await update()).toBe(true);
 });
 
-test("is made anew after bundling failed, even if it left a bundle behind", async () => {
+test("is rebuilt after bundling failed, even if it left a bundle behind", async () => {
   await update();
   writeSource("a.ts", "broken");
   const failing = async (outDir: string): Promise<void> => {
@@ -68,7 +68,7 @@ test("is made anew after bundling failed, even if it left a bundle behind", asyn
   expect(await update()).toBe(true);
 });
 
-test("is made anew if an input was changed while it was made", async () => {
+test("is rebuilt if an input was changed during the build", async () => {
   await update(async (outDir) => {
     await makeBundle(outDir);
     writeFileSync(pathOf("a.ts"), "changed meanwhile");
