@@ -1,5 +1,5 @@
 // Counters of certificates: for each business, each group, each hour and day of a group, and each day of a business. A new certificate does
-// not touch them. They are brought up to date for many certificates at once, and `counted_certificates` holds the number of the newest
+// not touch them. They are updated for many certificates at once, and `counted_certificates` contains the number of the newest
 // certificate that they include. A reader adds the few certificates after it, so every total is exact. Triggers apply a withdrawal or a
 // deletion to the counters if they include the certificate. The counters, the number and the certificates are in one database and change in
 // one transaction, so this needs no lease and no place in the change log.

@@ -1,4 +1,4 @@
-// Incidents that the operator records for the public status page. They are in the first shard, with a copy in KV for the time in which that
+// Incidents that the operator records for the public status page. They are in the first shard, with a copy in KV that is shown while that
 // database does not answer. The page says that the copy can be outdated.
 import { desc, eq, gt, isNull, or } from "drizzle-orm";
 import { shownIncidentMs, type Incident } from "../core/incidents.ts";
@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { incidents } from "./schema.ts";
 
-/** An operator records a few incidents in 90 days. The limit keeps the page short in any case. */
+/** Far more incidents than an operator records in 90 days. */
 const maxShown = 50;
 
 const copyKey = "status/incidents";

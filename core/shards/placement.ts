@@ -1,4 +1,5 @@
-// How full a shard may be, and the shard of a new account. An account never moves, so it goes where there is the most room.
+// Decides when a shard is full, and in which shard a new account is created. An account never moves, so it is created where there is the most
+// room.
 import type { ShardId } from "../ids.ts";
 
 /** `open`: new accounts are created in the shard. `closed`: only its existing accounts use it. */
@@ -31,7 +32,7 @@ const takesAccounts = ({ state, bytes }: ShardFill, maxBytes: number): boolean =
 
 /**
  * Returns the emptiest shard that takes new accounts. Shards whose fill is the same in whole percent count as equally empty, and the first
- * of them in order is chosen. If every shard is closed or full, all of them are considered, so that a sign-up is not refused for it.
+ * of them in order is chosen. If every shard is closed or full, all of them are considered, so that sign-ups still succeed.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
   const available = shards.filter((shard) => takesAccounts(shard, maxBytes));

@@ -98,8 +98,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Places one certificate now if it is waiting here. Returns whether the database may have it although it did not a moment ago: because of
-   * this call, or because entries were placed in the last seconds. Rejects with the storage fault if the certificate cannot be placed.
+   * Places one certificate now if it is waiting here. Returns true if the caller should look in the database again: this call placed the
+   * certificate, or some entries were placed in the last ten seconds. Rejects with the storage fault if the certificate cannot be placed.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {

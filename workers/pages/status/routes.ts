@@ -1,4 +1,4 @@
-// GET /status, for people who want to know whether the service works.
+// GET /status: whether the service works, for anyone.
 import type { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { getServiceStatus } from "../../operations/service/get-service-status.ts";
