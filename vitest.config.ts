@@ -1,5 +1,6 @@
 // Vitest projects. `npm test` runs `node` (core, architecture, browser and end-to-end tests) and `workerd` (tests inside the Workers
 // runtime). `npm run interop` runs `inspector`, which needs a third-party program that is too large to install with every clone.
+import { createHash } from "node:crypto";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -7,11 +8,18 @@ import { keyKinds } from "./core/ledger/note.ts";
 import { buildFinalSchema } from "./test/support/final-schema.ts";
 import { createRandomKey, createSecret, logSeedIndex } from "./test/support/note-keys.ts";
 
+/** A random place in the order that depends on the seed. */
+const rankBySeed = (seed: string, { moduleId }: TestSpecification): string =>
+  createHash("sha256").update(`${seed} ${moduleId}`).digest("hex");
+
 /**
  * Keeps Vitest's order (largest files first) but runs browser and end-to-end tests first, because they are slow even if the file is small.
+ * With TEST_SEED, the order is random, because a file must not depend on the files that ran before it in the same runtime.
  */
 class SlowFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const seed = process.env.TEST_SEED;
+    if (seed !== undefined) return files.toSorted((a, b) => (rankBySeed(seed, a) < rankBySeed(seed, b) ? -1 : 1));
     const sorted = await super.sort(files);
     const isSlow = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:browser|flows)\//.test(moduleId);
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
@@ -50,6 +58,7 @@ export default defineConfig({
                 STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
                 DEV_BATCH_WINDOW_MS: "200",
+                INTAKE_WAIT_MS: "1900", // the longest wait, because a busy machine answers late without a fault
                 // Sizes of the stress tests. They are small here; `npm run stress` sets the full sizes.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 AT_ONCE: process.env.AT_ONCE ?? "150",

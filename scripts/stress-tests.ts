@@ -78,7 +78,7 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     "test/mcp/concurrent-agents.test.ts",
   ),
   flakiness: {
-    description: "the core and runtime tests 20 times, at other dates and with other random seeds",
+    description: "the core and runtime tests 20 times, at other dates, in other orders and with other random seeds",
     settings: {},
     tests: ["test/core/", "test/storage/", "test/api/", "test/durable-objects/", "test/jobs/", "test/pages/", "test/mcp/"],
     rounds: flakinessRounds,

@@ -8,9 +8,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A busy machine answers late, and a journaled submission reports no size. */
-const patient = { INTAKE_WAIT_MS: "1900" };
-
 const submit = (service: Call, submissionId: string): Promise<TestResponse> =>
   service("/v1/consent", {
     method: "POST",
@@ -20,7 +17,7 @@ const submit = (service: Call, submissionId: string): Promise<TestResponse> =>
 
 /** Creates a service whose database is larger than its limit. It learns the size with the first certificate. */
 const createFullService = async (): Promise<{ readonly service: Call; readonly first: TestResponse; readonly firstId: string }> => {
-  const service = createServiceCall({ DEV_SHARD_BYTES: "4096", ...patient });
+  const service = createServiceCall({ DEV_SHARD_BYTES: "4096" });
   const firstId = crypto.randomUUID();
   const first = await submit(service, firstId);
   expect(first.status).toBe(201);
@@ -59,7 +56,7 @@ describe("a shard that is 90% full", () => {
 
 describe("a shard with room", () => {
   test("issues certificates", async () => {
-    const service = createServiceCall({ DEV_SHARD_BYTES: "10000000000", ...patient });
+    const service = createServiceCall({ DEV_SHARD_BYTES: "10000000000" });
     for (const submissionId of [crypto.randomUUID(), crypto.randomUUID()]) expect((await submit(service, submissionId)).status).toBe(201);
   });
 });

@@ -4,7 +4,7 @@ import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
 import { runRequestedJobs, type JobRequest } from "../../workers/background/shard-jobs.ts";
 import worker from "../../workers/index.ts";
-import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { createPlatform, getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 
 const pendingWork = new Set<Promise<unknown>>();
@@ -21,7 +21,13 @@ export const trackBackgroundWork = (platform: Services): Services => {
   return Object.assign(platform, { waitUntil: (work: () => Promise<void>) => waitUntil(() => trackWork(work())) });
 };
 
-trackBackgroundWork(await getPlatform(env as unknown as Env)); // the app in this isolate uses this object
+const deployment = env as unknown as Env;
+const platform = await getPlatform(deployment);
+
+/** Makes the app of this isolate forget everything that it remembers, such as caches and rate limits, like a new isolate. */
+export const startNewIsolate = async (): Promise<void> => {
+  Object.assign(platform, trackBackgroundWork(await createPlatform(deployment))); // the app keeps using the same object
+};
 
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings, context));
@@ -33,14 +39,14 @@ worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings
 
 // Runs the jobs of each shard in this isolate, in the order of the messages. The runtime would start them in another one, at any time.
 (env.JOB_QUEUE as Queue<object>).sendBatch = async (messages) => {
-  for (const { body } of messages) await runRequestedJobs(await getPlatform(env as unknown as Env), body as JobRequest);
+  for (const { body } of messages) await runRequestedJobs(platform, body as JobRequest);
   return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
 };
 
 const maxWaitMs = 60_000; // far more than working code needs on a busy machine
 
 /** Runs the outbox relay, as the minute cron does, for work that a busy machine did not finish after the response. */
-export const runOutboxRelay = async (): Promise<void> => relayOutbox(await getPlatform(env as unknown as Env));
+export const runOutboxRelay = async (): Promise<void> => relayOutbox(platform);
 
 /**
  * Resolves when every request has a response and its background work is done. Polls with its own timer instead of awaiting a request's

@@ -1,5 +1,6 @@
-// Finds tests that depend on time or chance. Shifts the clock (TEST_CLOCK_OFFSET_MS), sets fast-check's seed (TEST_SEED), and rejects
-// assertions that a long text does not contain a short string, because the string could occur in it by chance.
+// Finds tests that depend on time or chance. Shifts the clock (TEST_CLOCK_OFFSET_MS), sets fast-check's seed (TEST_SEED, which also changes
+// the order of the files), and rejects assertions that a long text does not contain a short string, because the string could occur in it by
+// chance.
 import fc from "fast-check";
 import { chai, vi } from "vitest";
 

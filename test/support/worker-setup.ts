@@ -6,7 +6,7 @@ import { seedDemo, seedPeople, openVaultFromVars } from "../../scripts/demo-worl
 import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./flakiness.ts";
 import { captureLog } from "./captured-log.ts";
-import { waitUntilSettled } from "./background-work.ts";
+import { startNewIsolate, waitUntilSettled } from "./background-work.ts";
 import { world, worldInSecondShard } from "./world.ts";
 
 /** Shifts alarms by the test clock's offset, because the runtime fires them by the real clock. */
@@ -30,11 +30,16 @@ const postponeAlarms = async (): Promise<void> => {
   });
 };
 
-/** Wakes hibernating objects before the reset. The reset skips them, so they would keep their data. Objects hibernate after ten seconds. */
-const wakeObjects = async (): Promise<void> => {
-  for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "LEDGER_LOG"] as const) {
+/** Deletes what Durable Objects store. The reset skips objects that hibernate, so they would keep their data. */
+const clearObjects = async (): Promise<void> => {
+  for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "DELIVERY_QUEUE", "DESTINATION_HOST", "LEDGER_LOG", "INTAKE_JOURNAL"] as const) {
     const objects = env[binding] as DurableObjectNamespace;
-    await Promise.all((await listDurableObjectIds(objects)).map((id) => runInDurableObject(objects.get(id), () => {})));
+    const clear = (id: DurableObjectId) =>
+      runInDurableObject(objects.get(id), async (_, { storage }) => {
+        await storage.deleteAlarm();
+        await storage.deleteAll();
+      });
+    await Promise.all((await listDurableObjectIds(objects)).map(clear));
   }
   for (const db of [env.DB, env.DB_01]) await db.prepare("SELECT 1").run();
   await env.KV.get("nothing");
@@ -66,8 +71,9 @@ afterEach(({ task }) => {
 // Background work that outlives the file would write to the next file's databases.
 afterAll(waitUntilSettled, 70_000);
 vi.useRealTimers(); // the previous file may have left fake timers installed
-await wakeObjects();
+await clearObjects();
 await reset();
+await startNewIsolate();
 await postponeAlarms();
 for (const [db, demo] of [
   [env.DB, world],
