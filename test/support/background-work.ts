@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
+import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import { runRequestedJobs, type JobRequest } from "../../workers/background/shard-jobs.ts";
 import worker from "../../workers/index.ts";
 import { createPlatform, getPlatform } from "../../workers/platform/create-platform.ts";
@@ -26,7 +27,8 @@ const platform = await getPlatform(deployment);
 
 /** Makes the app of this isolate forget everything that it remembers, such as caches and rate limits, like a new isolate. */
 export const startNewIsolate = async (): Promise<void> => {
-  Object.assign(platform, trackBackgroundWork(await createPlatform(deployment))); // the app keeps using the same object
+  trackBackgroundWork(Object.assign(platform, await createPlatform(deployment))); // the app keeps using the same object
+  Object.assign(platform, createSchedules(platform)); // so that tests can replace what the schedules call
 };
 
 const { fetch } = worker;
