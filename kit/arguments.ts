@@ -1,6 +1,6 @@
-// Parses the arguments of `svc` commands, and the settings that come from the environment.
+// Parses the arguments of `svc` commands and reads the settings that come from the environment.
 
-/** Makes `svc` print the message and the command's help and exit with code 2. */
+/** Makes `svc` print the message, print the command's help, and exit with code 2. */
 export class UsageError extends Error {}
 
 export interface ParsedArguments {
@@ -37,7 +37,10 @@ export const parseArguments = (
 
 const defaultApiUrl = "http://localhost:8787";
 
-/** Returns the service's base URL without `/v1`, from `--api`, SVC_API or the `npm start` default. Throws UsageError if invalid. */
+/**
+ * Returns the service's base URL without `/v1`, from `--api`, SVC_API or the default for a service started with `npm start`. Throws
+ * UsageError if the URL is invalid.
+ */
 export const getApiUrl = ({ values }: ParsedArguments): string => {
   const text = values.get("--api") ?? process.env.SVC_API ?? defaultApiUrl;
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -62,7 +65,7 @@ export const requireApiKey = ({ flags }: ParsedArguments): { readonly key: strin
   return { key: text, isLive };
 };
 
-/** Returns the API key. Throws UsageError unless it is a test key. */
+/** Returns the API key. Throws UsageError unless the key is a test key. */
 export const requireTestKey = (): string => {
   const text = readApiKey();
   if (!text.startsWith("sk_test_")) throw new UsageError("SVC_API_KEY is a live key. This command needs a test key.");

@@ -1,5 +1,6 @@
-// Builds the npm package for developers: the `svc` command, the typed client and the signature check. The package has no dependencies. The
-// client's operations and types are generated from docs/reference/openapi.json by Redocly CLI, which also lints that file.
+// Builds the npm package for developers: the `svc` command, the typed client and the module that checks webhook signatures. The package has
+// no dependencies. The client's operations and types are generated from docs/reference/openapi.json by Redocly CLI, which also lints that
+// file.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +37,10 @@ const generateClientSource = (description: string): string =>
     return readFileSync(to, "utf8");
   });
 
-/** Loads the generator's input, and the first line of kit/api.gen.ts, which contains a hash of that input and the generator's manifest. */
+/**
+ * Loads the generator's input, and builds the first line of kit/api.gen.ts, which contains a hash of that input and the generator's
+ * manifest.
+ */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {
   const description = JSON.stringify(
     toClientDescription(JSON.parse(readFileSync(join(repositoryRoot, "docs/reference/openapi.json"), "utf8")) as ApiDescription),
@@ -76,7 +80,10 @@ const bundleEntry = (entry: string, outfile: string, more: { readonly banner?: {
 const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--strict", "--allowImportingTsExtensions"];
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
-/** Writes the declarations. The generated file is api.gen.ts here but api.d.ts in the package, so the import is rewritten. */
+/**
+ * Writes the type declarations. Their import is rewritten, because the generated file is api.gen.ts in this repository but api.d.ts in the
+ * package.
+ */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {
     const files = ["kit/client.ts", "core/webhooks/verify-signature.ts"];

@@ -41,7 +41,7 @@ const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message:
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Stands in for a response that was cut off, or that came from a proxy or captive portal. */
+/** Creates a substitute for a response that was cut off, or that came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** Operations that may respond with a file. */
@@ -70,7 +70,7 @@ const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** Returns true if a retry conflicts with its own first attempt, which the service is still processing. */
+/** Returns true if the service is still processing this call's first attempt, which the retry therefore conflicts with. */
 const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
   if (attempt < 2 || response?.status !== 409) return false;
   const error: unknown = await response.clone().json();

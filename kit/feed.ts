@@ -49,7 +49,7 @@ export const fetchHead = async (svc: Svc, signal: AbortSignal): Promise<number> 
 interface FollowOptions {
   readonly svc: Svc;
   readonly types: string | undefined;
-  /** Whether to stop after the last existing event. */
+  /** True to stop after the last existing event. */
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;
@@ -57,7 +57,7 @@ interface FollowOptions {
   readonly saveCursor: (cursor: number) => void;
 }
 
-/** Handles all events after `from`. `isComplete` is false if a page was refused; the function has then already waited to retry. */
+/** Handles all events after `from`. If a page was refused, waits until a retry makes sense and returns `isComplete: false`. */
 const readPages = async (
   { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,

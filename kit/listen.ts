@@ -1,5 +1,5 @@
-// `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real
-// delivery. The position is saved after each response from the receiver, so an event may arrive twice but is never skipped.
+// `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real delivery.
+// The position in the feed is saved after each response from the receiver, so an event may arrive twice but is never skipped.
 import { setTimeout as after } from "node:timers/promises";
 import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
@@ -73,7 +73,7 @@ const postEvent = async ({ target, secret, signal }: Receiver, event: Event, att
   }
 };
 
-/** Resolves once the receiver has responded; with `shouldRetry`, once it has responded with 2xx. */
+/** Resolves once the receiver has responded. With `shouldRetry`, resolves once it has responded with 2xx. */
 const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
@@ -102,14 +102,14 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     requireApiKey(options),
   ];
   const environment = isLive ? "live" : "sandbox";
-  // No retries in the client: the feed prints a message and waits by itself.
+  // The client does not retry, because the feed waits and retries itself, and prints a message when it does.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   const forwardEvents = async (): Promise<void> => {
     const head = await fetchHead(svc, signal);
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
     const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
-    // A position past the end belongs to another feed, for example one from before a database reset. No event would ever follow it.
+    // A position past the end was saved for another feed, for example before a database reset. No event would ever follow it.
     const start = position === "now" || position > head ? head : position;
     let state: ListenState = { api, secret, cursor: start };
     saveListenState(environment, state);

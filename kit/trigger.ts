@@ -1,4 +1,4 @@
-// `svc trigger`: makes a change in the sandbox, so that its event appears in the feed and is delivered to test endpoints.
+// `svc trigger`: makes a change in the sandbox, so that the matching event appears in the feed and is delivered to test endpoints.
 import { getApiUrl, UsageError, parseArguments, requireTestKey } from "./arguments.ts";
 import { createSvc, type SandboxTrigger } from "./client.ts";
 

@@ -1,5 +1,5 @@
-// Checks one ledger statement: that it matches the certificate, that the ledger contains it, and that attestors confirm it. Used for
-// issuances and withdrawals, in packs and in the public API response.
+// Checks one ledger statement: that the statement matches the certificate, that the ledger contains it, and that attestors confirm it. The
+// checks apply to issuances and withdrawals, in packs and in the public API response.
 import { toBase64, encodeUtf8 } from "../core/bytes.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -14,15 +14,15 @@ import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findi
 import { asObject, asString, asStrings, isIsoInstant, parseCanonical, type JsonObject } from "./json.ts";
 import { listLogKeys, type Trust } from "./trust.ts";
 
-/** The evidence for one statement; absent parts are null. */
+/** The evidence for one statement. Parts that are missing are null. */
 export interface AnchorEvidence {
   readonly statement: string | null;
   /** The anchor as the certificate publishes it. */
   readonly published: JsonObject | null;
   readonly receipt: string | null;
-  /** The same proof as c2sp.org/tlog-proof@v1. */
+  /** The same proof in the format c2sp.org/tlog-proof@v1. */
   readonly entryProof: string | null;
-  /** The leaf, for a ledger that wraps statements. */
+  /** The log entry of a ledger that wraps statements in its own format. */
   readonly rekorBody: Uint8Array | null;
   readonly attestedProof: string | null;
   /** The attested note without cosignatures. */
@@ -67,9 +67,9 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
   return pass(hash);
 };
 
-const maxClockSkewMs = 5 * minuteMs; // allowed difference between the issuer's part that creates a statement and the part that anchors it
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of the machines that create a statement and anchor it
 
-/** Returns null if the anchor on the certificate can belong to the statement, even if the statement is not anchored yet. */
+/** Compares the anchor on the certificate with the statement, which may not be anchored yet. Returns null if they can belong together. */
 const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
@@ -144,7 +144,7 @@ interface AttestationFindings {
   readonly inclusion: Finding;
   readonly cosign: Finding;
   readonly tsa: Finding;
-  /** The time from a trusted authority, in milliseconds. */
+  /** The time stated by a timestamp authority that the reader trusts, in milliseconds. */
   readonly time: number | null;
 }
 
@@ -177,7 +177,7 @@ const checkAttestation = async (
   const notReached = skipped("not reached");
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
-  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // these are valid, because the receipt passed its checks
+  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // valid, because the receipt passed its checks
   const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
   const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
   if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);
@@ -206,8 +206,8 @@ const checkAttestation = async (
 };
 
 /**
- * Runs all checks on one statement and records them in `findings`. `expected` is the statement rebuilt from the record. Returns
- * the time from a trusted authority, or null.
+ * Runs all checks on one statement and records them in `findings`. `expected` is the statement rebuilt from the record. Returns the time
+ * stated by a trusted timestamp authority, in milliseconds, or null.
  */
 export const checkAnchor = async (
   findings: Findings,

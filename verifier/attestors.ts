@@ -11,7 +11,7 @@ import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 
 const getSubtleCrypto = (): SignatureCrypto => crypto.subtle as unknown as SignatureCrypto;
 
-/** Checks a timestamp over the note. A timestamp by a key that the reader does not trust counts as absent. */
+/** Checks a timestamp over the note. A timestamp signed with a key that the reader does not trust counts as absent. */
 export const checkTimestamp = async (
   reply: Uint8Array | null,
   note: Uint8Array,
@@ -42,7 +42,7 @@ export const checkRekorReceipt = async (
     ...crypto,
     verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data }),
   };
-  // Without a trusted anchor key, the other checks still run against the key in the leaf.
+  // Without a trusted anchor key, the signature is checked with the key in the leaf, so that the other checks still run.
   const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
   const keys = anchorKeys.length > 0 || leafKey === undefined ? anchorKeys : [leafKey];
   const verdict = await verifyRekorReceipt(rekorCrypto, receipt, statement, { logs, anchorKeys: keys });

@@ -38,7 +38,7 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
   findings.find(({ outcome }) => outcome === "incomplete") ??
   (findings[0] as Finding);
 
-/** Payloads contain ISO times; older payloads contain milliseconds. */
+/** Payloads contain ISO times. Older payloads contain milliseconds. */
 const parseInstant = (value: unknown): number | null =>
   typeof value === "number" ? value : isIsoInstant(value) ? Date.parse(value) : null;
 
@@ -56,7 +56,10 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
-/** Members that a certificate has only if they say something. The payload has the same ones. */
+/**
+ * Optional members that tell what happened to the submitted data. A certificate has one only if it applies, and the payload has the same
+ * ones.
+ */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 
 /** Checks the evidence hash, environment, submission notes, privacy signal and kind of request against the issuance's payload. */
@@ -128,7 +131,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
     return fail(`entry ${entry.seq} withdrew from other recipients than the certificate shows`);
   if (listed.some(({ cease_by: ceaseBy }) => parseInstant(ceaseBy) !== parseInstant(payload.cease_by)))
     return fail(`entry ${entry.seq} names a different deadline`);
-  // `entities.receipt` refuses a recipient without a method, unless the entry is older than that member.
+  // `entities.receipt` refuses a recipient without a method, unless the entry was written before receipts existed.
   if (listed.some(({ method }) => method !== undefined && method !== payload.method))
     return fail(`entry ${entry.seq} is a withdrawal with a different method`);
   const [differing = null] = listed.flatMap(
@@ -154,7 +157,10 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   });
 };
 
-/** Checks that an entry with the same time contains each acknowledged recipient on the certificate, and vice versa. */
+/**
+ * Checks that each acknowledged recipient on the certificate has an entry with the same time that lists it, and that each recipient in an
+ * entry is acknowledged on the certificate.
+ */
 const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   const { certificate, payloads } = history;
   const listed = [...groupEntitiesByWithdrawal(certificate).values()].flat();
@@ -242,13 +248,13 @@ const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
 const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
   const { certificate } = history;
   if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
-  // Before that time, certificates that shared an earlier capture were linked without an entry.
+  // Before `boundDetailsSince`, certificates that shared an earlier capture were linked to its policies without an audit entry.
   const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
   if (!isOlder) return missingEntry("the link to policies");
   return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");
 };
 
-/** Checks the policies against the entry that linked them: which policies they are, and where and when each was found. */
+/** Checks the policies against the entry that linked them: their hashes, and where and when each was found. */
 export const checkPolicyLinks = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const policies = Array.isArray(certificate.policies) ? certificate.policies.map(asObject) : [];

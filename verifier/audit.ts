@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The chain's other entries are about other certificates and are not in the pack. If entries between two others are
-// missing, only the order in the log can be checked.
+// recorded chain head. The pack leaves out the chain's entries about other certificates. Where entries are left out, the hash links cannot
+// be checked, only the entries' order in the log.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -30,7 +30,7 @@ type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 const entryMemberNames = ["at", "chain", "entity_id", "entity_type", "payload_hash", "prev_hash", "seq", "type"] as const;
 
-/** Parses a line. Returns null unless it is the canonical form of an entry. */
+/** Parses a line. Returns null unless the line is the canonical form of an entry. */
 const parseEntry = (line: string): AuditEntry | null => {
   const record = asObject(parseCanonical(line));
   if (record === null || !hasExactMembers(record, entryMemberNames) || !entryMemberNames.every((name) => typeof record[name] === "string"))

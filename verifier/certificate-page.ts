@@ -1,5 +1,5 @@
-// Renders certificate.html again from the other files in a pack and compares the two, so that the page cannot contradict the certificate.
-// The page is part of the pack format: the same files always give the same page.
+// Renders certificate.html again from the other files in a pack and compares the two, so that a page that contradicts the certificate is
+// found. The page is part of the pack format: the same files always give the same page.
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
@@ -19,7 +19,7 @@ export interface PageSource {
   readonly loggedCaptureMethod: unknown;
 }
 
-/** Thrown for a member that does not occur in this form on any certificate. */
+/** Thrown if a member has a form that occurs on no certificate. */
 class UnreadableMember extends TypeError {}
 
 const requireText = (value: unknown): string => {

@@ -27,7 +27,7 @@ Exit codes: 0 every check passed; 1 a check failed (the first one is named); 2 i
 3 nothing is wrong, but required evidence is missing or no trust file was given.
 `;
 
-/** Makes the command exit with code 2. */
+/** Makes the command print the message and exit with code 2. */
 class UsageError extends Error {}
 
 interface CliOptions {
@@ -146,7 +146,7 @@ export const runCli = async (args: readonly string[]): Promise<number> => {
 
 export { trustOf, verifyPack, verifyPublic, verifyWithdrawal };
 
-/** Resolves symbolic links, because npm installs the command as a link. */
+/** Resolves symbolic links, because npm installs the command as one. */
 const isCommand = (): boolean => argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(argv[1])).href;
 
 if (isCommand()) process.exitCode = await runCli(argv.slice(2));

@@ -25,7 +25,7 @@ export interface EntityWithdrawalEvidence {
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
 
-/** Returns the worst finding. If at least one passed and all others were skipped, returns `passed`. */
+/** Returns the worst finding. If at least one check passed and all others were skipped, returns `passed`. */
 const selectWorstFinding = (findings: readonly Finding[], passed: Finding): Finding =>
   findings.find(({ outcome }) => outcome === "fail") ??
   findings.find(({ outcome }) => outcome === "incomplete") ??

@@ -1,5 +1,5 @@
 // Dates on which the pack format changed. The time of an audit entry determines which format applies to it. Missing parts do not, because
-// leaving something out would otherwise make a pack "older".
+// otherwise someone could make a pack pass as older by leaving parts out.
 
 /**
  * From this time on, packs contain a signed receipt for each withdrawal of consent for individual recipients, and certificates list how

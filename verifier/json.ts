@@ -14,7 +14,7 @@ export const decodeText = (bytes: Uint8Array | undefined): string | null => {
 };
 
 /**
- * Parses canonical JSON. Returns undefined for any other text. Serializing the parsed value must give the same text, which rules out
+ * Parses canonical JSON. Returns undefined for any other text. Requires that the serialized value equals the text, which rules out
  * duplicate keys, unneeded escapes, whitespace and other number formats.
  */
 export const parseCanonical = (text: string | null): Json | undefined => {

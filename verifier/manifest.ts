@@ -1,4 +1,4 @@
-// Checks that the issuer signed the pack: the files against the manifest, and the manifest against the signature.
+// Checks that the issuer signed the pack: compares the files with the manifest, and checks the signature on the manifest.
 import { toBase64Url, fromBase64 } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { buildManifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
@@ -29,7 +29,7 @@ export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: 
 
 const isManifestFile = (path: string): boolean => path.startsWith("MANIFEST.");
 
-/** Checks the files. Both lists must be exactly those generated from the files, in the same order and format. */
+/** Checks the files against the manifest. Its two lists must be exactly those generated from the files, in the same order and format. */
 export const checkFiles = (files: PackFiles): Finding => {
   const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");
@@ -58,7 +58,10 @@ const parseIssuerKeyId = (pem: string | null): string | null => {
   return der?.length === spkiLength ? computeThumbprint(toBase64Url(der.subarray(-32))) : null;
 };
 
-/** Checks the PEM copies that are there for other tools. Each must match the key ID in its name, or a certificate in trust.json. */
+/**
+ * Checks the PEM copies of keys and certificates, which the pack contains for other tools. Each must match the key ID in its name, or a
+ * certificate in trust.json.
+ */
 export const checkTrustCopies = (files: PackFiles): Finding => {
   const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
   if (document === null) return skipped("trust.json cannot be read");

@@ -16,7 +16,7 @@ export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number],
   readonly entities?: readonly string[];
 };
 
-/** Checks that recipients are listed for the `recipient` scope and for no other scope. */
+/** Checks that recipients are listed if the scope is `recipient`, and only then. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0

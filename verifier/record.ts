@@ -29,8 +29,8 @@ export const isNamedBusiness = (value: unknown): boolean =>
   isObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /**
- * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. The choices per recipient are
- * optional.
+ * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the member with the choices per
+ * recipient is optional.
  */
 export const parsePreimage = (text: string | null): Preimage | null => {
   const record = asObject(parseCanonical(text));
@@ -171,7 +171,7 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   preimage: preimage as unknown as JsonObject,
 });
 
-/** Finds contradictory members in a withdrawal, either for one recipient or of the whole certificate. */
+/** Finds contradictory members in a withdrawal, either for one recipient or for the whole certificate. */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
   if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";

@@ -1,5 +1,6 @@
 // Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. A
-// malformed known member makes the whole document invalid, because it would be unclear what it was meant to say.
+// malformed known member makes the whole document invalid, because a reader must not trust part of a document without knowing what the rest
+// was meant to say.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, type KeyValidity } from "../core/ledger/key-validity.ts";
@@ -35,7 +36,7 @@ const parseOptionalList = <T>(value: unknown, parse: (item: unknown) => T | null
   return all.every((item) => item !== null) ? all : null;
 };
 
-/** Parses a validity period. Returns null for an invalid period. Both ends are optional. */
+/** Parses a key's validity period, whose start and end are both optional. Returns null if the period is invalid. */
 const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
   const from = record.valid_from ?? defaultValidFrom;
   const to = record.valid_to ?? null;
@@ -45,7 +46,7 @@ const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
 
 const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 
-/** Returns true for the one-line form of an ECDSA key, with which Rekor logs can sign. */
+/** Returns true for the one-line form of an ECDSA key, a type of key with which Rekor logs can sign. */
 const isEcdsaKey = (origin: string, vkey: string): boolean => {
   const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
   return vkeyFromSpki(sha256, origin, bytes.slice(1)) === vkey;

@@ -1,5 +1,5 @@
-// Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. All possible checks
-// run; the verdict states the first failure.
+// Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. Runs every check that
+// is possible, even after a failure. The verdict names the first failed check.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -23,7 +23,7 @@ import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
 export interface VerificationOptions {
-  /** The reader's own trust document; null uses the copy in the pack, which makes the verdict `incomplete`. */
+  /** The reader's own trust document. If null, the copy in the pack is used, and the verdict is at best `incomplete`. */
   readonly trust: Trust | null;
   /** The fingerprint in hex that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
@@ -161,7 +161,7 @@ const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], 
   const hidden = keys.filter((key) => !disclosed.has(key)).map((key) => `subject.${key}`);
   if (redacted.filter((name) => name.startsWith("subject.")).join("\n") !== hidden.join("\n"))
     return "the manifest does not list exactly the undisclosed details of the person";
-  // Values that are not of their kind are masked like other text. `audit.issuance` binds which ones they are.
+  // Unrecognized values are masked completely. `audit.issuance` checks which fields have one.
   const unrecognized = asStrings(certificate.fields_unrecognized) ?? [];
   const mismatch = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(unrecognized.includes(key) ? "" : key, value));
   return mismatch === undefined ? null : `the ${mismatch[0]} on the certificate does not match the disclosed value`;
@@ -174,7 +174,7 @@ const findRedactionFault = (redacted: readonly string[]): string | null => {
   return unknown === undefined ? null : `the manifest lists ${unknown} as left out, which no pack contains`;
 };
 
-/** Checks that the person's data is gone after an erasure. Older test certificates kept masked details. */
+/** Checks that the person's data is absent after an erasure. Older test certificates kept masked details. */
 const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
   if (!isIsoInstant(erasedAt)) return null;
   const keys = Object.keys(asObject(subject) ?? { malformed: null });
@@ -349,7 +349,7 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // Most lies on the certificate also change its page. In that case the verdict states the check that finds the lie itself.
+    // A false statement on the certificate usually also changes its page. The verdict then names the check that found the false statement.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

@@ -1,4 +1,4 @@
-// Checks a withdrawal receipt offline: signature, deadline and ledger statement.
+// Checks a withdrawal receipt offline: its signature, deadline and ledger statement.
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { checkAnchor } from "./anchor.ts";

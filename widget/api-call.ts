@@ -11,7 +11,7 @@ export type ApiResult<T> = { data: T; problem?: never } | { data?: never; proble
 export function callApi<T>(url: string, request: RequestInit, budgetMs: number, requiredKey: keyof T): Promise<ApiResult<T>> {
   const result = new Promise<ApiResult<T>>((resolve, reject) => {
     const controller = new AbortController();
-    // Resolves without relying on the abort, because the page may have replaced fetch with a version that ignores the signal.
+    // Settles the promise without waiting for the abort, because the page may have replaced fetch with a version that ignores the signal.
     setTimeout(() => {
       resolve({ problem: { code: "timeout" } });
       controller.abort();
@@ -33,7 +33,7 @@ function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, 
   try {
     body = Object(JSON.parse(text));
   } catch {
-    // The response is not from the API but a proxy's page or an empty body. Only the status is reported.
+    // The response is not from the API. It can be a proxy's page or an empty body, so only the status is reported.
   }
   const { data, error, request_id } = body;
   if (isSuccess && body.ok && data?.[requiredKey]) return { data };

@@ -3,7 +3,9 @@
 import { type ApiResult, callApi } from "./api-call.ts";
 import type { Config } from "./config.ts";
 
-/** The full response from the API. It includes `manage_url`, which can withdraw consent, so only the caller of certify() gets it. */
+/**
+ * The full response from the API. It includes `manage_url`, which can withdraw consent, so it is returned only to the caller of certify().
+ */
 export interface CertificateReceipt {
   cert_id: string;
   fingerprint: string;

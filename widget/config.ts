@@ -54,7 +54,7 @@ export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/** Finds a mode's script tags: those recognized by their URL, and the currently running tag, whose URL can be anything. */
+/** Finds a mode's script tags: tags whose URL is recognized, and the tag that is running now, whose URL can be anything. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
@@ -69,7 +69,8 @@ function hasMode(tag: HTMLScriptElement, wanted: string): boolean {
 /** Returns the URL from which this code was loaded. A module has no current script, so the first tag with a known URL is used instead. */
 export function getOwnScriptUrl(): string {
   const current = document.currentScript;
-  // An <img name="currentScript"> shadows the document's property, and submissions would be sent to its origin.
+  // Without this check, an <img name="currentScript"> would shadow the document's property, and submissions would be sent to the image's
+  // origin.
   if (current instanceof HTMLScriptElement) return current.src;
   return queryPage<HTMLScriptElement>("script").find(isOwnTag)?.src || "";
 }

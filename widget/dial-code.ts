@@ -1,5 +1,5 @@
-// Phone numbers typed beside a country picker. The visitor types the number without its country code, because the picker shows the code. Read
-// alone, it would be another person's number in the business's country.
+// Phone numbers typed beside a country picker. The visitor types the number without its country code, because the picker shows the code.
+// Without the code, it would be read as a number in the business's country, which belongs to another person.
 
 /** How many elements above the control are searched for a picker. Pickers are usually within two elements; form builders add one or two. */
 const maxLevels = 4;
@@ -9,7 +9,7 @@ const pickerSelector = 'select,input,button,[class*=selected],[class*=selection]
 const inputNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
 const pickerNamePattern = /\biti|\bvti|flag|dial|prefix|country|(calling|phone|tel).?code/i;
 const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
-/** For elements that are not named as a picker: no text may follow the code, so "+1 guest" does not match. */
+/** For elements that are not named like a picker. The code must be at the end of the text, so "+1 guest" does not match. */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
 /**

@@ -3,7 +3,10 @@
 import type { ConsentOptions } from "./config.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 
-/** The disclosure that was displayed when a consent box was checked. The last step of a wizard hides the step that showed it. */
+/**
+ * The disclosure that was displayed when a consent box was checked. It is recorded then, because the last step of a multistep form hides
+ * the step that showed the disclosure.
+ */
 const disclosureWhenChecked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
 
 export interface Disclosure {
@@ -53,7 +56,7 @@ function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): D
   return undefined;
 }
 
-/** The API refuses these characters: controls, direction overrides and half an emoji. */
+/** Replaces the characters that the API refuses: control characters, direction overrides and unpaired surrogates. */
 export function replaceRefusedCharacters(text: string): string {
   return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202d\u202e\ud800-\udfff]/gu, "\ufffd");
 }

@@ -33,12 +33,12 @@ export interface CollectedFields {
 
 /**
  * Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both over a guess. If there are too
- * many, the most certain ones are returned.
+ * many values, the most certain ones are returned.
  */
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
-  // A country picker's control is not a contact field, although it may be mistaken for the country.
+  // A country picker's control is not a contact field, although it may look like the country field.
   const others = found
     .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
     .map(({ control }) => control);
@@ -74,7 +74,10 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
   return isTruncated ? { fields, fields_truncated: true } : { fields };
 }
 
-/** A form that asks for a mobile number and another number contains two of the visitor's numbers. */
+/**
+ * Returns true if the name of a phone field says that it is for a mobile number. A form that asks for a mobile number and another number
+ * contains two of the visitor's numbers.
+ */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
   return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
 }

@@ -57,7 +57,7 @@ function findConfig(form: HTMLFormElement, configs: GetConfigs): Config | undefi
   return configs().find((config) => isTargetForm(config, form));
 }
 
-/** Needed because components dispatch events with these names from elements that are not forms. */
+/** The check is needed because components dispatch events with these names from elements that are not forms. */
 function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }
@@ -76,7 +76,7 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   const submitter = event.submitter as HTMLButtonElement | null;
-  let isHeld = heldForms.has(form); // ignores the second half of a double click
+  let isHeld = heldForms.has(form); // true for the second click of a double click, which is ignored
   if (!isHeld) {
     detachCertificate(form, config);
     // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
@@ -117,7 +117,7 @@ function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLBu
   if (!submission) return false;
 
   const runAsSubmitted = captureFormState(form, submitter);
-  // Leaves alone an aria-busy that the page's own click handler has set.
+  // Keeps an aria-busy attribute that the page's own click handler has set.
   const isAlreadyBusy = callForm(form, "hasAttribute", "aria-busy");
   const unhold = () => {
     heldForms.delete(form);
@@ -151,7 +151,7 @@ function runResubmission(form: HTMLFormElement, send: () => void): void {
   }
 }
 
-/** Attaches the certificate if the values are still the certified ones, and dispatches the matching event. */
+/** Attaches the certificate if the form still has the certified values, and dispatches the matching event. */
 function applyResult(
   form: HTMLFormElement,
   config: Config,

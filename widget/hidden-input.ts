@@ -9,7 +9,8 @@ const ownInputs = new WeakSet<HTMLInputElement>();
 const ownNamePattern = /^svc_(cert|share)_id$/;
 
 /**
- * Fills the page's placeholder with that name, or appends an input. Returns false if the name belongs to a field that the visitor fills in.
+ * Fills the page's hidden input with that name, or appends an input. Returns false if the name belongs to a field that the visitor fills
+ * in.
  */
 export function fillHiddenInput(form: HTMLFormElement, name: string, value: string): boolean {
   const [placeholder] = findInputsByName(form, name);

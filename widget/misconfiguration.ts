@@ -27,7 +27,7 @@ export function selectElements(selector: string, option: string): HTMLInputEleme
   }
 }
 
-/** Refusals that the owner can fix. The others are about the submission or cannot be fixed on the page. */
+/** Refusals that the page's owner can fix. All other refusals are about the submission or cannot be fixed on the page. */
 const refusalCauses = new Map([
   ["client_not_found", "data-client-id is unknown: correct it"],
   ["origin_not_verified", "this domain is not verified: verify it"],

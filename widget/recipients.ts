@@ -37,7 +37,8 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
   return { entities_accepted: filterByChoice(true), entities_rejected: filterByChoice(false) };
 }
 
-// Normalizes a name for comparison only, because it may be precomposed in one place and decomposed in another. The declared text is sent.
+// Normalizes a name for comparison only, because Unicode can encode the same letter in two ways. What is sent is the name as the page
+// declares it.
 function normalizeName(name: string): string {
   return toLine(name).normalize();
 }

@@ -6,8 +6,8 @@ type Submitter = HTMLButtonElement | null;
 
 /**
  * Records which controls are enabled and the button's value, and returns a function that runs a task in that state. Pages disable the
- * button or whole fieldsets and rename the button ("Sending...") one tick after the click. In a normal submission that is too late to
- * matter; here it would drop the fields and change the button's entry.
+ * button or whole fieldsets and rename the button ("Sending...") one tick after the click. A normal submission has already collected its
+ * values by then. A held submission has not, so it would lose these fields and send the changed button value.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
   // form.elements does not include image buttons.

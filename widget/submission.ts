@@ -85,13 +85,14 @@ export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
 }
 
-/** Forgets clicks. After a reset, earlier clicks no longer explain why a box is checked. */
+/** Forgets clicks on the form's controls, because after a reset an earlier click no longer explains why a box is checked. */
 export function forgetClicks(form: HTMLFormElement): void {
   for (const control of getControls(form)) clickedTargets.delete(control);
 }
 
 /**
- * Returns the opt-in type. Returns undefined if a box was checked without a click: by a script, or by the browser on return to the page.
+ * Returns the opt-in type. Returns undefined if a box was checked without a click: by a script, or by the browser when the visitor returned
+ * to the page.
  */
 function getOptInType(boxes: HTMLInputElement[]) {
   const untouched = boxes.filter((each) => !clickedTargets.has(each));
@@ -131,7 +132,9 @@ function getSubmissionId(form: HTMLFormElement, meaning: string): string {
   return id;
 }
 
-/** Forgets the attempt. After a reset, or on return to the page, the next submission is a new one even if it is identical. */
+/**
+ * Forgets the attempt. After a reset, or when the visitor returns to the page, the next submission counts as new even if it is identical.
+ */
 export function forgetAttempt(form: HTMLFormElement): void {
   attemptsByForm.delete(form);
 }

@@ -32,7 +32,7 @@ declare const SHARE_FILE: string;
 
 const existingSvc = window.Svc || {};
 const ownScriptUrl = getOwnScriptUrl();
-// Two instances would hold each other's second submissions forever.
+// If two instances ran, each would hold the submission that the other one sends again, and the form would never be submitted.
 if (!existingSvc.v) startConsent(existingSvc.q || []);
 // Each copy of the script looks for share tags, because the first copy may have run before this copy's tag existed.
 loadShareButtons();

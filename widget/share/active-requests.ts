@@ -75,8 +75,8 @@ export function listenForSheetMessages(): void {
 }
 
 /**
- * Polls, because no event fires when a window is closed. A window that is disconnected by its opener policy looks closed as soon as its
- * page loads.
+ * Polls, because no event fires when a window is closed. A window whose page disconnects itself with an opener policy looks closed as soon
+ * as that page loads.
  */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
@@ -131,7 +131,8 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
   const { data, problem } = code ? await redeemCode(request, code) : { problem: { code: error } };
   request.isRedeeming = false;
   if (!data) {
-    // If the same request is opened again, the sheet issues a new code for the decision whose code has not been redeemed yet.
+    // The person has already decided. If the same request is opened again, the sheet issues a new code for that decision, because the
+    // earlier code was not redeemed.
     if (offer && problem.code === "code_expired") offer.retry = request;
     showOutcome(request, "failed");
     dispatchShareEvent(request, "svc:share-error", problem);

@@ -15,7 +15,7 @@ export interface ShareOffer extends ShareRequestBase {
   proof?: PkceProof | undefined;
   /** A request whose code expired. Opening it again unchanged leads to the same decision instead of a second share. */
   retry?: PendingRequest | undefined;
-  /** Whether the window is disconnected from this page or closed. The page cannot tell which. */
+  /** True if the window is closed or disconnected from this page. The page cannot tell which of the two it is. */
   isSevered?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Opens the consent sheet on a click: in a window or, if that is blocked, through links, or in this tab. It opens without awaiting
-// anything, because browsers block windows that a click does not open directly.
+// Opens the consent sheet on a click: in a window, in this tab, or through links if the browser blocks the window. Nothing is awaited
+// before the window opens, because browsers block windows that a click does not open directly.
 
 import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
 import { createLink } from "./button.ts";

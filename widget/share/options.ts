@@ -18,7 +18,7 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** The part that an offer and its requests share. It stays the same if the page is reloaded. */
+/** What an offer and its requests have in common. It is still the same after the page is reloaded. */
 export interface ShareRequestBase {
   /** The options as JSON, followed by the position among tags with equal options. */
   key: string;

@@ -39,7 +39,7 @@ function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
   const offer: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
   const button = createShareButton(tag, findForm(offer, tag), () => handleShareClick(offer));
   if (!button) {
-    // While the page is loading, the form of a tag in the head does not exist yet.
+    // While the page is loading, the form for a tag in the head may not exist yet.
     if (document.readyState !== "loading") warnOwner("the share button has no place: move the script tag into the body");
     return;
   }
