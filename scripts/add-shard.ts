@@ -4,7 +4,7 @@ import { getShardId, parseShardId, type ShardId } from "../core/ids.ts";
 
 const databasePattern = /\[\[d1_databases\]\]\n(?:[^[\n].*\n)+/g;
 
-/** Lists the shards that wrangler.toml binds, in their order there. */
+/** Lists the shards that wrangler.toml binds, in the order of that file. */
 const listBoundShards = (toml: string): readonly string[] =>
   [...toml.matchAll(/^binding = "DB(?:_([0-9a-z]{2}))?"/gm)].map(([, shard]) => shard ?? "00");
 
@@ -13,8 +13,8 @@ const findFreeShard = (bound: readonly string[]): ShardId => {
 };
 
 /**
- * Adds a shard to the configuration in `path` and returns its ID: `wanted`, or the next free one. Throws if `wanted` is not two characters of
- * an ID, or is already bound.
+ * Adds a shard to the configuration in `path` and returns its ID: `wanted`, or the next free one. Throws if `wanted` is not two characters
+ * that are allowed in IDs, or if that shard is already bound.
  */
 export const addShard = (path: string, wanted: string | undefined): ShardId => {
   const toml = readFileSync(path, "utf8");

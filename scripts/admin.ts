@@ -55,7 +55,7 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   console.log(JSON.stringify(answer.data, null, 2));
 };
 
-/** Publishes an incident, or adds to it. Returns false if the words are not such a command. */
+/** Publishes an incident, or adds to it. Returns false if the words are neither command. */
 const runIncidentCommand = async ([action = "", ...words]: readonly string[]): Promise<boolean> => {
   if (action === "open" && words.length === 4) {
     const [impact = "", components = "", title = "", text = ""] = words;
@@ -68,7 +68,7 @@ const runIncidentCommand = async ([action = "", ...words]: readonly string[]): P
   return true;
 };
 
-/** Runs the drill with the current sources. */
+/** Runs the restore drill with the current source code. */
 const runDrill = async (): Promise<void> => {
   ensureDevVars();
   const settings = loadLocalSettings();

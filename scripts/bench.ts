@@ -108,7 +108,7 @@ const sizeLine = (name: string, path: string): string => {
   return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
 };
 
-/** Returns the maximum resident size, in MiB, while `work` runs. */
+/** Returns the largest resident set size of the process, in MiB, while `work` runs. */
 const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
   let peak = getResidentMiB(pid);
   const sampling = setInterval(() => {
@@ -203,7 +203,7 @@ const measureService = async (bench: Bench): Promise<void> => {
 
 const inspectorPort = 9_579; // a port that nothing else uses
 
-/** Measures a separate runtime, so that memory left over from other sections does not count. */
+/** Measures a separate runtime, so that memory that other sections left allocated does not count. */
 const measureMemory = async (bench: Bench): Promise<void> => {
   const { runtime, url, pid } = await startBenchService(bench, "memory", { inspectorPort });
   const heap = await watchHeap(inspectorPort);

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 
-/** `headless` needs a third of the CPU time; `whole` also has the features of a full browser, such as the back-forward cache. */
+/** `headless` takes a third of the CPU time of `whole`, which also has the features of a full browser, such as the back-forward cache. */
 export type BrowserKind = "headless" | "whole";
 
 const wholeBrowsers = [
@@ -63,7 +63,10 @@ export const aptInstall = async (packages: readonly string[]): Promise<boolean> 
   return true;
 };
 
-/** Installs missing browsers. Throws the error from `findBrowserPath` if it still finds none. The headless shell is optional but faster. */
+/**
+ * Installs missing browsers. Throws the error from `findBrowserPath` if a browser is still missing. The headless shell is optional but
+ * faster.
+ */
 export const ensureBrowsers = async (): Promise<void> => {
   if (process.env.CHROMIUM === undefined) {
     if (!wholeBrowsers.some((path) => existsSync(path))) await aptInstall(["chromium"]);

@@ -14,7 +14,7 @@ interface BrowserRun {
   readonly packages: readonly string[];
   readonly isInstalled: () => boolean;
   readonly tests: readonly string[];
-  /** Rows that are not tested in this browser, each with the reason. */
+  /** Rows of the matrix that are not tested in this browser, each with the reason. */
   readonly excluded: readonly (readonly [rows: readonly number[], why: string])[];
 }
 

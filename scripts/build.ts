@@ -23,8 +23,8 @@ const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receiv
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Cross-origin pages load the script with or without an
- * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule for the hashed copies, so its own rule first
- * removes the Cache-Control that the other rule sets.
+ * integrity attribute. Hashed copies never change, so they may be cached forever. `svc-share.js` also matches the rule for the hashed
+ * copies, so its own rule first removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains

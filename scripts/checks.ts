@@ -10,8 +10,8 @@ interface Check {
 }
 
 /**
- * Returns one type check per tsconfig in the repository. The largest comes first because it takes longest. Each uses a single checker: the
- * checks already run in parallel, and more checkers would repeat much of the work.
+ * Returns one type check per tsconfig in the repository. The largest comes first because it takes longest. Each type check uses a single
+ * thread. The type checks already run in parallel, and more threads would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>
   globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) })

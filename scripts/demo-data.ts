@@ -7,17 +7,17 @@ import { openMonthReplay, type MonthReplay, type ReplayedMonth, type ReplayOptio
 import { openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "./demo-world.ts";
 import { prepareDatabases, type D1Like } from "./local-runtime.ts";
 
-const accountAgeMs = 45 * dayMs; // accounts with a month of data are older than that month
+const accountAgeMs = 45 * dayMs; // so that the accounts are older than their month of data
 
 const hasCertificates = async (db: D1Like, businessId: string): Promise<boolean> =>
   (await db.prepare("SELECT 1 FROM certificates WHERE business_id = ? LIMIT 1").bind(businessId).first()) !== null;
 
-/** Returns whether the folder holds databases, in which the month may already have been replayed. */
+/** Returns whether the folder holds databases, which may already contain the month of demo data. */
 const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
 
 /**
- * Prepares the databases. Existing accounts stay unchanged, and the month is replayed only if the business `world.acme` has no certificates
- * yet. Returns null if it was not replayed. Throws as `prepareDatabases` and `MonthReplay.run` do.
+ * Prepares the databases. Existing accounts stay unchanged. The month is replayed only if the business `world.acme` has no certificates
+ * yet; otherwise returns null. Throws as `prepareDatabases` and `MonthReplay.run` do.
  */
 export const prepareDemoData = async (
   options: ReplayOptions,

@@ -29,7 +29,7 @@ export interface ReplayOptions extends Pick<RuntimeOptions, "stateDir" | "vars" 
 export interface ReplayedMonth {
   /** Number of live certificates. */
   readonly certificates: number;
-  /** From the prepared databases to the finished month. */
+  /** Milliseconds from the start of `run` until the month was complete. */
   readonly durationMs: number;
 }
 
@@ -43,8 +43,8 @@ export interface MonthReplay {
 }
 
 /**
- * Bundles and starts the Worker that replays the month, which takes about a third of the whole work. It opens the databases only in `run`,
- * so they can be prepared at the same time. `buildAssets` must have run.
+ * Bundles and starts the Worker that replays the month, which takes about a third of the total time. The Worker opens the databases only in
+ * `run`, so they can be prepared at the same time. Call `buildAssets` first.
  */
 export const openMonthReplay = async ({ demoOrigin, ...options }: ReplayOptions): Promise<MonthReplay> => {
   const bundleDir = mkdtempSync(join(tmpdir(), "svc-demo-month-"));

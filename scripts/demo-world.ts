@@ -1,5 +1,5 @@
-// The demo's businesses, clients, keys and people. Everything is derived from this machine's development secrets: the databases store only
-// hashes of keys, so `npm run demo` recomputes the keys that `npm start` stored.
+// The demo's businesses, clients, keys and people. Everything is derived from this machine's development secrets. The databases store only
+// hashes of keys, so `npm run demo` derives again the keys that `npm start` stored.
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import { fromBase64 } from "../core/bytes.ts";
@@ -179,5 +179,5 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
   ]);
 };
 
-/** Returns an owner's email address, for example `owner@past-due.example` for the business whose payment is past due. */
+/** Returns an owner's email address, for example `owner@past-due.example` for the example business named `past_due`. */
 export const getExampleOwnerEmail = (name: string): string => `owner@${name.replaceAll("_", "-")}.example`;

@@ -1,5 +1,5 @@
 // `npm run deploy`: deploys the service to a Cloudflare account. Each step first looks at what exists, so the command can be repeated after
-// any failure, and a second run changes nothing but the code. docs/operate/deploy.md explains it.
+// any failure, and a second run changes only the code. docs/operate/deploy.md describes the command.
 import { createInterface } from "node:readline/promises";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -69,7 +69,7 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** Runs a step with a line of progress. An error names the step, so that the operator knows where a repeated run continues. */
+/** Runs a step and prints its name first. An error names the step, so that the operator knows where a repeated run continues. */
 const runStep = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
   print(`\n${name} ...`);
   try {
@@ -103,7 +103,7 @@ const readAccountState = async (deployment: Deployment): Promise<AccountState & 
 
 /**
  * Returns the secrets to upload; null if the deployment has all of them and none changed on this machine. Secrets are generated only for a
- * deployment that has neither a Worker nor a database: new keys could not open what an earlier deployment stored.
+ * deployment that has neither a Worker nor a database, because new keys could not decrypt what an earlier deployment stored.
  */
 const prepareSecrets = async (
   deployment: Deployment,

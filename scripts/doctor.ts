@@ -1,5 +1,5 @@
-// `npm run doctor`: says what is missing or unusual on this machine, in svc.config.ts and in a deployment, and how to fix it. Changes
-// nothing.
+// Implements `npm run doctor`, which reports what is missing or unusual on this machine, in svc.config.ts and in a deployment, and how to
+// fix it. It changes nothing.
 import { parseArgs } from "node:util";
 import deployments from "../svc.config.ts";
 import { checkOptions, checkSecrets, checkService } from "./doctor/deployment.ts";

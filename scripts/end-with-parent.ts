@@ -1,5 +1,5 @@
-// Ends child processes together with this process, also when it is killed, which no handler notices. The runtime would otherwise stay behind
-// and keep the port from the next start.
+// Ends child processes when this process ends, even if it is killed, which no handler can notice. Otherwise the runtime would keep running
+// and keep the port that the next start needs.
 import { spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 

@@ -1,5 +1,5 @@
 // The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
-// inside the runtime take part, because the clocks of browsers and of whole services cannot be shifted.
+// inside the runtime run in these rounds, because the clocks of browsers and of complete services cannot be changed.
 const moments = [
   "2026-12-31T23:59:30Z", // end of the year, the quarter and the half-year ledger
   "2027-01-01T00:00:05Z",
@@ -28,7 +28,7 @@ export interface FlakinessRound {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Computed when a round starts, so that each round begins at its date however long earlier rounds took. */
+/** Each round's settings are computed when it starts, so that it begins at its date regardless of how long earlier rounds took. */
 export const flakinessRounds: readonly (() => FlakinessRound)[] = moments.map((moment, at) => () => ({
   name: `round ${at + 1} of ${moments.length}, at ${moment}, seed ${at + 1}`,
   settings: { TEST_CLOCK_OFFSET_MS: String(Date.parse(moment) - Date.now()), TEST_SEED: String(at + 1) },

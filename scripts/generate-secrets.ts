@@ -8,16 +8,16 @@ import { noteKeyPair } from "./note-secret.ts";
 export interface DeploymentNames {
   /** LEDGER_ORIGIN: `host/path`. */
   readonly ledgerOrigin: string;
-  /** One for each shard: `host/audit/00`. */
+  /** One name for each shard, in the form `host/audit/00`. */
   readonly auditOrigins: readonly string[];
   readonly witnessName: string;
 }
 
-/** Listed in the same order as in docs/operate/keys.md. */
+/** The secrets of a service, in the same order as in docs/operate/keys.md. */
 export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
 /** The secrets of a service with an embedded ledger, whose keys are derived from LOG_SEED. */
 export const embeddedSecrets = [...serviceSecrets, "LEDGER_AUDITOR_TOKEN"] as const;
-/** The secrets of a ledger in another account. It shares only the write token with the service. */
+/** The secrets of a ledger in another account. Of these, the service has only the write token. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
 export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number] | "AUDIT_KEY";
 /** Every secret. AUDIT_KEY, LEDGER_KEY and LEDGER_WITNESS_KEY replace keys that are otherwise derived. */
@@ -58,7 +58,10 @@ const generateAnchorKey = (): GeneratedSecret => {
   };
 };
 
-/** Generates the log seed. The public parts are the keys derived from it for these names, without a ledger that has keys of its own. */
+/**
+ * Generates the log seed. The public parts are the keys that are derived from the seed for these names. A ledger with its own keys is left
+ * out.
+ */
 const generateLogSeed = (
   { auditOrigins, ledgerOrigin, witnessName }: DeploymentNames,
   isEmbedded: boolean,

@@ -83,14 +83,14 @@ const renderCodeTokens = (code: string, language: string): string =>
     .map(({ kind, text }) => (kind === null ? escapeHtml(text) : `<span class="${kind}">${escapeHtml(text)}</span>`))
     .join("");
 
-/** A colored code block with a copy button, as the pages of the documentation show it. */
+/** Renders a highlighted code block with a copy button. */
 const renderCode = (text: string, language: string, id: string): string => {
   const name = languageNames[language] ?? "Example";
   const button = `<button type="button" class="btn bare sm copy" hidden data-copy="${id}" data-copied="Copied" aria-label="Copy ${name}"><svg class="icon" aria-hidden="true"><use href="#i-copy"></use></svg><span>Copy</span></button>`;
   return `<figure class="code"><figcaption>${name} ${button}</figcaption><pre tabindex="0" role="group" aria-label="${name}" translate="no"><code id="${id}">${renderCodeTokens(text, language)}</code></pre></figure>\n`;
 };
 
-/** "4. Receive withdrawals": the number is set apart. */
+/** Renders the number of a heading such as "4. Receive withdrawals" in an element of its own, so that it can be styled. */
 const renderHeadingText = (html: string): string => {
   const [, number, title] = /^(\d+)\. (.*)$/s.exec(html) ?? [];
   if (number === undefined || title === undefined) return html;
@@ -111,7 +111,6 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
         if (depth === 2) sections.push({ id, title: text.replaceAll("`", "") });
         return depth === 1 ? "" : `<h${depth} id="${id}" tabindex="-1">${renderHeadingText(this.parser.parseInline(tokens))}</h${depth}>\n`;
       },
-      // The first paragraph says what the reader can do afterwards.
       paragraph({ tokens }: Tokens.Paragraph) {
         const classes = isFirstParagraph ? ' class="lede"' : "";
         isFirstParagraph = false;
@@ -131,8 +130,8 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
         codeCount += 1;
         return renderCode(text, lang, `code-${codeCount}`);
       },
-      // Each cell repeats its column title, because narrow screens stack the cells. The roles are stated because a browser drops those of
-      // a table that is displayed as blocks.
+      // Each cell repeats its column title, because narrow screens stack the cells. The roles are explicit, because browsers drop a table's
+      // implicit roles when it is displayed as blocks.
       table({ header, rows }: Tokens.Table) {
         const inline = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
         const head = header.map((cell) =>

@@ -18,7 +18,7 @@ if (!existsSync(icons)) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The elements inside the `svg` element, on one line. */
+/** Returns the elements inside the `svg` element on one line. */
 const readShapes = (name: string): string => {
   const [, shapes] = /<svg[^>]*>(.*)<\/svg>/s.exec(readFileSync(join(icons, `${name}.svg`), "utf8")) ?? [];
   if (shapes === undefined) throw new Error(`icons: ${name} has no svg element`);

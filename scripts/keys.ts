@@ -1,5 +1,6 @@
 // `npm run keys`: generates the secrets for a production deployment and prints where to set them. Secrets go only to the terminal or, with
-// --out, to a new file readable by its owner. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md explains both.
+// --out, to a new file readable by its owner. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md describes both
+// commands.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";

@@ -1,6 +1,6 @@
-// Checks the ledger with third-party code: starts it standalone, grows it past a full tile of tiles, and lets Go's sumdb packages verify
-// checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, from modules or from the Debian package
-// golang-golang-x-mod-dev.
+// Checks the ledger with third-party code: starts it standalone, adds entries until a tile of tiles is full, and lets Go's sumdb packages
+// verify checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, from modules or from the Debian
+// package golang-golang-x-mod-dev.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ const addEntries = async (from: number, to: number): Promise<void> => {
   }
 };
 
-/** Waits for the checkpoint over exactly `size` entries; the ledger signs at most one per second. */
+/** Waits for the checkpoint over exactly `size` entries; the ledger signs at most one checkpoint per second. */
 const waitForCheckpoint = async (size: number): Promise<string> => {
   for (;;) {
     const note = await (await fetch(`${base}/checkpoint`)).text();
@@ -82,7 +82,7 @@ try {
   );
   console.log(result.output.trimEnd());
 
-  // Negative checks, without which the successes above would prove nothing.
+  // Also checks that Go refuses what it should refuse. Without these checks, the successes above would prove nothing.
   const otherKey = runGo("-url", base, "-vkey", otherVkey);
   expectTrue("Go refuses the checkpoint under another key", !otherKey.ok && otherKey.output.includes("checkpoint:"), otherKey.output);
   const otherIndex = runGo(...common, "-index", "301", "-entry", entryFile);

@@ -9,7 +9,7 @@ process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skips the request for th
 process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
 // The runtime has about twenty isolates (the Worker, simulators of D1, KV, queues and assets, and their proxies), and each sizes its heap
-// as if it were alone: together 1 GiB after a minute of load. A young generation of 2 MiB keeps them near 400 MiB.
+// as if it were the only one. Together they take 1 GiB after a minute of load. With a young generation of 2 MiB, they take about 400 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
 const { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } = await import("wrangler");
@@ -63,7 +63,7 @@ export interface Runtime {
 /** The part of the D1 interface that scripts and tests use. */
 export interface D1Like {
   prepare: (sql: string) => D1Statement;
-  /** A method rather than a property: method parameters are bivariant, so a real D1 database is assignable. */
+  /** Declared as a method rather than a property, because method parameters are bivariant, so that a real D1 database can be assigned. */
   batch(statements: readonly D1Statement[]): Promise<unknown>;
 }
 export interface D1Statement {
@@ -113,7 +113,7 @@ const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => 
 
 const getBindingName = (shard: string): string => (shard === "00" ? "DB" : `DB_${shard}`);
 
-/** Thrown if the state folder was written with migrations that no longer exist. */
+/** Thrown if the state folder was written with a migration that no longer exists. */
 class OutdatedStateError extends Error {}
 
 /** Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError if a recorded migration has no file. */
@@ -135,7 +135,9 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
   }
 };
 
-/** Recognizes a message to hide: with the V8 flags above, the runtime cannot use its compile cache and prints this once per isolate. */
+/**
+ * Recognizes a message to hide: with the V8 flags above, the runtime cannot use its compile cache and prints this message once per isolate.
+ */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
 interface LogLine {
@@ -243,9 +245,9 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">
         {
           ...worker,
           ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
-          // a replacement module has no Durable Objects or queues
+          // A replacement module has no Durable Objects or queues.
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
-          // not needed locally, and each would add one or two isolates
+          // The local service does not need these, and each would add one or two isolates.
           cacheAPI: false,
           ratelimits: {},
           name: "svc",

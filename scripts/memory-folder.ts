@@ -1,4 +1,4 @@
-// Creates a temporary in-memory folder for the databases of `npm test`. On disk, every commit would wait for the disk.
+// Creates a temporary in-memory folder for the databases of `npm test`. In a folder on disk, every commit would wait for the disk.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
-// `npm run openapi`: writes docs/reference/openapi.json as the running Worker serves it. The committed copy can be diffed and linted; a
-// test fails if it differs from the Worker's document.
+// `npm run openapi`: writes docs/reference/openapi.json as the running Worker serves it. The file is committed so that it can be compared
+// and linted. A test fails if it differs from the Worker's document.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

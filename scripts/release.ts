@@ -1,4 +1,5 @@
-// `npm run release`: builds the assets of the production deployment and prints the integrity of its page script. Commit the files it adds.
+// `npm run release`: builds the assets of the production deployment and prints the integrity of its page script. Commit the files that it
+// adds to widget/released.
 import deployments from "../svc.config.ts";
 import { resolveDeployment } from "./deploy/config.ts";
 import { releaseAssets } from "./release-assets.ts";

@@ -1,5 +1,5 @@
-// `npm run admin -- restore-drill`: shows on a copy of the local data what a restore brings back, and that a log that was set back refuses
-// to sign. docs/operate/backup.md explains the results.
+// Implements `npm run admin -- restore-drill`. On a copy of the local data, it shows what a restore recovers, and that a log that was reset
+// to an earlier state refuses to sign. docs/operate/backup.md explains the results.
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,12 +16,12 @@ export interface DrillOptions {
   readonly report: (text: string) => void;
 }
 
-/** The drill makes no requests to other machines, so it does not look up the names of websites. */
+/** The drill replaces the DNS resolver's URL, because it must not send requests to other machines. */
 const unreachableUrl = "http://127.0.0.1:1/none";
 
 const intervalMs = 15 * 60_000; // an audit log signs one checkpoint per interval
 
-/** Folders of one kind of object in a state folder, by the name of their class. */
+/** Lists the folders of all objects of one class in a state folder. */
 const listObjectFolders = (stateDir: string, className: string): readonly string[] => {
   const folder = join(stateDir, "v3", "do");
   return readdirSync(folder)
@@ -36,7 +36,7 @@ const replaceFolders = (from: string, to: string, folders: readonly string[]): v
   }
 };
 
-/** Throws if an expectation is not met. */
+/** Runs the drill. Throws if an expectation is not met. */
 export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOptions): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), "svc-restore-drill-"));
   const [live, backup, current] = ["live", "backup", "current"].map((name) => join(folder, name)) as [string, string, string];
@@ -66,7 +66,7 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     if (data === undefined) throw new Error(`A certificate was refused with ${response.status}.`);
     return data.cert_id;
   };
-  /** Runs the jobs of a minute and of the next 15-minute interval. */
+  /** Runs the cron jobs of one minute and of the next 15-minute interval. */
   const runJobs = async (): Promise<void> => {
     await runtime?.scheduled("* * * * *");
     await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + intervals++ * intervalMs));

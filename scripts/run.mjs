@@ -1,5 +1,5 @@
-// Entry point of every npm script: installs missing dependencies, then runs the command with the Node version pinned in package.json.
-// Plain JavaScript because it runs on the machine's own Node (20 or later); the commands are TypeScript on Node 24.
+// Entry point of every npm script: installs missing dependencies, then runs the command with the Node version pinned in package.json. It is
+// plain JavaScript, because it runs on the machine's own Node (20 or later); the commands are TypeScript on Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -22,7 +22,7 @@ const isInstalled = () => {
 
 if (!isInstalled()) {
   process.stderr.write("Installing dependencies (once) ...\n");
-  // npm's own output goes to stderr: stdout belongs to the command.
+  // npm's own output goes to stderr, because stdout belongs to the command.
   const install = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status } = spawnSync("npm", install, { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(status ?? 1);

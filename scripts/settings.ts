@@ -39,7 +39,7 @@ export const ensureDevVars = (): void => {
   const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parseDevVars(text);
   const { ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
-  // Settings that belong together and are only added together.
+  // Each line contains settings that belong together and are therefore added together.
   const pairs = {
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
   };
@@ -102,18 +102,18 @@ export const buildLocalSettings = ({
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
       SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // makes security.txt available
       DEV_FETCH_ALLOW: allow,
-      // Shown on the landing page.
+      // The landing page shows these values.
       DEV_DEMO: JSON.stringify({
         site_base: `http://localhost:${demoPort}`,
         ...getDemoCredentials(createDemoWorld(vars.ISSUER_KEY as string)),
       }),
-      // The payment provider mock. Set DEV_STRIPE_API to empty to use Stripe itself with a test key.
+      // URL of the payment provider mock. Set DEV_STRIPE_API to empty to use Stripe itself with a test key.
       DEV_STRIPE_API: vars.DEV_STRIPE_API ?? `http://localhost:${demoPort}`,
     },
   };
 };
 
-const maxLocalShards = 32; // each takes memory and time at the start
+const maxLocalShards = 32; // each shard takes memory, and time at startup
 
 /** Lists the shards of a local service besides `00`. Throws if the number is not from 1 to 32. */
 const listExtraShards = (count: string): readonly string[] => {

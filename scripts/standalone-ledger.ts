@@ -12,7 +12,7 @@ export interface StandaloneLedger {
 
 export interface LedgerDeployment {
   readonly origin: string;
-  /** Note-format secret. */
+  /** Secret key in note format. */
   readonly secret: string;
   readonly token: string;
   /** Folder for its state. */

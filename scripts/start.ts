@@ -17,7 +17,7 @@ const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promis
   return value;
 };
 
-/** Runs a cron, because the local runtime fires none. A failed run is reported and does not prevent the next one. */
+/** Runs a cron job, because the local runtime does not run any by itself. A failed run is reported and does not prevent the next one. */
 const runCron = (runtime: Runtime, cron: string, at: Date): void => {
   runtime.scheduled(cron, at).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
 };
@@ -57,7 +57,7 @@ const main = async (): Promise<void> => {
     paymentProviderMockFrom(settings),
   );
   const ticker = startCron(runtime);
-  if (month !== null) runCron(runtime, "* * * * *", new Date()); // records the demo data in the logs
+  if (month !== null) runCron(runtime, "* * * * *", new Date()); // adds the demo data to the audit logs and the ledger
 
   console.log(`
   Home page            ${settings.origin}/        verify a certificate, withdraw consent, see the demo credentials

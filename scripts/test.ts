@@ -48,7 +48,7 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   return status === 0;
 };
 
-/** Runs checks and projects in parallel: installing waits for the network, and browser tests leave CPU time for the others. */
+/** Runs checks and projects in parallel: installation waits for the network, and browser tests leave CPU time for other tests. */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
     // The V8 flags that keep a local service small (local-runtime.ts) would make tests spend a quarter of their time on garbage collection.
@@ -80,14 +80,14 @@ interface Report {
   }[];
 }
 
-/** Reads vitest's reports. A project that found no tests, or crashed before it wrote its report, has none. */
+/** Reads vitest's reports. A project has no report if it found no tests, or if it crashed before it wrote one. */
 const readReports = (): readonly Report[] =>
   projects
     .map(getResultsPath)
     .filter((path) => existsSync(path))
     .map((path) => JSON.parse(readFileSync(path, "utf8")) as Report);
 
-/** Prints each failed test again: where only the end of a long log is kept, it would be lost. */
+/** Prints each failed test again at the end, so that failures are not lost where only the end of a long log is kept. */
 const printFailures = (reports: readonly Report[]): void => {
   for (const { name, assertionResults } of reports.flatMap((report) => report.testResults))
     for (const { status, fullName, failureMessages } of assertionResults)

@@ -35,7 +35,7 @@ const isCurrent = (record: BundleRecord | null, bundlePath: string): boolean => 
 
 /**
  * Bundles the Worker into `outDir`, unless the bundle there was built from the same files with the same content. Returns whether it was
- * rebuilt. Rejects if `makeBundle` does, which must write `index.js` and esbuild's `bundle-meta.json`.
+ * rebuilt. `makeBundle` must write `index.js` and esbuild's `bundle-meta.json`. Rejects if `makeBundle` rejects.
  */
 export const updateWorkerBundle = async (
   outDir = "dist/worker",
@@ -47,9 +47,9 @@ export const updateWorkerBundle = async (
   const startedAt = Date.now();
   await makeBundle(outDir);
   const { inputs: bundled } = JSON.parse(readFileSync(join(outDir, "bundle-meta.json"), "utf8")) as { readonly inputs: object };
-  // Inputs that exist only inside esbuild have no file.
+  // Some inputs exist only inside esbuild and have no file.
   const inputs = [...configurationFiles, ...Object.keys(bundled)].filter((path) => existsSync(path)).toSorted();
-  // A file that was changed meanwhile may have been bundled with either content, so the next start bundles again.
+  // A file that changed during bundling may be in the bundle with its old or its new content, so the next start bundles again.
   if (inputs.some((path) => statSync(path).mtimeMs >= startedAt)) return true;
   writeFileSync(recordPath, JSON.stringify({ inputs, digest: computeDigest([...inputs, bundlePath]) } satisfies BundleRecord));
   return true;

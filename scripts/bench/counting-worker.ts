@@ -3,7 +3,10 @@
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
 
-/** Rows written since the last reading, by the statement's verb and table. Triggers count as part of their statement. */
+/**
+ * Rows written since the last reading, by the statement's verb and table. Rows that a trigger writes count toward the statement that fired
+ * it.
+ */
 let written: Record<string, number> = {};
 
 const count = (sql: string, { meta }: D1Result): void => {
@@ -13,7 +16,7 @@ const count = (sql: string, { meta }: D1Result): void => {
   written[key] = (written[key] ?? 0) + meta.rows_written;
 };
 
-/** A statement, its SQL, and the same methods as the platform's. */
+/** Wraps a statement: keeps its SQL and has the same methods as the platform's statement. */
 class CountedStatement {
   readonly sql: string;
   readonly statement: D1PreparedStatement;
@@ -36,7 +39,10 @@ class CountedStatement {
   async first(): Promise<unknown> {
     return (await this.all()).results[0] ?? null;
   }
-  /** The platform's `raw` reports no counts. Only a read can return two columns of one name, so writes can use `all`. */
+  /**
+   * Counts writes by running them with `all`, because the platform's `raw` reports no counts. Reads use `raw`, because a read can return
+   * two columns with the same name, which `all` would merge.
+   */
   async raw(): Promise<unknown[]> {
     if (/^\s*(?:select|with)\b/i.test(this.sql)) return this.statement.raw();
     return (await this.all()).results.map((row) => Object.values(row as object));
@@ -58,7 +64,7 @@ const countWrites = (binding: D1Database | D1DatabaseSession): D1Database => {
 
 const countedBindings = new WeakMap<object, Env>();
 
-/** Returns the same object for the same bindings, because the platform is created once for each. */
+/** Returns the same object for the same bindings, because the service creates one platform for each `env` object. */
 const withCounting = (env: Env): Env => {
   const known = countedBindings.get(env) ?? { ...env, DB: countWrites(env.DB) };
   countedBindings.set(env, known);

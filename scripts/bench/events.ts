@@ -79,7 +79,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   );
 };
 
-/** Uses an open loop: events are sent at a fixed rate, regardless of how long earlier ones take. */
+/** Measures with an open loop: events are sent at a fixed rate, regardless of how long earlier events take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);

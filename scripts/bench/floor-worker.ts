@@ -1,10 +1,10 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
-// statements that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference
-// from svc is the cost of everything else that svc does.
+// statements that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. What svc costs
+// beyond this baseline is the cost of everything else that it does.
 
 interface FloorEnv {
   readonly DB: D1Database;
-  /** The business that owns the certificates. svc also caches it between requests. */
+  /** The business that owns the certificates. The ID is a setting here, because svc caches it between requests. */
   readonly BUSINESS_ID: string;
 }
 
@@ -14,12 +14,12 @@ export const random = (length: number): string => {
   return text.slice(0, length);
 };
 
-// The same lengths as in the benchmark's submission (scripts/bench/submission.ts).
+// These strings have the same lengths as in the benchmark's submission (scripts/bench/submission.ts).
 const sealedSubject = "x".repeat(305);
 const sealedEvidence = "x".repeat(869);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
-// SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
+// SQL for the client's daily usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
 const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";
 const dayBytes = "coalesce((SELECT daily_byte_limit FROM clients WHERE id = ?1), 200000000000)";
 const newBytes =

@@ -22,8 +22,8 @@ export const withKey =
   });
 
 /**
- * Prints, for each size, the runtime's CPU time and the waiting time per request in milliseconds, and the ratio of the last size to the
- * first. The services take turns, so that a temporary slowdown of the machine affects all of them.
+ * For each size, prints the runtime's CPU time and the response time per request in milliseconds. Also prints how much CPU time the last
+ * size takes compared with the first. The services take turns, so that a temporary slowdown of the machine affects all of them.
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], questions: readonly BenchQuery[], rounds: number): Promise<void> => {
   console.log(`\nms of CPU / median ms per request   ${all.map(({ size }) => String(size).padStart(14)).join("")}   last to first (CPU)`);

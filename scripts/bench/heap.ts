@@ -1,16 +1,17 @@
-// Reads the heap size of the Worker's isolate from the runtime's debugger; deployments limit this heap, not the process.
+// Reads the heap size of the Worker's isolate from the runtime's debugger, because deployments limit this heap, not the memory of the
+// process.
 interface Target {
   readonly id: string;
   readonly webSocketDebuggerUrl: string;
 }
 
 export interface HeapWatch {
-  /** The maximum in MiB since the last call. */
+  /** The largest size in MiB since the last call. */
   readonly peakMiB: () => number;
   readonly end: () => void;
 }
 
-/** Samples five times a second. The value includes garbage that is not yet collected. */
+/** Samples the heap five times a second. Each size includes garbage that has not been collected yet. */
 export const watchHeap = async (inspectorPort: number, worker = "svc"): Promise<HeapWatch> => {
   const targets = (await (await fetch(`http://127.0.0.1:${inspectorPort}/json`)).json()) as readonly Target[];
   const target = targets.find(({ id }) => id === worker || id.endsWith(`:${worker}`));

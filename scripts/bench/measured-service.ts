@@ -21,7 +21,7 @@ export interface Service {
   readonly url: string;
   readonly pid: string;
   readonly db: D1Like;
-  /** Milliseconds until the service was migrated and listening. */
+  /** Milliseconds until the database was migrated and the service was listening. */
   readonly startMs: number;
 }
 
@@ -71,7 +71,7 @@ export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: n
 
 export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** Puts the service in the steady state in which the origin's policies were captured within the last 15 minutes. */
+/** Makes it look as if the origin's policies were captured within the last 15 minutes, as they usually are in a busy service. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
   await db
     .prepare("INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', ?, ?)")

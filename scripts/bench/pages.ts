@@ -11,7 +11,7 @@ const seconds = 3;
 const goalMs = 100;
 
 export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
-  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // because one person opens each page hundreds of times
+  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // the limit is raised because one person opens each page hundreds of times
   const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;

@@ -33,7 +33,7 @@ const buildStatement = (at: number): string =>
     at: 1_772_600_767_089 + at,
   });
 
-/** Measures entries per second while the log grows, starting at each size. */
+/** Measures how many entries per second the log accepts as it grows, starting at each size. */
 const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
   let size = 0;
   const grow = async (to: number): Promise<number> => {
@@ -130,7 +130,8 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .sort((a, b) => a.ord - b.ord)
     .map(({ index }) => Number(index));
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
-  // Entries that the ledger accepted while it lied or was unreachable keep their position, so only a plain backlog must be in order.
+  // Entries that the ledger accepted while it sent false responses or was unreachable keep their position. The order is therefore checked
+  // only for a backlog without such failures.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );
@@ -146,7 +147,7 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
           db
             .prepare("INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES (?, 'certificate.issued', 'certificate', ?, 0)")
             .bind(`bench-${from + one}`, entityId),
-          // As after a failed attempt, so that nothing is sent before the measurement begins.
+          // Leaves the statements as a failed attempt does, so that nothing is sent before the measurement begins.
           db
             .prepare(
               `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, attempts, next_at, created_at)

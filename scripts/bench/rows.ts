@@ -31,7 +31,7 @@ interface RowCost {
   readonly statements: readonly (readonly [name: string, rows: number])[];
 }
 
-const batchSize = 64; // statements that the ledger takes at once
+const batchSize = 64; // the number of statements that the ledger takes in one request
 const batches = 4;
 const loneCertificates = 24;
 const withdrawals = 64;
@@ -43,7 +43,7 @@ const settleMs = 20_000;
 const waitingSql = `SELECT (SELECT COUNT(*) - 1 FROM changes)
   + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM policy_pages) AS n`;
 
-/** Runs the minute's cron until no work is waiting. */
+/** Runs the cron job of each minute until no work is waiting. */
 const settle = async ({ runtime, db }: Service): Promise<void> => {
   const deadline = Date.now() + settleMs;
   for (;;) {
@@ -61,8 +61,8 @@ const takeWrittenRows = async ({ url }: Service): Promise<Readonly<Record<string
   (await (await fetch(`${url}/bench/rows-written`)).json()) as Record<string, number>;
 
 /**
- * Returns the bytes of all pages that contain rows. Reads a copy, because another process has the file open. The mailbox exists only in
- * development.
+ * Returns the total size in bytes of all pages that contain rows, except the development mailbox, which a deployment does not have. Reads a
+ * copy of the database, because another process has the file open.
  */
 const measureBytes = (stateDir: string): number => {
   const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
@@ -87,7 +87,7 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
   const bundledIn = join(bench.state, "rows-bundle");
   await bundleWorker(bundledIn, "scripts/bench/counting-worker.ts");
   renameSync(join(bundledIn, "counting-worker.js"), join(bundledIn, "index.js"));
-  // Work that follows a response would split the batches at random, so only the cron does it.
+  // Only the cron job runs deferred work. Work after each response would split the batches differently in each run.
   const vars = { ...bench.vars, DEV_RATE_SCALE: "1000000", DEV_BATCH_WINDOW_MS: "3600000" };
   const service = await startBenchService({ ...bench, bundledIn, vars }, "rows");
   const { acme } = bench.world;
@@ -130,7 +130,7 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
     costs.push({ action, count, rows, bytes, statements: statements.sort(([, a], [, b]) => b - a) });
   };
 
-  await issueMany(batchSize); // the texts, counters and groups that later certificates share
+  await issueMany(batchSize); // creates the texts, counters and groups that later certificates share
   const cookies: string[] = [];
   for (let n = 0; n < shares / sharesPerPerson; n += 1) cookies.push(await createPerson(service, n));
   for (const cookie of cookies) await grantOne(service, cookie, acme);
@@ -164,7 +164,7 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
   return costs;
 };
 
-/** Prints the costs, with the statements that write most. */
+/** Prints the costs of each action, with the statements that write the most rows. */
 export const measureRows = async (bench: Bench): Promise<void> => {
   console.log(`\n${"rows".padEnd(28)} rows written   bytes   most by statement`);
   for (const { action, rows, bytes, statements } of await measureRowCosts(bench)) {

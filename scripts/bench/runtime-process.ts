@@ -1,4 +1,4 @@
-// Reads the CPU time and memory of the runtime's processes from /proc. These figures do not depend on other load on the machine.
+// Reads the CPU time and memory of the runtime's processes from /proc. Other load on the machine hardly changes these figures.
 import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ on Linux

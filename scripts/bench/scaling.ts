@@ -1,5 +1,5 @@
-// Calculates the tables of docs/operate/scaling.md from the measured tables of docs/reference/benchmarks.md. `npm run bench -- --scaling` prints
-// them after a figure changed.
+// Calculates the tables of docs/operate/scaling.md from the measured tables of docs/reference/benchmarks.md. `npm run bench -- --scaling`
+// prints them, for use after a measured figure has changed.
 import { issuingRatio } from "../../core/shards/placement.ts";
 
 const shardBytes = 10e9 * issuingRatio; // D1's limit for a database, and the part of it that certificates may fill
@@ -7,17 +7,17 @@ const accountBytes = 1e12; // D1's limit for an account
 const rates = [1, 79, 1_000, 10_000];
 const secondsPerMonth = 30 * 86_400;
 
-/** What one certificate costs. */
+/** The costs of one certificate. */
 interface Cost {
   readonly d1Rows: number;
   readonly d1Bytes: number;
   readonly cpuMs: number;
-  /** Rows, requests and duration of Durable Objects, in USD for a million certificates. */
+  /** Cost of the rows, requests and duration of Durable Objects, in USD for a million certificates. */
   readonly objects: number;
   readonly objectBytes: number;
 }
 
-/** A prototype with still shorter rows. */
+/** The costs with a prototype that has even shorter rows. */
 const slim: Cost = { d1Rows: 7.05, d1Bytes: 1_200, cpuMs: 2.5, objects: 1.15, objectBytes: 600 };
 
 const readNumber = (text: string, pattern: RegExp): number => {
@@ -58,12 +58,12 @@ const buildWall = (name: string, capacity: number, { d1Bytes }: Cost): string =>
     ...rates.map((rate) => formatDuration(capacity / d1Bytes / rate)),
   ]);
 
-/** USD for a million certificates, beyond what the plan includes. */
+/** USD for issuing a million certificates, beyond what the plan includes. */
 const issuing = ({ d1Rows, cpuMs, objects }: Cost): number => 0.3 + 0.02 * cpuMs + d1Rows + objects + 0.08;
 /** USD a month for storing a million certificates. */
 const storing = ({ d1Bytes, objectBytes }: Cost): number => (d1Bytes / 1_000) * 0.75 + (objectBytes / 1_000) * 0.2;
 
-/** Returns the lines to paste. */
+/** Returns the lines to paste into docs/operate/scaling.md. */
 export const buildScalingTables = (benchmarks: string): readonly string[] => {
   const today = readMeasured(benchmarks);
   const both = [today, slim];

@@ -20,7 +20,7 @@ export interface Series {
   readonly measured: LoadResult[];
   /** Runtime CPU in milliseconds, one value per entry of `measured`. */
   readonly cpu: number[];
-  /** Like `cpu`, but including the background work (audit chains, ledger, counters) until the runtime is idle. */
+  /** CPU in milliseconds of the background work that follows (audit chains, ledger, counters) until the runtime is idle. */
   readonly afterwards: number[];
 }
 
@@ -69,7 +69,7 @@ const runSlice = async (series: Series, from: number, { seconds, connections }: 
 
 /**
  * Returns the rate and CPU per request relative to the same round's baseline, each as the median over all rounds. A temporary slowdown of a
- * shared machine affects both series and cancels out.
+ * shared machine affects both series and therefore cancels out.
  */
 const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
   const rate = ({ requests, seconds }: LoadResult): number => requests / seconds;

@@ -1,4 +1,4 @@
-// Measures the CPU for each certificate with 1, 2 and 4 shards, with one business in each shard that submit in turn.
+// Measures the CPU time per certificate with 1, 2 and 4 shards. Each shard has one business, and the businesses submit in turn.
 import { getShardId } from "../../core/ids.ts";
 import { createDemoWorld, seedDemo } from "../demo-world.ts";
 import { capturePolicies, origin, pick, startBenchService, type Bench } from "./measured-service.ts";
@@ -24,7 +24,7 @@ const startWithShards = async (bench: Bench, count: number) => {
   return { service, series };
 };
 
-/** Returns the CPU for each certificate in each round, with the work after the responses. */
+/** Returns the CPU time per certificate in each round, including the work after the responses. */
 const listCpu = ({ cpu, afterwards, measured }: Series): readonly number[] =>
   measured.map(({ requests }, round) => ((cpu[round] as number) + (afterwards[round] as number)) / requests);
 

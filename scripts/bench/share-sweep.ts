@@ -1,5 +1,5 @@
-// Measures many shares that are due in the same minute, half for a warning and half for expiry. Runs the cron repeatedly until nothing is
-// left, then checks that each share was reported exactly once.
+// Measures many shares that are due in the same minute, half for a warning and half for expiry. Runs the cron job repeatedly until no work
+// is left, then checks that each share was reported exactly once.
 import { setTimeout as pause } from "node:timers/promises";
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
 import { insertApiKeys, bearerHeader, startBenchService, type Bench, type Service } from "./measured-service.ts";
@@ -33,7 +33,7 @@ const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   ]);
 };
 
-/** Counts written emails continuously, because they leave the outbox once they are sent. */
+/** Counts emails with a trigger when they are written, because they leave the outbox once they are sent. */
 const countMails = async (db: D1Like): Promise<void> => {
   await db.prepare("CREATE TABLE bench_mails (consumer_id TEXT)").run();
   await db
@@ -57,7 +57,7 @@ interface SweepTimes {
   /** Milliseconds until a poll found nothing left. */
   swept: number | null;
   mailsWritten: number | null;
-  /** The longest response time of a poll. During that time, the service did not respond to other requests either. */
+  /** The longest response time of a poll, in milliseconds. During that time, the service did not respond to other requests either. */
   silent: number;
 }
 
@@ -78,7 +78,7 @@ const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<
   if (row.notices === 0) times.mailsWritten ??= elapsedMs(times);
 };
 
-/** Runs the cron without pauses until the last email is written. Returns the number of runs. */
+/** Runs the cron job without pauses until the last email is written. Returns the number of runs. */
 const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: SweepTimes): Promise<number> => {
   let ticks = 0;
   let isOver = false;

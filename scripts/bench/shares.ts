@@ -1,5 +1,5 @@
-// Measures sharing: granting, redeeming and reading shares, and an agent's tool call, alternating with baselines; and a field change that
-// affects 500 shares.
+// Measures sharing, alternating with baselines: granting, redeeming and reading shares, and an agent's tool call. Also measures a field
+// change that affects 500 shares.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { median, p95 } from "./timing-comparison.ts";
@@ -33,7 +33,7 @@ const fields = {
   last_name: "Example",
 };
 
-/** Signs in with the code from the mailbox and returns the cookie. */
+/** Signs in with the code from the development mailbox and returns the session cookie. */
 export const signInByEmailCode = async (
   url: string,
   who: { readonly email: string; readonly realm: string; readonly ip: string },
@@ -53,7 +53,7 @@ export const signInByEmailCode = async (
   throw new Error("bench: no code arrived");
 };
 
-/** Creates a person with these contact fields and returns the cookie. */
+/** Creates a person with these contact fields and returns the session cookie. */
 export const createPerson = async ({ url }: Service, n: number): Promise<string> => {
   const who = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
   const cookie = await signInByEmailCode(url, who);
@@ -233,7 +233,7 @@ const activeShares = 500;
 const changeCount = 21;
 const pauseMs = 1_500;
 
-/** Measures a field change that many businesses receive. */
+/** Measures a change of contact details that affects 500 shares. */
 export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const service = await startBenchService(bench, "field-change");
   const { db, url, pid } = service;

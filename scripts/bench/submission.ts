@@ -1,4 +1,4 @@
-// Builds the benchmark's submissions: the page script's request body for a short lead form, each with a unique email address and ID.
+// Builds the benchmark's submissions. Each is the page script's request body for a short lead form, with a unique email address and ID.
 import { randomUUID } from "node:crypto";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { Request } from "./load.ts";

@@ -5,7 +5,10 @@ const ascending = (times: readonly number[]): readonly number[] => [...times].so
 export const median = (times: readonly number[]): number => percentile(ascending(times), 0.5);
 export const p95 = (times: readonly number[]): number => percentile(ascending(times), 0.95);
 
-/** Returns the probability that a time of the first kind is longer, with ties counted as half. 0.5 means indistinguishable. */
+/**
+ * Returns the probability that a time of the first kind is longer than one of the second kind. Ties count as half. 0.5 means
+ * indistinguishable.
+ */
 const areaUnderCurve = (first: readonly number[], second: readonly number[]): number => {
   let longer = 0;
   for (const a of first) for (const b of second) longer += a > b ? 1 : a === b ? 0.5 : 0;

@@ -18,7 +18,7 @@ const endpoints = [
   { path: receiverPaths.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
 ] as const;
 
-const endpointAgeMs = 14 * dayMs; // with endpoints for the whole month, their deliveries would take a third of the replay
+const endpointAgeMs = 14 * dayMs; // deliveries for the whole month would take a third of the replay's time
 
 /** Returns the receiver's URL on the demo website. Two names for the same host make the endpoints easy to tell apart in lists. */
 const toReceiverUrl = (siteOrigin: string, path: string): string => {
@@ -42,7 +42,7 @@ export const listAccountSteps = (
     at: now - endpointAgeMs,
     run: async () => {
       const member = await signInOwner();
-      await services.eventSequence(business.business.id, "live").drain(); // endpoints receive only the events that follow
+      await services.eventSequence(business.business.id, "live").drain(); // endpoints receive only the events that are sequenced later
       for (const { path, ...settings } of endpoints) {
         const url = toReceiverUrl(siteOrigin, path);
         getValue(await createWebhook(services, member, { ...settings, url, environment: "live", idempotencyKey: null }));

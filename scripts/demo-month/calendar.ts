@@ -40,7 +40,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
 };
 
-/** The newest time, in whole hours before `now`, of a withdrawal whose deadline ended before `endedBefore`. */
+/** Returns the newest time, a whole number of hours before `now`, at which a withdrawal has a deadline that ended before `endedBefore`. */
 export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
   let at = now - hourMs;
   while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;

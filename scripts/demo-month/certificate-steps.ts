@@ -1,4 +1,4 @@
-// Certificates of the demo month, views of their public pages, and team members who read them.
+// Issues the certificates of the demo month, and simulates views of their public pages and team members who read them.
 import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import { captureConsent } from "../../workers/operations/certificates/capture-consent.ts";
 import { getCertificateAs } from "../../workers/operations/certificates/get-certificate.ts";
@@ -21,7 +21,7 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   },
 });
 
-/** Some pages are opened once or a few times in the days after the form was sent, by people and by link previews. */
+/** Some certificates' pages are opened once or a few times in the days after the form was sent, by people and by link previews. */
 const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly Step[] => {
   if (dice.roll() > viewedShare) return [];
   const count = 1 + Math.floor(dice.roll() * 3);
@@ -36,7 +36,7 @@ const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly
   }).filter(({ at }) => at < now);
 };
 
-/** A team member opens a certificate in the portal, which the audit log records. */
+/** Opens a certificate in the portal as a team member, which the audit log records. */
 const readStep = ({ services, business, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
   at,
   run: async () => {

@@ -1,4 +1,4 @@
-// The fictional people who send forms to the demo business, and the forms.
+// The fictional people who submit forms to the demo business, and the forms themselves.
 import type { JsonObject } from "../../core/canonical-json.ts";
 import type { CaptureContext, Submission } from "../../core/certificates/certificate.ts";
 import { secondMs, toIso, type Instant } from "../../core/time.ts";
@@ -15,7 +15,7 @@ interface Form {
   readonly disclosure: string;
   /** Whether the form has one box for each recipient. */
   readonly asksEach: boolean;
-  /** Number of people out of twenty who use it. */
+  /** Number of people out of twenty who use this form. */
   readonly share: number;
 }
 
@@ -98,11 +98,11 @@ export interface Lead {
   readonly circumstances: CaptureContext;
 }
 
-/** The recipients that the person accepts on a form with one box for each. Some people accept none, and still send the form. */
+/** Picks the recipients that the person accepts on a form with one box for each. Some people accept none and still submit the form. */
 const pickAccepted = ({ recipients }: Form, { roll }: Dice): readonly string[] =>
   roll() < 0.06 ? [] : recipients.filter((_, at) => at === 0 || roll() < 0.55);
 
-/** A person who sends a form at this time. `formPath` chooses the form. */
+/** Creates a person who submits a form at this time. `formPath` chooses the form. */
 export const createLead = (at: Instant, dice: Dice, formPath: string | null = null): Lead => {
   const { roll, pick } = dice;
   const form = forms.find(({ path }) => path === formPath) ?? pick(forms.flatMap((one) => Array.from({ length: one.share }, () => one)));

@@ -25,15 +25,15 @@ export interface IssuedLead {
 export interface Month {
   readonly services: Services;
   readonly dice: Dice;
-  /** The end of the month: the present. */
+  /** The end of the month, which is the present time. */
   readonly now: Instant;
   readonly site: Site;
   readonly clientId: ClientId;
-  /** The business by its live API key and by its test key. */
+  /** The business, authenticated with its live API key. */
   readonly business: Principal;
   readonly tester: Principal;
   readonly owner: MemberSession;
-  /** A session lasts half a day, so later changes need another one. */
+  /** Signs in the owner. A session lasts half a day, so changes on later days need a new session. */
   readonly signInOwner: () => Promise<MemberSession>;
   /** Signs in with an emailed code and returns the session's token. */
   readonly signIn: (email: string, realm: "business" | "consumer", name: string | null) => Promise<string>;

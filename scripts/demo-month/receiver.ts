@@ -3,7 +3,7 @@ import { hourMs, type Instant } from "../../core/time.ts";
 import type { PostWebhook } from "../../workers/adapters/webhook-sender.ts";
 import { getOutageStart } from "./calendar.ts";
 
-/** Paths on the demo website, which receives later events there (demo-site.ts). */
+/** Paths of the receivers on the demo website. Once the service runs, the website receives events there (demo-site.ts). */
 export const receiverPaths = { crm: "/webhooks/crm", dialer: "/webhooks/dialer" } as const;
 
 const accepted = {
@@ -28,13 +28,13 @@ interface SimulatedTime {
   readonly advance: (ms: number) => void;
 }
 
-/** Responds as the receiver would at the simulated time, which advances by the duration of the request. */
+/** Simulates the receiver's response at the simulated time, and advances that time by the duration of the request. */
 export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTime): PostWebhook => {
   const outage = getOutageStart(present);
   const isDown = (url: string): boolean => new URL(url).pathname === receiverPaths.crm && clock() >= outage && clock() < outage + hourMs;
   return async ({ url, body }) => {
     const isFailing = isDown(url);
-    const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60); // varies, and is the same in every replay
+    const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60); // varies between requests, but not between replays
     advance(durationMs);
     const answer = isFailing ? unavailable : accepted;
     return { kind: "answered", durationMs, ...answer };

@@ -1,5 +1,5 @@
-// Replays the demo month through the real operations, step by step, each at its time. Then the event sequences number the events, and the
-// endpoints receive them.
+// Replays the demo month with the real operations, step by step, each at its own time. After the steps, the event sequences number the
+// events and pass them to the endpoints.
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { BusinessId, ClientId } from "../../core/ids.ts";

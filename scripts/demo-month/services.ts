@@ -1,5 +1,5 @@
-// Services for the real operations while the demo month is replayed. The clock is set to the past, the demo website responds without a
-// network, and follow-up work is left to the running service.
+// Creates the services with which the real operations run while the demo month is replayed. The clock is set to the past, requests to the
+// demo website are answered without a network, and follow-up work is left to the running service.
 import type { MailOutcome } from "../../core/mail/message.ts";
 import type { Instant } from "../../core/time.ts";
 import { insertCapturedMail } from "../../storage/captured-mail.ts";
@@ -11,7 +11,7 @@ import type { Services } from "../../workers/platform/platform.ts";
 export interface Replay {
   readonly services: Services;
   readonly setTime: (at: Instant) => void;
-  /** Finishes the work that the last operation left for after its response, and sends its email. */
+  /** Finishes the work that the last operation scheduled for after its response, and sends the operation's email. */
   readonly finishStep: () => Promise<void>;
   /** Returns the code in the newest email to this address. */
   readonly takeCode: (address: string) => string;

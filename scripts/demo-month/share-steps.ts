@@ -1,4 +1,4 @@
-// Shares of the demo month: people with accounts share contact details with the demo business, change them and stop sharing.
+// Creates the shares of the demo month: people with accounts share contact details with the demo business, change them and stop sharing.
 import type { ConsumerSession } from "../../core/access/session.ts";
 import { personFromSession } from "../../core/access/session.ts";
 import { actorFromApiKey, type Person } from "../../core/access/principal.ts";
@@ -25,14 +25,14 @@ interface PlannedShare {
   readonly details: Details;
   readonly daysAgo: number;
   readonly durationDays: number;
-  /** Time of a change to the details, some days ago. */
+  /** A change to the contact details, with its age in days. */
   readonly change?: { readonly daysAgo: number; readonly details: Details };
   readonly stop?: { readonly daysAgo: number; readonly acknowledgedDaysAgo?: number };
 }
 
 const home = { address_line1: "12 Sample Avenue", city: "Sacramento", state: "CA", zip: "95814", country: "US" };
 
-/** `firstEmail` is the consumer that `npm start` prints. */
+/** `firstEmail` is the email address of the consumer account that `npm start` prints. */
 const planShares = (firstEmail: string): readonly PlannedShare[] => [
   {
     email: firstEmail,

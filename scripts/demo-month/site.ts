@@ -1,5 +1,5 @@
 // The policies of the demo business's website in the demo month. Their captures are written together with the certificates that use them,
-// because a capture for every certificate would take most of the replay.
+// because capturing the policies for every certificate would take most of the replay's time.
 import {
   captureReuseMs,
   createPolicyText,
@@ -52,7 +52,10 @@ const withExtraRows = (services: Services, rows: readonly Statement[]): Services
 };
 
 export interface Site {
-  /** Services for a form sent at `at`. The policies were captured shortly before, unless an earlier capture still applies. */
+  /**
+   * Returns services for a form that is submitted at `at`. The policies were captured shortly before, unless an earlier capture still
+   * applies.
+   */
   readonly withCapturedPolicies: (services: Services, at: Instant) => Services;
 }
 

@@ -1,5 +1,5 @@
-// Plans which certificates of the demo month are withdrawn, when and how. Most withdrawals are acknowledged on time, one is overdue and a
-// few are open.
+// Plans which certificates of the demo month are withdrawn, when and how. Most withdrawals are acknowledged on time, one is overdue, and a
+// few are still waiting for acknowledgment.
 import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
@@ -7,13 +7,16 @@ import type { Lead } from "./leads.ts";
 /** The recipient for whom people withdraw consent individually. */
 export const namedRecipient = "Bright Homes Inc";
 
-/** The person uses a link, uses a link for one recipient only, or calls, and the business records it. */
+/**
+ * How the person withdraws consent: with a link, with a link but only for one recipient, or by calling the business, which records the
+ * withdrawal.
+ */
 export type WithdrawalKind = "link" | "recipient" | "phone";
 
 interface WithdrawalTimes {
   readonly at: Instant;
   readonly kind: WithdrawalKind;
-  /** Null while the withdrawal is open. */
+  /** Null if the withdrawal is not acknowledged yet. */
   readonly acknowledgedAt: Instant | null;
 }
 
@@ -22,7 +25,7 @@ export interface PlannedWithdrawal extends WithdrawalTimes {
   readonly lead: number;
 }
 
-/** Kind, age in days, and days until the acknowledgment. */
+/** The kind of each acknowledged withdrawal, its age in days, and the days until its acknowledgment. */
 const acknowledged = [
   ["link", 27.213, 2.1],
   ["link", 25.648, 5.2],
@@ -59,7 +62,7 @@ const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
   return kind === "recipient" ? accepted.length > 1 && accepted.includes(namedRecipient) : accepted.length > 0;
 };
 
-/** Chooses for each withdrawal the newest certificate that is at least five hours old at that time, each at most once. */
+/** For each withdrawal, chooses the newest certificate that is at least five hours old at that time. Chooses no certificate twice. */
 export const planWithdrawals = (leads: readonly Lead[], now: Instant): readonly PlannedWithdrawal[] => {
   const taken = new Set<number>();
   return listTimes(now).map((times) => {

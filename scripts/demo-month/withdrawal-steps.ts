@@ -1,4 +1,4 @@
-// Withdrawals of the demo month and their acknowledgments.
+// Withdraws consent during the demo month, and acknowledges the withdrawals.
 import { actorFromApiKey } from "../../core/access/principal.ts";
 import { minuteMs } from "../../core/time.ts";
 import { acknowledgeEntityWithdrawals } from "../../workers/operations/withdrawals/acknowledge-entity-withdrawals.ts";
@@ -14,7 +14,7 @@ const details = {
   actions: ["removed from CRM", "added to do-not-call list"],
 };
 
-/** The person opens the link from the form's response, which contains the token. */
+/** Withdraws consent as a person does who opens the link from the form's response, which contains the token. */
 export const withdrawWithLink = async ({ services }: Month, issued: IssuedLead, entities: readonly string[] | null): Promise<void> => {
   const { certId, manageUrl } = getReceipt(issued);
   const token = new URL(manageUrl).hash.slice("#m=".length);

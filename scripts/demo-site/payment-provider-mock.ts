@@ -1,5 +1,5 @@
-// A local mock of the payment provider. It has the API calls that the service uses, two pages with a button for each step in a
-// subscription's life, and the signed events that follow each step. No money moves and nothing is stored on disk. DEV_STRIPE_API, which
+// A local mock of the payment provider. It handles the API calls that the service makes, shows two pages with a button for each change of a
+// subscription, and sends the signed events that follow each change. No money moves and nothing is stored on disk. DEV_STRIPE_API, which
 // points the service to this mock, is refused outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -97,7 +97,7 @@ const subscriptionEndedEvents = (customer: string): readonly [Event] => [
   ["customer.subscription.deleted", buildSubscription(customer, "canceled")],
 ];
 
-/** The events that the provider would send after each button. */
+/** The events that the provider would send after each button is pressed. */
 const eventsByAction: Readonly<Record<string, (customer: string) => readonly Event[]>> = {
   fail: (customer) => [
     ["invoice.payment_failed", buildInvoice(customer)],
@@ -179,7 +179,7 @@ export const handleProviderRequest = async (
   };
   const isPost = request.method === "POST";
   const refuse = (status: number, type: string, message: string, code?: string): true => json(status, { error: { type, code, message } });
-  /** Rejects a call with a wrong method or key. Returns null if the call is valid. */
+  /** Refuses a call with a wrong method or key. Returns null if the call is valid. */
   const refusal = (method: string): true | null => {
     if (request.method !== method) return refuse(405, "invalid_request_error", `${method} only`);
     const hasKey = request.headers.authorization === `Bearer ${provider.secretKey}`;

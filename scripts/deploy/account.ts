@@ -1,4 +1,4 @@
-// The Cloudflare account: who is signed in, which resources and secrets exist, and creating what is missing.
+// Reads the Cloudflare account (who is signed in, which resources and secrets exist) and creates missing resources.
 import { DeploymentError, type Deployment } from "./config.ts";
 import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
 import type { Resource, ResourceKind } from "./wrangler-config.ts";
@@ -25,13 +25,13 @@ export const getAccount = async (): Promise<string> => {
   return account.name;
 };
 
-/** Whether wrangler failed because the bucket, queue or Worker does not exist, and not for another reason. */
+/** Returns whether wrangler failed because the bucket, queue or Worker does not exist, and not for another reason. */
 const isMissing = (error: unknown): boolean =>
   error instanceof WranglerError && /does not exist|Worker "[^"]+" not found/i.test(error.output);
 
 type ResourceIds = ReadonlyMap<string, string>;
 
-/** Returns the IDs of the account's resources of a kind by name. Buckets and queues are identified by their name. */
+/** For each kind of resource, lists the IDs of the account's resources by name. Buckets and queues have no ID, so their name is used. */
 const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) => Promise<ResourceIds>>> = {
   database: async () => {
     const databases = (await readFromWrangler("d1", "list", "--json")) as readonly { uuid: string; name: string }[];

@@ -1,7 +1,7 @@
-// Checks a deployment from outside: each host answers, and a sandbox certificate can be issued, verified and withdrawn.
+// Checks a deployment from the outside: that each host responds, and a sandbox certificate can be issued, verified and withdrawn.
 import type { Deployment } from "./config.ts";
 
-/** A host gets its certificate and DNS record after it is created, which takes up to a few minutes. */
+/** Cloudflare creates the TLS certificate and DNS record of a new host within a few minutes. */
 const hostDeadlineMs = 5 * 60_000;
 const retryMs = 2_000;
 
@@ -12,7 +12,7 @@ interface Answer {
 
 export interface CheckOptions {
   readonly adminToken: string;
-  /** Origins to call instead of the public hosts, for a deployment behind another name. */
+  /** Origins to call instead of the public hosts, for a deployment that is reached under another name. */
   readonly origin: string | null;
   readonly report: (text: string) => void;
   readonly deadlineMs?: number;
@@ -20,7 +20,7 @@ export interface CheckOptions {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Throws an error that says which check failed and what it got. */
+/** Checks the deployment. Throws an error that says which check failed and what the response was. */
 export const checkDeployment = async (
   { hosts }: Deployment,
   { adminToken, origin, report, deadlineMs = hostDeadlineMs }: CheckOptions,

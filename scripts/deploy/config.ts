@@ -21,7 +21,10 @@ export interface DeploymentOptions {
     | { readonly transport: "http"; readonly url: string; readonly from?: string };
   /** Contact for vulnerability reports. Default: `mailto:security@<domain>`. */
   readonly securityContact?: string;
-  /** Who gets alerts about the deployment, and above which figures. Default: no alerts, and the thresholds of docs/operate/alerts.md. */
+  /**
+   * The email address that receives alerts about the deployment, and the thresholds. Default: no alerts, and the thresholds of
+   * docs/operate/alerts.md.
+   */
   readonly alerts?: { readonly email: string; readonly thresholds?: Partial<Readonly<Record<AlertKind, number>>> };
   /** Writes metrics to Workers Analytics Engine, which must be enabled in the account. Default: false. */
   readonly metrics?: boolean;
@@ -45,11 +48,14 @@ export interface Deployment {
   readonly vars: Readonly<Record<string, string>>;
   /** Whether the Worker writes to Workers Analytics Engine. */
   readonly hasMetrics: boolean;
-  /** A number for the rate limiting binding that no other Worker of the account is likely to use. */
+  /** Namespace number of the rate limiting binding, chosen so that no other Worker in the account is likely to use it. */
   readonly rateLimitNamespace: string;
 }
 
-/** Settings that name keys. They are generated once with the keys and uploaded with them, so they never disagree. */
+/**
+ * Settings that contain the names of keys. They are generated once with the keys and uploaded with them, so that names and keys always
+ * match.
+ */
 export const keySettings = ["LEDGER_ORIGIN"] as const;
 
 /** Settings that a key rotation adds to the secrets. They are uploaded with the keys for the same reason. */

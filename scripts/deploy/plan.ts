@@ -1,4 +1,4 @@
-// What a deployment will do, as text to read before anything changes.
+// Describes what a deployment will do, so that the operator can read it before anything changes.
 import type { Deployment } from "./config.ts";
 import type { Resource, ResourceKind } from "./wrangler-config.ts";
 
@@ -9,7 +9,7 @@ const kindLabels: Readonly<Record<ResourceKind, string>> = {
   queue: "queue",
 };
 
-/** The state of the account before the deployment. Null if it was not read, in a dry run. */
+/** The state of the account before the deployment. A dry run does not read it and passes null instead. */
 export interface AccountState {
   readonly account: string;
   readonly resourceIds: ReadonlyMap<string, string>;

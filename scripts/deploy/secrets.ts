@@ -1,4 +1,4 @@
-// The secrets of a deployment: generated once, kept in a local file that only its owner can read, and uploaded with the code.
+// The secrets of a deployment. They are generated once, kept in a local file that only its owner can read, and uploaded with the code.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { embeddedSecrets, generateSecrets, serviceSecrets } from "../generate-secrets.ts";
 import { DeploymentError, keySettings, type Deployment } from "./config.ts";
 
-/** Secrets that other companies issue. They are read from the environment and saved in the file. */
+/** Secrets that are issued by other companies. They are read from the environment and saved in the file. */
 const providerSecrets = ["MAIL_HTTP_TOKEN", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const;
 
 export type Secrets = Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export const readSecrets = (path: string): Secrets | null => {
   return JSON.parse(readFileSync(path, "utf8")) as Secrets;
 };
 
-/** Replaces the file in one step, so that a crash leaves the old or the new file and never half of one. */
+/** Replaces the file in one step, so that after a crash it is either the old or the new file, never a partly written one. */
 export const writeSecrets = (path: string, secrets: Secrets): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
@@ -51,7 +51,7 @@ export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date
   };
 };
 
-/** Adds the provider secrets that are set in the environment. Returns the same object if none is new. */
+/** Adds the provider secrets that are set in the environment. Returns the same object if there is no new one. */
 export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Record<string, string | undefined>>): Secrets => {
   const given = providerSecrets.flatMap((name) => {
     const value = environment[name];
@@ -60,7 +60,7 @@ export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Recor
   return given.length === 0 ? secrets : { ...secrets, ...Object.fromEntries(given) };
 };
 
-/** Lists what a deployment of these secrets would lack. Values are never included. */
+/** Lists the secrets that a deployment with these secrets would lack. The result never contains values. */
 export const findMissingSecrets = ({ mailTransport }: Deployment, known: readonly string[]): readonly string[] => {
   const required = [
     ...serviceSecrets.filter((name) => name !== "ANCHOR_KEY"),

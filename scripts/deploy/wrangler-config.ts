@@ -56,13 +56,13 @@ export const listNeededResources = (deployment: Deployment): readonly Resource[]
 export const getConfigPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.wrangler.json`);
 
 /**
- * Writes the configuration into the folder, again with each deployment, and returns its path. `ids` has the ID of each database and
- * namespace by binding; only a dry run has none.
+ * Writes the configuration into the folder and returns its path. Each deployment replaces the file. `ids` maps the binding of each database
+ * and namespace to its ID, and is empty only in a dry run.
  */
 export const writeWranglerConfig = (folder: string, deployment: Deployment, ids: ReadonlyMap<string, string>): string => {
   const base = readBaseConfig();
   const fromFolder = (path: string): string => join(relative(folder, "."), path);
-  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings]; // a name cannot be a secret and a setting
+  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings]; // a name cannot be both a secret and a setting
   const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
   const nameOf = (binding: string): string => toResourceName(deployment, binding);
   const queueNames = new Map(base.queues.producers.map(({ binding, queue }) => [queue, nameOf(binding)]));

@@ -1,4 +1,4 @@
-// Runs wrangler, which does everything that concerns the Cloudflare account.
+// Runs wrangler, through which the scripts do everything that concerns the Cloudflare account.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -18,8 +18,8 @@ export class WranglerError extends Error {
 }
 
 /**
- * Runs wrangler without prompts and returns its standard output. Its output does not contain secrets: they are passed as a file. Throws a
- * WranglerError if it fails.
+ * Runs wrangler without prompts and returns its standard output. The output contains no secrets, because they are passed to wrangler in a
+ * file. Throws a WranglerError if it fails.
  */
 export const runWrangler = async (...command: readonly string[]): Promise<string> => {
   const wrangler = spawn("node_modules/.bin/wrangler", command, {

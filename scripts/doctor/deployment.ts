@@ -3,7 +3,7 @@ import { DeploymentError, resolveDeployment, type Deployment, type Deployments }
 import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from "../deploy/secrets.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
-const fullShardRatio = 0.7; // a shard that is fuller should be closed to new accounts
+const fullShardRatio = 0.7; // above this ratio, a shard should be closed to new accounts
 const requestTimeoutMs = 10_000;
 
 /** Checks the options. Returns the deployment if it can be deployed. */
@@ -80,7 +80,10 @@ const describeShard = ({ home, bytes, max_bytes: maxBytes }: Shard): Finding => 
     : warning(`Shard ${home} is ${percent} % full.`, "Add a shard: docs/operate/deploy.md.");
 };
 
-/** Asks the running service. `origin` replaces the public host of the API. Without the operator's token, only checks its health. */
+/**
+ * Checks what the running service reports about itself. `origin` replaces the public host of the API. Without the operator's token, checks
+ * only the service's health.
+ */
 export const checkService = async (
   deployment: Deployment,
   adminToken: string | undefined,

@@ -1,7 +1,7 @@
-// What a check of `npm run doctor` found.
+// The result of one check of `npm run doctor`.
 
 export interface Finding {
-  /** `fail` must be fixed, `warn` is unusual, `ok` needs nothing. */
+  /** `fail` must be fixed, `warn` is unusual, and `ok` requires no action. */
   readonly level: "ok" | "warn" | "fail";
   readonly text: string;
   /** What to do. Required unless the level is `ok`. */

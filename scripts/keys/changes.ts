@@ -1,11 +1,12 @@
-// What a rotation changes in the secrets of a deployment. Each function takes the current secrets and returns only those that change.
+// Computes what a rotation changes in the secrets of a deployment. Each function takes the current secrets and returns only those that
+// change.
 import { randomBytes } from "node:crypto";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 import { minuteMs, toIso } from "../../core/time.ts";
 import { openSigner } from "../../storage/signer.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 
-/** Isolates that still have the earlier key can sign for this long after the new one was uploaded. */
+/** After a new key is uploaded, isolates that still have the earlier key can sign for this long. */
 const oldKeySignsMs = 10 * minuteMs;
 
 const newKey = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(32));
@@ -17,7 +18,7 @@ const requireSecret = (secrets: Secrets, name: string): string => {
   return value;
 };
 
-/** Lists the versions of the master keys, oldest first. The last one seals. */
+/** Lists the versions of the master keys, oldest first. The last version encrypts new data. */
 export const listMasterKeyVersions = (secrets: Secrets): readonly string[] =>
   requireSecret(secrets, "MASTER_KEYS")
     .split(",")
@@ -34,7 +35,7 @@ export const removeOldMasterKeys = (secrets: Secrets): Secrets => ({
   MASTER_KEYS: requireSecret(secrets, "MASTER_KEYS").split(",").at(-1) as string,
 });
 
-/** Replaces the issuer key, and publishes the earlier one with the end of its validity. */
+/** Replaces the issuer key. The earlier key stays published, with the end of its validity. */
 export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<Secrets> => {
   const earlier = await openSigner(fromBase64(requireSecret(secrets, "ISSUER_KEY")) ?? new Uint8Array(), []);
   const [{ x } = { x: "" }] = earlier.publicKeys;
@@ -48,12 +49,12 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
   };
 };
 
-/** Adds a second log seed. Each log whose keys are derived signs with the keys of both from then on. */
+/** Adds a second log seed. From then on, each log whose keys are derived signs with the keys from both seeds. */
 export const addLogSeed = (secrets: Secrets): Secrets => ({
   LOG_SEED: `${requireSecret(secrets, "LOG_SEED")} ${Buffer.from(newKey()).toString("base64")}`,
 });
 
-/** Keeps only the newest log seed for signing. The keys of the earlier ones stay published with the end of their validity. */
+/** Removes all log seeds except the newest. The keys of the earlier seeds stay published, with the end of their validity. */
 export const endOldLogSeeds = (secrets: Secrets, now: number): Secrets => {
   const seeds = splitWords(requireSecret(secrets, "LOG_SEED"));
   const end = toIso(now + oldKeySignsMs);

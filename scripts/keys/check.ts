@@ -29,7 +29,10 @@ const listIssuerKeys = async (secrets: Secrets): Promise<readonly ExpectedKey[]>
   return [...signer.publicKeys.map(({ x }) => ({ key: x, validTo: null })), ...parseRetired(secrets.RETIRED_ISSUER_KEYS)];
 };
 
-/** Lists the keys that the log seeds give the published logs of the service, except logs that have secrets of their own. */
+/**
+ * Lists the keys that the published logs of the service should have according to the log seeds. Logs that have secrets of their own are
+ * left out.
+ */
 const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly ExpectedKey[] => {
   const { LEDGER_ORIGIN: ledger = "", AUDIT_KEY: audit = "", LEDGER_KEY: own = "" } = secrets;
   const isCurrent = ({ role, origin }: TrustDocument["logs"][number]): boolean =>
@@ -44,7 +47,7 @@ const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly Ex
   );
 };
 
-/** Returns a sentence for each key that the service should publish and does not. `api` is the root of the API. */
+/** Returns a sentence for each key that the service should publish but does not. `api` is the root URL of the API. */
 export const checkPublishedKeys = async (kind: CheckedKind, secrets: Secrets, api: string): Promise<readonly string[]> => {
   const response = await fetch(new URL("/.well-known/svc-trust.json", api));
   if (!response.ok) throw new Error(`${response.url} returned ${response.status}.`);

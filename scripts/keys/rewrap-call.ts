@@ -1,14 +1,14 @@
 // Calls the running service while a key is rotated.
 import type { RewrapStepResult, RotationOptions } from "./rotate.ts";
 
-const timeoutMs = 60_000; // one step takes well under a second, but the service can be starting
+const timeoutMs = 60_000; // a step takes well under a second, but the service may still be starting
 
 interface Answer {
   readonly data?: RewrapStepResult;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Returns a function that lets the service do one step through its stored values. `api` is the root of the API. */
+/** Returns a function that makes the service rewrap the next part of its stored values. `api` is the root URL of the API. */
 export const createRewrapCall =
   (api: string, getAdminToken: () => string): RotationOptions["rewrap"] =>
   async (cursor, isCheck) => {

@@ -1,4 +1,5 @@
-// `npm run keys -- rotate <kind>`: replaces a key of a deployment or of the local service, step by step. docs/operate/keys.md explains it.
+// `npm run keys -- rotate <kind>`: replaces a key of a deployment or of the local service, step by step. docs/operate/keys.md describes the
+// command.
 import { createInterface } from "node:readline/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -48,7 +49,7 @@ type Options = ReturnType<typeof parseRotateArguments>["values"];
 
 interface Target {
   readonly name: string;
-  /** Root of the API. */
+  /** Root URL of the API. */
   readonly api: string;
   readonly rotation: RotationOptions;
 }

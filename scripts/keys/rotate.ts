@@ -1,5 +1,5 @@
-// Runs a rotation step by step. Before a step changes anything, it is written to the state file with the secrets that it will set, so that
-// the same command continues after any interruption and never generates a second key.
+// Runs a rotation step by step. Before a step changes anything, the state file records the step and the secrets that it will set. After any
+// interruption, the same command therefore continues and never generates a second key.
 import { existsSync, readFileSync } from "node:fs";
 import { toIso } from "../../core/time.ts";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
@@ -8,11 +8,11 @@ import { rotations, type RotationKind, type RotationStep } from "./rotations.ts"
 
 type SteppedKind = keyof typeof rotations;
 
-/** Where the secrets are, and how the service gets them. */
+/** Where the secrets are stored, and how changed secrets reach the service. */
 export interface KeyStore {
   readonly read: () => Secrets;
   readonly write: (secrets: Secrets) => void;
-  /** Gives the changed secrets to the running service. */
+  /** Passes the changed secrets to the running service. */
   readonly publish: (changed: Secrets) => Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface RotationState {
   readonly startedAt: number;
   /** Secrets that the current step sets; null if it has not been prepared. */
   readonly pending: Secrets | null;
-  /** Where the service continues with stored values; null at the beginning. */
+  /** The position at which the service continues with its stored values; null at the beginning. */
   readonly cursor: object | null;
 }
 
@@ -38,7 +38,7 @@ export interface RotationOptions {
   readonly store: KeyStore;
   /** Path of the state file, readable by its owner only. */
   readonly statePath: string;
-  /** Asks the service for one step through its stored values. */
+  /** Makes the service process the next part of its stored values. */
   readonly rewrap: (cursor: object | null, isCheck: boolean) => Promise<RewrapStepResult>;
   readonly now: () => number;
   readonly report: (text: string) => void;
@@ -55,7 +55,7 @@ const saveState = (statePath: string, kind: SteppedKind, state: RotationState | 
   writeSecrets(statePath, { ...others, ...(state !== null && { [kind]: state }) } as unknown as Secrets);
 };
 
-/** Throws if the running service does not seal with the newest key yet. */
+/** Throws if the running service does not encrypt with the newest key yet. */
 const assertNewestKeyIsUsed = (store: KeyStore, version: string): void => {
   const newest = listMasterKeyVersions(store.read()).at(-1);
   if (version !== newest)
@@ -108,7 +108,7 @@ const describeDue = (step: RotationStep, { completed, startedAt }: RotationState
   return completed > 0 && dueAt > now ? `, from ${toIso(dueAt)}` : "";
 };
 
-/** Describes the steps of a rotation and how far it is. */
+/** Describes the steps of a rotation and its progress. */
 export const describeRotation = (kind: SteppedKind, statePath: string, now: number): string => {
   const state = getState(statePath, kind);
   return rotations[kind]

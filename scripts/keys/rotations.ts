@@ -1,4 +1,4 @@
-// The rotations that `npm run keys -- rotate` can do, as steps. A step either changes secrets or lets the service work through its data.
+// The rotations that `npm run keys -- rotate` can run, as steps. A step either changes secrets or makes the service rewrap its stored data.
 import { dayMs } from "../../core/time.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 import { addLogSeed, addMasterKey, endOldLogSeeds, removeOldMasterKeys, replaceIssuerKey } from "./changes.ts";
@@ -8,21 +8,21 @@ export type RotationKind = (typeof rotationKinds)[number];
 
 export interface RotationStep {
   readonly title: string;
-  /** The step waits for this long after the first one. */
+  /** How long after the first step this step can run, in milliseconds. */
   readonly afterMs: number;
-  /** Returns the secrets that change; null if the service rewraps what it has stored. */
+  /** Returns the secrets that change; null for a step in which the service rewraps its stored data. */
   readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;
-  /** Whether the service must have nothing left under an earlier master key. */
+  /** True if the step must not run while the service still has values that are encrypted under an earlier master key. */
   readonly requiresCheck?: boolean;
 }
 
 /**
- * Longer than everything that cannot be rewrapped: recorded webhook attempts are kept for seven days, and submissions in the journal and
- * idempotent responses for one.
+ * Longer than the retention of everything that cannot be rewrapped: seven days for recorded webhook attempts, and one day for submissions
+ * in the journal and for idempotent responses.
  */
 const masterKeyWaitMs = 8 * dayMs;
 
-/** Readers who rely on certificates have this long to save the new keys before the earlier ones stop signing. */
+/** The time that readers who rely on certificates have to save the new keys before the earlier keys stop signing. */
 const logKeyWaitMs = 30 * dayMs;
 
 const logSteps: readonly RotationStep[] = [
@@ -55,7 +55,7 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
   logs: logSteps,
 };
 
-/** Why a kind of key has no rotation, and what to do instead. */
+/** For each kind of key that cannot be rotated: the reason, and what to do instead. */
 export const refusals: Readonly<Record<"index" | "webhook", string>> = {
   index:
     "The index key cannot be rotated yet: certificates, withdrawals and shares are found only by values that it keys, so all of them would have to be indexed again. If it leaks, follow docs/operate/keys.md#after-a-leak.",

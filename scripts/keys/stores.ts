@@ -1,4 +1,4 @@
-// Where a rotation finds the secrets: the secrets file of a deployment, or .dev.vars for the local service.
+// Stores in which a rotation finds the secrets: the secrets file of a deployment, or .dev.vars for the local service.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "../deploy/config.ts";
 import { getSecretsPath, readSecrets, toUploadedSecrets, writeSecrets, type Secrets } from "../deploy/secrets.ts";
@@ -6,7 +6,7 @@ import { runWrangler } from "../deploy/wrangler.ts";
 import { devVarsPath, parseDevVars } from "../settings.ts";
 import type { KeyStore } from "./rotate.ts";
 
-/** Uploads changed secrets at once, without a deployment of the code. */
+/** Uploads changed secrets immediately, without deploying the code. */
 export const createDeploymentStore = (folder: string, deployment: Deployment): KeyStore => {
   const path = getSecretsPath(folder, deployment);
   return {
