@@ -11,8 +11,8 @@ import { defineGuard } from "./guards/define-guard.ts";
 export const maxBodyBytes = 256 * 1_024; // many times the size of any request without a disclosure
 
 /**
- * Returns the body, or null if it is longer than `maxBytes`. In that case the rest is read and discarded, so that the caller gets a
- * response.
+ * Returns the body, or null if it is longer than `maxBytes`. The rest of a longer body is read and discarded, because otherwise the caller
+ * would see a reset connection instead of a response.
  */
 export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
@@ -44,7 +44,7 @@ const findEncodingError = ({ headers }: Request, accepted: readonly string[]): s
   return hasOtherCharset ? "Content-Type: the charset must be UTF-8." : null;
 };
 
-/** Passes the validated body on as `application/json`, so that Hono and zod read it in the usual way. */
+/** Passes on the request with the validated body as `application/json`, so that Hono and zod read it in the usual way. */
 const withJsonBody = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
   const headers = new Headers(request.headers);
   headers.set("content-type", "application/json");
@@ -78,7 +78,7 @@ const requireJson = ({
         c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
         return next();
       }
-      const bytes = await readBodyUpTo(raw, maxBytes); // read even when the headers are refused, to avoid a reset
+      const bytes = await readBodyUpTo(raw, maxBytes); // read even if the headers are refused, to avoid a connection reset
       const encodingError = findEncodingError(raw, accepted);
       if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);
       if (bytes === null) return failure(c, "payload_too_large");
@@ -96,8 +96,9 @@ const requireJson = ({
 export const jsonBody = requireJson({ accepted: ["application/json"] });
 
 /**
- * A form submission. Also accepts JSON as `text/plain`, which the page script sends to avoid the delay of a CORS preflight, half an emoji in
- * the value of a field, and a body that is large because of its disclosure and recipients.
+ * For form submissions. In addition to `application/json`, accepts JSON as `text/plain`, which the page script sends to avoid the delay of
+ * a CORS preflight. Also accepts unpaired surrogates (half of an emoji) in field values, and a body that is large because of its disclosure
+ * and recipients.
  */
 export const submissionBody = requireJson({
   accepted: ["application/json", "text/plain"],

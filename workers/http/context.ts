@@ -1,5 +1,4 @@
-// The Hono context variables. Each guard adds its results to the context type, so that the handlers that run after it can read them
-// directly.
+// The Hono context variables. Each guard adds its results to the context type, so that handlers after the guard can read them directly.
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { AnySession, ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
@@ -24,11 +23,11 @@ export interface AppEnv {
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;
-    /** The code of the refusal in the response, for the log. */
+    /** The refusal code in the response, which is also logged. */
     refused?: RefusalCode;
-    /** The parsed body; set once the body has been read and is valid JSON. Used to record refused requests. */
+    /** The parsed body. It is set once the body has been read and is valid JSON, and is used to record refused requests. */
     sent?: unknown;
-    /** The authenticated caller, for the log and for idempotency keys. */
+    /** The authenticated caller, who is logged and owns the idempotency keys. */
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */
     work?: ClaimedRequest;

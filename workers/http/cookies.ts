@@ -1,5 +1,5 @@
-// Attributes for every cookie except the language cookie. These cookies are sent to the whole host and cannot be read by scripts. They are
-// SameSite=Lax, so links from other sites send them but forms do not.
+// Attributes for every cookie except the language cookie. Browsers send these cookies to every path of the host, and scripts cannot read
+// them. Because they are SameSite=Lax, a link on another site sends them, but a form on another site does not.
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { AppEnv, RequestContext } from "./context.ts";

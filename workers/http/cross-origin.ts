@@ -1,5 +1,5 @@
-// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. If a path has no rule, pages
-// on other origins cannot read its responses.
+// The CORS rules by path. Error responses have the same headers, so that page scripts can read the error. If a path has no rule, pages on
+// other origins cannot read its responses.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";

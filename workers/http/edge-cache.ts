@@ -1,12 +1,15 @@
-// Cloudflare's cache for log tiles and entries, which never change at their URL. Repeated requests do not reach the Durable Object. Only
-// responses marked public and immutable are cached.
+// Cloudflare's cache for log tiles and entries, which never change at their URL. Requests that the cache can answer do not reach the
+// Durable Object. Only responses marked public and immutable are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
-const partialTileMaxAgeSeconds = 60; // a partial tile never changes either, but the next entry replaces it with a wider one
+const partialTileMaxAgeSeconds = 60; // a partial tile never changes, but the next entry replaces it with a wider one
 
-/** Returns the cache, or null if the runtime has none. Also returns null in development, where one URL serves many test services' logs. */
+/**
+ * Returns the cache, or null if the runtime has none. Also returns null in development, where every service has the same URL, so that the
+ * cache could return another service's log.
+ */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);
 

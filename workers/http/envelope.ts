@@ -12,15 +12,15 @@ import { statusByCode } from "./statuses.ts";
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/** A failure response is allowed on every route. The OpenAPI document describes it from the list of refusals. */
+/** A failure response, which every route may return. The OpenAPI document describes the failures from the route's list of refusals. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
 /** Default Retry-After in seconds, for refusals that do not set their own. */
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
 /**
- * Returns a failure response. `detail` replaces the default message. It must be constant text that states an input and a rule, and must
- * never repeat a value.
+ * Returns a failure response. `detail` replaces the default message. It must be constant text that names the input and states the rule, and
+ * must never repeat a value.
  */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);
@@ -30,7 +30,7 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
   return c.json({ ok: false, error, request_id: c.var.requestId }, statusByCode[code]) as Response as FailureResponse;
 };
 
-/** Responds with a refusal. Storage limits reset at the start of the next day, so their `Retry-After` is the time until then. */
+/** Responds with a refusal. Storage limits reset at the start of the next day (UTC), so their `Retry-After` is the time until then. */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return failure(c, refused.code, refused.detail);

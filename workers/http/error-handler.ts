@@ -6,7 +6,10 @@ import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
-/** Returns whether the caller can safely repeat the request: after a database outage or a conflict with another request's rows. */
+/**
+ * Returns whether the caller can safely repeat the request, which is the case after a database outage or a conflict with another request's
+ * rows.
+ */
 export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;
   return kind === "outage" || kind === "constraint";

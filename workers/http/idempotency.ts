@@ -21,7 +21,9 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Finds the ID of the record that the request is about, if any. The change is in that record's shard, so the key is stored there too. */
+/**
+ * Finds the ID of the record that the request is about, if any. The key is stored in that record's shard, because the change is made there.
+ */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
@@ -29,7 +31,7 @@ const findRecordId = (c: RequestContext, body: Json): string | undefined => {
 
 /**
  * Returns the caller that owns the idempotency key, and an ID in the shard that stores it. Unauthenticated callers are distinguished by IP
- * address rather than by cookie, because the first response may set the cookie.
+ * address rather than by cookie, because the cookie may not exist until the first response.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -63,7 +65,7 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
-/** Checks only the header, for routes whose operation stores the key together with the record it creates. */
+/** Checks only the format of the header, for routes whose operation stores the key together with the record that it creates. */
 export const idempotencyKeyGuard = defineGuard<AppEnv>(
   { refuses: ["idempotency_conflict"], requestHeaders: idempotencyHeaders, responseHeaders: replayHeaders },
   async (c, next) => {
@@ -97,7 +99,7 @@ export const idempotencyGuard = combineGuards<AppEnv>(
     const { claimedRequest } = claim.value;
     c.set("work", claimedRequest);
     const done = next().then(() => finishWork(c, claimedRequest));
-    services.waitUntil(() => done); // finish even if the caller disconnects, so that a retry finds the response
+    services.waitUntil(() => done); // finishes even if the caller disconnects, so that a retry finds the response
     await done;
   }),
 );

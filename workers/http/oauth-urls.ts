@@ -1,5 +1,5 @@
-// The URLs of the agent server's OAuth authorization server. In development they follow the requested host, because clients compare URLs
-// exactly and developers use both localhost and 127.0.0.1.
+// The URLs of the agent server's OAuth authorization server. In development, they contain the host of the request, because clients compare
+// URLs exactly and developers use both localhost and 127.0.0.1.
 import { mcpPath } from "../env.ts";
 import type { RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
@@ -7,7 +7,7 @@ import { isPlainHttp } from "./guards/app-origin.ts";
 export interface OAuthUrls {
   /** The issuer of tokens: the agent server's origin. */
   readonly issuer: string;
-  /** The resource that tokens are valid for: the agent server's URL. */
+  /** The resource for which tokens are valid: the agent server's URL. */
   readonly resource: string;
   /** The authorization page. It is on the app's host because the session cookie is there. */
   readonly authorize: string;

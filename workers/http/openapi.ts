@@ -47,7 +47,7 @@ export const createRouteFactory =
     } as unknown as R);
   };
 
-/** Describes a request error. Query parameters must not be repeated, because it would be unclear which value counts. */
+/** Describes a request error. A repeated query parameter is an error, because it would be unclear which value counts. */
 const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
   const isRepeated = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;

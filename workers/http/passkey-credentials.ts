@@ -12,7 +12,7 @@ const base64UrlSchema = (max: number) =>
 
 /** Base64url of 1,023 bytes, the longest credential ID that WebAuthn allows. */
 const credentialIdSchema = base64UrlSchema(1_364);
-/** A few hundred bytes in practice; one or two kilobytes with an RSA key. */
+/** The limit for any other part of a credential. In practice a part has a few hundred bytes, or one to two kilobytes with an RSA key. */
 const credentialPartSchema = base64UrlSchema(16_384);
 
 const credentialShape = {
@@ -56,9 +56,8 @@ const parseJsonOrNull = (text: string): unknown => {
   }
 };
 
-/** Parses a form field's text. Returns null if it is not a valid credential. */
+/** Parses the text of a form field. Returns null if it is not a valid credential. */
 export const parseCreatedCredential = (text: string): RegistrationResponse | null =>
   createdCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;
-/** Parses a form field's text. Returns null if it is not a valid credential. */
 export const parseSignedCredential = (text: string): AuthenticationResponse | null =>
   signedCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;

@@ -1,6 +1,6 @@
-// The cookies of a sign-in that this browser has started. They contain the address that was entered, and they identify the browser.
-// Attempts are counted per browser, so a stranger's wrong guesses never lock the person out, and an emailed link works only in the browser
-// that requested it.
+// The cookies of a sign-in that this browser has started. They contain the email address that was entered, and they identify the browser.
+// The browser's ID serves two purposes: attempts are counted per browser, so a stranger's wrong guesses never lock the person out, and an
+// emailed link works only in the browser that requested it.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";
@@ -9,15 +9,15 @@ import type { AppEnv } from "./context.ts";
 import { findCookie, cookieOptions } from "./cookies.ts";
 
 /**
- * `svc_sign_in` is shared by the API, the app, the consent sheet and the portal: a sign-in started on one of them can be completed on
- * another. The page on which an agent connects has its own, so that neither changes the step of the other.
+ * `svc_sign_in` is shared by the API, the app, the consent sheet and the portal: a sign-in that was started on one of them can be completed
+ * on another. The page on which an agent connects has a cookie of its own, so that its sign-in and the shared one do not affect each other.
  */
 export const pendingSignInCookies = ["svc_sign_in", "svc_connect"] as const;
 export type PendingSignInCookie = (typeof pendingSignInCookies)[number];
 
 const browserBytes = 32;
 
-/** The sign-in that this browser has started; null if there is none or if it has expired. */
+/** Returns the sign-in that this browser has started. Returns null if there is none or if it has expired. */
 export const findPendingSignIn = (c: Context<AppEnv>, cookie: PendingSignInCookie = "svc_sign_in"): Promise<PendingSignIn | null> =>
   openPendingSignIn(c.var.services, findCookie(c, cookie));
 

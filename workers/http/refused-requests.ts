@@ -1,5 +1,5 @@
-// Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. From the
-// input, only codes, IDs and the hosts of two URLs are stored.
+// Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. Of the
+// request's input, only codes, IDs and the hosts of two URLs are stored.
 import type { Context } from "hono";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
@@ -36,7 +36,7 @@ const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>
   typeof id === "string" ? parseClientId(id) : null;
 
-/** Counts a refusal without a credential, before its client ID is looked up. */
+/** Counts a refused request without a credential before its client ID is looked up, and returns whether it may be recorded. */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
 

@@ -1,4 +1,5 @@
-// The HTTP status of each refusal code (SPEC Errors). The type requires every code, so a new refusal without a status does not compile.
+// The HTTP status of each refusal code (SPEC Errors). Because the type requires every code, a new refusal without a status does not
+// compile.
 import type { RefusalCode } from "../../core/refusals.ts";
 
 export const statusByCode = {

@@ -25,8 +25,8 @@ export const timeSchema = z.string().openapi({ format: "date-time" });
 export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
 
 /**
- * Rewrites what other languages write as ISO 8601: a space or `t` before the time, `z`, offsets without a colon, and microseconds
- * or nanoseconds, which are cut to milliseconds.
+ * Normalizes the variants of ISO 8601 that other programming languages produce: a space or `t` before the time, `z`, offsets without a
+ * colon, and microseconds or nanoseconds, which are cut to milliseconds.
  */
 const toIsoText = (text: string): string =>
   text
@@ -36,7 +36,7 @@ const toIsoText = (text: string): string =>
     .replace(/(\.\d{3})(?:\d{3}|\d{6})(?=Z|[+-])/, "$1")
     .replace(/([+-]\d{2})(\d{2})$/, (offset, hours: string, minutes: string) => (text.includes(":") ? `${hours}:${minutes}` : offset));
 
-/** An instant in a request: a date, or a date and time with an offset. */
+/** Accepts an instant in a request: a date, or a date and time with an offset. */
 export const instantSchema = z
   .string()
   .max(40)
@@ -45,13 +45,13 @@ export const instantSchema = z
     (text) =>
       /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
       !Number.isNaN(Date.parse(text)) &&
-      // Date.parse turns February 30 into a day in March.
+      // The comparison refuses dates such as February 30, which Date.parse would accept as a day in March.
       new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
     "must be an ISO 8601 date or time, such as 2026-03-05T09:12:00Z",
   )
   .openapi({ type: "string", maxLength: 40 });
 
-/** A code from an email, as people type it. */
+/** Accepts a code from an email in the forms in which people type it. */
 export const emailCodeSchema = z
   .string()
   .max(200)
@@ -70,7 +70,7 @@ export const optionalMember = <S extends z.ZodType>(schema: S) => schema.nullish
 export const memberWithDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) =>
   schema.nullish().transform((given): z.output<S> => given ?? value);
 
-/** A SHA-256 in a request. Hex is accepted in either case. */
+/** Accepts a SHA-256 in a request. The hex digits may be upper or lower case. */
 export const sha256InputSchema = z
   .string()
   .regex(/^[0-9a-f]{64}$/i, "must be 64 hex characters")
@@ -78,10 +78,10 @@ export const sha256InputSchema = z
 
 const isDate = (text: string): boolean => text.length === "2026-03-05".length;
 
-/** Returns the end of a period, inclusive. A date without a time is that whole day (UTC). */
+/** Returns the last instant of a period. A date without a time means the end of that day (UTC). */
 export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate(text) ? dayMs - 1 : 0);
 
-/** Use this for named schemas: `nullable()` on one would make every use of its name nullable. */
+/** Use this for named schemas: in the OpenAPI document, `nullable()` would make the schema nullable everywhere it is used. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);
@@ -93,7 +93,7 @@ export const positiveIntSchema = z
   .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
   .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and exceed any real count
 
-/** Page size of a list: `preset` if missing, and never more than `max`. */
+/** Builds the schema for the page size of a list. The size is `preset` if missing, and never more than `max`. */
 export const limitSchema = (preset: number, max: number) =>
   z
     .string()
@@ -154,9 +154,9 @@ type SourceValue<Key, Wire> = Key extends InstantKey
 type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>]: SourceValue<Key, Wire[Key]> };
 
 /**
- * Maps a value to the JSON object that `shape` describes. It has snake_case keys in the order of `shape`, and ISO text for instants whose
- * keys match `InstantKey`. Copies only the keys in `shape`, so other members of `source` cannot reach a response. Other values are not
- * converted, so nested objects must already be in wire format.
+ * Maps `source` to the JSON object that `shape` describes. Its keys are in snake_case and in the order of `shape`, and instants whose keys
+ * match `InstantKey` become ISO text. Only the keys in `shape` are copied, so other members of `source` cannot reach a response. No other
+ * values are converted, so nested objects must already be in wire format.
  */
 export const toWire = <Shape extends z.ZodRawShape>(
   { shape }: { readonly shape: Shape },
@@ -175,7 +175,7 @@ export const toWire = <Shape extends z.ZodRawShape>(
 /** Formats a day, counted from 1970-01-01 (UTC), as `YYYY-MM-DD`. */
 export const dayToWire = (day: number | null): string | null => (day === null ? null : toIso(day * dayMs).slice(0, 10));
 
-/** The response to deleting a record. */
+/** The response after a record was deleted. */
 export const deletedSchema = z.object({ deleted: z.literal(true), id: z.string() });
 export const deletedToWire = (id: string) => ({ deleted: true as const, id });
 

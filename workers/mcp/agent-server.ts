@@ -34,7 +34,7 @@ import { handleClassicMessage } from "./protocol-2025-03-26.ts";
 import { isStorageUnavailable } from "./tool.ts";
 
 const maxBatchSize = 20;
-const maxJsonDepth = 32; // deeper than the API allows, because client capabilities nest more deeply
+const maxJsonDepth = 32; // more than the API allows, because client capabilities can be deeply nested
 
 /** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
@@ -76,7 +76,8 @@ const parseBody = async (request: Request): Promise<ParsedBody> => {
 };
 
 /**
- * Parses the bearer token. The scheme is case-insensitive and followed by one space. Two headers arrive joined and therefore never match.
+ * Parses the bearer token. The scheme is case-insensitive and followed by one space. If a request has two Authorization headers, the
+ * runtime joins them into one value, which never matches.
  */
 const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 
@@ -88,10 +89,7 @@ const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => 
   return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 
-/**
- * Returns the agent, or the 401 or 429 response. Malformed tokens are refused without a lookup. Failed lookups are
- * limited by IP address.
- */
+/** Returns the agent, or a 401 or 429 response. Malformed tokens are refused without a lookup. Failed lookups are limited by IP address. */
 const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null): Promise<Agent | Response> => {
   const token = parseBearerToken(c);
   if (token === null || isMalformedAgentToken(token)) return respondUnauthorized(c, id);
@@ -106,8 +104,9 @@ interface AgentRequest {
 }
 
 /**
- * Counts all of a request's calls, or none if they exceed the limit. Returns the 429 response or null. Revision 2026-07-28 defines no error
- * code for rate limits and reserves the range that earlier revisions used, so `isModern` responses use the code 429.
+ * Counts all of a request's calls, or none of them if they would exceed the limit. Returns the 429 response if the limit is exceeded,
+ * otherwise null. Revision 2026-07-28 defines no error code for rate limits and reserves the range of codes that earlier revisions used, so
+ * responses with `isModern` use the code 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,
@@ -128,7 +127,10 @@ const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.va
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Returns whether the message uses revision 2026-07-28. Only the body decides, and only if that revision is enabled. */
+/**
+ * Returns whether the message uses revision 2026-07-28. This depends only on the body. Always returns false if that revision is not
+ * enabled.
+ */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -160,7 +162,7 @@ const handleSingle = async (call: AgentRequest, value: Json): Promise<Response> 
   return reply === null ? c.body(null, 202) : c.json(reply);
 };
 
-/** Responds to one message of a batch. `initialize` is refused because it must not be in a batch. */
+/** Responds to one message of a batch. `initialize` is refused because the protocol does not allow it in a batch. */
 const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | "storage_unavailable" | null> => {
   const message = parseRpcMessage(value);
   if (message === null || message.method === "initialize") return toRpcError(getRpcMessageId(value), rpcErrors.invalidRequest);
@@ -172,7 +174,7 @@ const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResp
   }
 };
 
-/** Runs the messages sequentially, so that later ones see the effects of earlier ones. */
+/** Runs the messages one after another, so that later messages see the effects of earlier ones. */
 const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
   const messages = values.map(parseRpcMessage);

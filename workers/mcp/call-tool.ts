@@ -1,4 +1,4 @@
-// Runs tools/call: checks the realm, then the arguments, then runs the tool and records the audit entry before the response.
+// Runs tools/call: checks the realm, then the arguments, then runs the tool, and records the audit entry before the response is sent.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import { toVisibleJson, toVisibleValue } from "../../core/agents/visible-json.ts";
@@ -43,14 +43,14 @@ const unknownToolMessage = ({ services, agent }: AnyToolContext): string =>
     .map(({ name }) => name)
     .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares.`;
 
-/** Leaves out optional arguments that are null or empty. Some assistants send every argument. */
+/** Leaves out optional arguments that are null or empty, because some assistants send every argument. */
 const omitEmptyArguments = ({ shape }: z.ZodObject, given: Json): Json => {
   if (!isJsonObject(given)) return given;
   const isOptional = (key: string): boolean => Object.hasOwn(shape, key) && (shape[key] as z.ZodType).safeParse(undefined).success;
   return Object.fromEntries(Object.entries(given).filter(([key, value]) => !((value === null || value === "") && isOptional(key))));
 };
 
-/** Runs the tool. Storage outages are thrown; any other error is only logged and becomes `failed`. */
+/** Runs the tool. Throws on a storage outage. Any other error is logged and becomes `failed`. */
 const runTool = async (context: AnyToolContext, tool: Tool, toolArguments: never): Promise<ToolResult | "failed"> => {
   try {
     return await tool.run(context, toolArguments);

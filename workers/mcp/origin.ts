@@ -1,5 +1,5 @@
-// Checks the Origin header. Browsers send it, so a third-party page cannot use a stolen token or reach a local server through DNS
-// rebinding. Other clients send no Origin and are allowed.
+// Checks the Origin header. Browsers always send this header, so the check keeps third-party pages from using a stolen token and from
+// reaching a local server through DNS rebinding. Other clients send no Origin and are allowed.
 import type { RequestContext } from "../http/context.ts";
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);

@@ -36,7 +36,10 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
     inputRequests: { sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url } } },
   });
 
-/** A retry with `inputResponses` returns the current state regardless of the person's answer: opening a page is not a decision. */
+/**
+ * Runs a tool call. A retry with `inputResponses` returns the current state regardless of the person's answer, because opening a page is
+ * not a decision.
+ */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
   const { answer, handOverUrl } = completed;

@@ -32,7 +32,7 @@ export const shareIdArgument = z
   .max(64, `must be a share ID; ${shareIdHint}`)
   .describe(`shr_…; ${shareIdHint}.`);
 
-/** The result for an unknown ID, another person's share and a malformed ID. */
+/** The result for an unknown ID, for another person's share and for a malformed ID, so that they cannot be told apart. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
 /** Keys of a share whose values are text written by third parties. */

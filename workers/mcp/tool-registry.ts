@@ -39,7 +39,7 @@ interface ToolDefinition {
   readonly annotations: { readonly title: string } & Tool["hints"];
 }
 
-/** Part of every description, so that models do not look for a tool that grants consent. */
+/** This note is part of every description, so that models do not look for a tool that grants consent. */
 const cannotGrantNote = (appUrl: string): string =>
   `An agent can never agree to, widen or renew a share, or issue a certificate. Only the person can do that, at ${appUrl}/app/shares/<share_id>.`;
 

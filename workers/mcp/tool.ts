@@ -1,5 +1,5 @@
-// The tool interface: descriptions per realm, arguments, and the function that runs with the token's principal. Beyond listing its realms,
-// a tool does not decide who may call it. The principal always comes from the token.
+// The tool interface: descriptions per realm, arguments, and the function that runs with the token's principal. A tool lists its realms but
+// does not otherwise decide who may call it. The principal always comes from the token.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -36,7 +36,7 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
   /** Keys of the result whose values are text written by third parties. */
   readonly untrustedFields: readonly string[];
   readonly run: (context: ToolContext<R>, toolArguments: z.output<S>) => Promise<ToolResult>;
-  /** For consumer tokens in revision 2026-07-28: the page of the app that the client can open for the person. */
+  /** The page of the app that the client can open for the person. Used only for consumer tokens in revision 2026-07-28. */
   readonly handOver?: HandOver;
 }
 
@@ -50,7 +50,9 @@ export interface HandOver {
 /** Hints for tools that change nothing. */
 export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
-/** Erases the realm type for the registry. `run` is called only for a realm with a description. */
+/**
+ * Erases the realm type so that all tools fit in one registry. This is safe because `run` is called only for a realm with a description.
+ */
 export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
 /** Thrown if an operation refuses with `storage_unavailable`. The whole request then gets error -32000. */

@@ -11,8 +11,8 @@ export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 
 /**
- * Returns the WebAuthn relying party, which is the app. In development it is `localhost` if that was requested, because a passkey belongs
- * to one host.
+ * Returns the WebAuthn relying party, which is the app. In development over HTTP, its ID is `localhost` if the request was sent to
+ * `localhost`, because a passkey works on only one host.
  */
 export const getRelyingParty = (c: RequestContext): RelyingParty => {
   const url = new URL(c.req.url);

@@ -6,18 +6,19 @@ import type { RequestContext } from "../context.ts";
 import type { FailureResponse } from "../envelope.ts";
 import { applySecondaryRateLimit } from "./rate-limits.ts";
 
-/** The limits of failed lookups. */
+/** Names of the rate limits for failed lookups. */
 type GuessLimit = "UNKNOWN_KEYS_PER_IP" | "UNKNOWN_SESSIONS_PER_IP";
 
 const pollMs = 20;
 const maxWaitMs = secondMs / 2;
 
 /**
- * Returns what `find` returns for a credential, or the 429 response once the address has used up its window of failed lookups. Only failed
- * lookups count. A credential that was valid the last time this isolate looked it up is never refused; other credentials have to wait until
- * the window has room again, because only a read could tell them from a guess.
+ * Returns what `find` returns for a credential, or the 429 response once the IP address has reached its limit of failed lookups. Only
+ * failed lookups count. A credential that was valid the last time this isolate looked it up is never refused. Any other credential has to
+ * wait until the limit allows another lookup, because only a database read could tell whether it is a guess.
  *
- * Unfinished lookups may fail too, so they hold room in the window. A request that finds no room because of them waits for their results.
+ * Unfinished lookups may fail too, so they count toward the limit until they finish. A request that is held up only by unfinished lookups
+ * waits for their results.
  */
 export const lookUpCredential = async <Found>(
   c: RequestContext,

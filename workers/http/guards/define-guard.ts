@@ -1,5 +1,5 @@
-// Guards. A guard is middleware that also adds its refusals, headers and security scheme to the OpenAPI document. `createRouteFactory` in
-// openapi.ts merges them into each route's description.
+// Defines guards. A guard is middleware that also adds its refusals, headers and security scheme to the OpenAPI document.
+// `createRouteFactory` in openapi.ts merges them into each route's description.
 import type { z, RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";

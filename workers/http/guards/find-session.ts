@@ -1,4 +1,5 @@
-// Finds the session of a request's cookie. Separate from the lookup of other credentials, because the agent server never reads a session.
+// Finds the session of a request's cookie. The code is separate from the lookup of other credentials, because the agent server never reads
+// a session.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession, Session } from "../../../core/access/session.ts";
 import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
@@ -8,8 +9,8 @@ import { lookUpCredential } from "./credential-lookup.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
 /**
- * Returns the session of the request's cookie, null without a valid one, or the 429 response. Includes people who have been invited but
- * have not joined. `deadlinesIn` is passed on to `authenticateSession`.
+ * Returns the session of the request's cookie, null if there is no valid session, or the 429 response. Also returns sessions of people who
+ * have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);
@@ -17,7 +18,10 @@ export const findAnySession = async (c: RequestContext, deadlinesIn?: Environmen
   return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token, deadlinesIn));
 };
 
-/** Does the same, but excludes people who have been invited but have not joined, because they have no account yet. */
+/**
+ * Returns the session like `findAnySession`, but null for people who have been invited but have not joined, because they have no account
+ * yet.
+ */
 export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
   const session = await findAnySession(c);
   return session !== null && "realm" in session && session.realm === "invited" ? null : session;

@@ -23,11 +23,14 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
-/** Counts by IP address (IPv6 by /64 prefix). Returns the 429 response or null. */
+/** Counts the request by IP address (IPv6 by /64 prefix). Returns the 429 response if the limit is exceeded, otherwise null. */
 export const enforceLimitByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
 
-/** Counts by `key` in a Durable Object, so the count is exact. Returns the 429 response or null. */
+/**
+ * Counts the request by `key` in a Durable Object, so the count is exact. Returns the 429 response if the limit is exceeded, otherwise
+ * null.
+ */
 export const enforceLimit = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeExactly(name, key));
 
@@ -42,7 +45,7 @@ export const limitByAddress = (name: LimitName) => {
   );
 };
 
-/** Counts by account, which is the caller's business or the person. Must run after a guard that sets `caller`. */
+/** Counts requests by account, which is the caller's business or, for a consumer, the person. Must run after a guard that sets `caller`. */
 export const limitByAccount = (name: LimitName, rateLimited: string) =>
   defineGuard<AppEnv>({ when: { rate_limited: rateLimited } }, async (c, next) => {
     const { businessId, id } = c.var.caller as RequestCaller;

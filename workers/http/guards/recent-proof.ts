@@ -1,4 +1,4 @@
-// Guard for sensitive actions, which require a recent sign-in in addition to a session.
+// Guard for sensitive actions that require a recent sign-in in addition to a session.
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";

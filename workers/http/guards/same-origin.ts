@@ -7,9 +7,9 @@ import { defineGuard } from "./define-guard.ts";
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Refuses unsafe requests whose Origin is not the app's (including `null` and the service's other hosts) and requests that Sec-Fetch-Site
- * marks as cross-site. Requests without an Origin do not come from a current browser, and SameSite=Lax keeps the cookie out of cross-site
- * POST requests anyway. hono/csrf is not used because it checks only form media types and accepts either header.
+ * Refuses unsafe requests whose Origin is not the app's (including `null` and the service's other hosts) and unsafe requests that
+ * Sec-Fetch-Site marks as cross-site. Requests without an Origin are allowed: no current browser sends them, and with SameSite=Lax a
+ * cross-site POST does not carry the cookie. hono/csrf is not used because it checks only form media types and accepts either header.
  */
 export const sameOriginGuard = defineGuard<AppEnv>({ refusesOnChange: ["csrf_failed"] }, async (c, next) => {
   if (!safeMethods.has(c.req.method)) {

@@ -8,14 +8,17 @@ import { defineGuard, combineGuards } from "./define-guard.ts";
 import { applyRateLimit, applySecondaryRateLimit } from "./rate-limits.ts";
 import { safeMethods, sameOriginGuard } from "./same-origin.ts";
 
-/** Returns a session's caller, for the log and for idempotency keys. */
+/** Returns the caller of a session, who is logged and owns the idempotency keys. */
 export const callerFromSession = ({ userId, ...session }: AnySession): RequestCaller => ({
   kind: "session",
   id: userId,
   businessId: session.realm === "business" ? session.business.id : null,
 });
 
-/** Counts a request by the person and, if it is a change, also by the account. Returns the 429 response or null. */
+/**
+ * Counts a request toward the person's limit and, if it is a change, also toward the account's limit. Returns the 429 response if a limit
+ * is exceeded, otherwise null.
+ */
 export const enforceSessionLimits = async (c: RequestContext, session: AnySession, isChange: boolean): Promise<FailureResponse | null> => {
   const { services } = c.var;
   const { businessId, id } = callerFromSession(session);
@@ -50,5 +53,5 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
 /** Responds 403 to cross-site requests, 401 without a valid session, and 429 above the person's limit. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, createSessionGuard(findSession));
 
-/** Does the same, and also accepts people who have been invited to a business but have not joined. */
+/** Like `signedInGuard`, but also accepts people who have been invited to a business and have not joined it. */
 export const anySessionGuard = combineGuards<AnySessionEnv>(sameOriginGuard, createSessionGuard(findAnySession));
