@@ -134,7 +134,7 @@ const loadDeletionState = async (request: AppRequest): Promise<DeletionState> =>
 const renderDeleteAccount = async (request: AppRequest): Promise<Response> =>
   renderAppPage(request, deleteAccountPage(request, await loadDeletionState(request)));
 
-/** The confirmation words in all languages: the page may have been opened in another language. */
+/** The confirmation words in all languages. All are accepted, because the page may have been opened in another language. */
 const confirmationWords: ReadonlySet<string> = new Set(Object.values(accountMessages).map(({ deletion }) => deletion.word));
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {

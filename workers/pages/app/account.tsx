@@ -1,4 +1,4 @@
-// /app/account: the devices a person is signed in on, their passkeys, and signing out.
+// Serves /app/account: the devices on which a person is signed in, the person's passkeys, and signing out.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";
@@ -213,7 +213,10 @@ const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> =
   return redirectToAccount(request, removed?.ok ? "passkeyRemoved" : null);
 };
 
-/** Requires a recent sign-in: with only a stolen session, a thief could add a passkey and keep access, or remove the owner's. */
+/**
+ * Requires a recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the owner's
+ * passkeys.
+ */
 const requireRecentProof =
   (act: (request: AppFormRequest) => Promise<Response>) =>
   async (request: AppFormRequest): Promise<Response> =>

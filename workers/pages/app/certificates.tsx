@@ -61,7 +61,7 @@ import {
 
 export const getOwnCertificateMessages = ({ language }: AppView): OwnCertificateMessages => ownCertificateMessages[language];
 
-/** The consents given to one business on forms, as an item in the list of all consents. */
+/** An item in the list of all consents: the consents that were given to one business on forms. */
 export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
   summary,
   isEnded,
@@ -95,7 +95,7 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   );
 };
 
-/** Shares that other people created with the person's address, as an item in a list of consents. `businessId` links to the business. */
+/** An item in a list of consents: the shares that other people created with the person's address. `businessId` links to the business. */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -135,7 +135,7 @@ export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boole
   );
 };
 
-/** `ceaseBy` is when contact must end after a withdrawal. */
+/** `ceaseBy` is the time by which contact must end after a withdrawal. */
 const describeCertificateStatus = (view: AppView, status: CertificateStatus, ceaseBy: Instant | null = null): StatusBadgeProps => {
   const messages = getOwnCertificateMessages(view);
   if (status === "active") return { tone: "good", icon: "circle-check", text: messages.active };
@@ -201,7 +201,7 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
   );
 };
 
-/** The status on the certificate's own page, which also distinguishes refused and partly withdrawn consents. */
+/** The status on the certificate's own page. Unlike the status in lists, it also distinguishes refused and partly withdrawn consents. */
 const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -381,7 +381,7 @@ const withCertificate =
 
 const certificatePath = (id: CertId): string => `/app/certificates/${id}`;
 
-/** Redirects to the certificate if there is no recipient left to withdraw from. */
+/** Redirects to the certificate's page if there is no recipient left for whom consent could be withdrawn. */
 const requireWithdrawable =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R, certificate: PublishedCertificate): Promise<Response> =>

@@ -21,7 +21,7 @@ import {
 import { createRequiredContext, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
-/** States what the person just did. Shown once. */
+/** A message about what the person just did. It is shown once. */
 export interface FlashMessage {
   readonly key: keyof AppMessages["flash"];
   readonly date?: Instant;
@@ -106,7 +106,7 @@ export const BusinessLine: FC<{ name: string; children?: Child }> = ({ name, chi
   </div>
 );
 
-/** Names of businesses, joined as in a sentence. */
+/** Lists the names of businesses as a sentence does. */
 export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   <>
     {new Intl.ListFormat(usePageContext().language, { type: "conjunction" })
@@ -121,12 +121,12 @@ export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
   return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
 };
 
-const endingSoonDays = 7; // when the first email about the upcoming end is sent
+const endingSoonDays = 7; // the first email about the upcoming end is sent this long before it
 
-/** The business has not confirmed by the deadline that contact has ended. */
+/** Returns true if the deadline has passed and the business has not confirmed that contact has ended. */
 export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;
 
-/** The share ends within days. */
+/** Returns true if the share ends within a few days. */
 export const isEndingSoon = ({ status, expiresAt }: Share, now: Instant): boolean =>
   status === "active" && expiresAt - now < (endingSoonDays + 1) * dayMs;
 
@@ -145,7 +145,7 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppVie
   return { tone: "plain", icon: "circle-minus", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
-/** The status of a share, and the related fact that the person needs to know. */
+/** The status of a share, with the related fact that the person needs to know. */
 export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   const view = useAppView();
   const { messages, language, now } = view;
@@ -167,7 +167,7 @@ export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   );
 };
 
-/** "Email, name, and phone", for the start of a line. */
+/** Lists field groups at the start of a line, for example "Email, name, and phone". */
 export const formatScope = ({ language }: AppView, scope: readonly ContactKey[]): string => {
   const groups = formatFieldGroups(language, groupsFromKeys(scope));
   return groups.charAt(0).toLocaleUpperCase(language) + groups.slice(1);

@@ -1,5 +1,5 @@
-// /app/details: a person's contact details. A change is first shown for review with the businesses it would be sent to; only the review page
-// saves it. For ten minutes it can be undone: the previous values are sealed in a cookie for this person.
+// /app/details: a person's contact details. A change is first shown for review, together with the businesses that it would be sent to, and
+// only the review page saves it. It can be undone for ten minutes, because the previous values are sealed in a cookie for this person.
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
@@ -198,7 +198,7 @@ const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, sh
 
 const undoCookie = "svc_undo";
 const undoWindowMs = 10 * minuteMs;
-const maxCookieLength = 3_500; // with its name and attributes, stays below the browsers' limit of 4,096 bytes
+const maxCookieLength = 3_500; // with its name and attributes, the cookie stays below the browsers' limit of 4,096 bytes
 
 type PreviousValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
@@ -229,7 +229,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Returns the field whose name starts the refusal's detail. */
+/** Returns the field whose name is at the start of the refusal's detail. */
 const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
 
 const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {

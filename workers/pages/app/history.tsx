@@ -42,7 +42,7 @@ interface HistoryPageData extends History {
   readonly businessId: string | null;
 }
 
-/** Hidden if there is nothing to choose from, unless a filter is set. */
+/** Renders nothing if there is nothing to choose from, unless a filter is set. */
 const BusinessFilter: FC<{ shares: readonly Share[]; selectedId: string | null }> = ({ shares, selectedId }) => {
   const { messages, language } = useAppView();
   const names = new Map<string, string>(shares.map(({ business }) => [business.id, business.name]));

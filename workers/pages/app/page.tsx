@@ -104,12 +104,12 @@ interface HeadedPageOptions extends AppPageOptions {
   readonly hasMonogram?: boolean;
   /** One sentence below the heading. */
   readonly lede?: Child;
-  /** A status and facts in one line below the heading. */
+  /** A status and facts, shown in one line below the heading. */
   readonly status?: Child;
   readonly actions?: Child;
   /** The pages above this one, for the breadcrumb. `current` is the name of this page. */
   readonly trail?: { readonly parents: readonly { readonly path: string; readonly text: Child }[]; readonly current: Child };
-  /** Set on the pages of the account: shows the links between them. */
+  /** Set on the pages of the account, which then show links to each other. */
   readonly section?: AccountSection;
 }
 
@@ -164,16 +164,18 @@ export const appPage = (view: AppView, options: HeadedPageOptions, content: Chil
 };
 
 interface ConfirmPageOptions extends AppPageOptions {
-  /** Below the name of the business: what the decision is about. */
+  /** What the decision is about, shown below the name of the business. */
   readonly about?: Child;
   readonly action: string;
   readonly consequences: readonly Consequence[];
   readonly buttons: ConfirmActionsProps;
-  /** After the card. */
+  /** Content after the card. */
   readonly more?: Child;
 }
 
-/** Builds a page that asks before something ends: who is concerned, the question, what follows, fields, and two equal buttons. */
+/**
+ * Builds a page that asks before something ends. It shows the business, the question, the consequences, the fields, and two equal buttons.
+ */
 export const confirmPage = (
   view: AppView,
   { about, action, consequences, buttons, more, ...options }: ConfirmPageOptions,

@@ -1,4 +1,4 @@
-// /app/removals: requests to data brokers to delete a person's data, their results, and the signed affidavit.
+// Serves /app/removals: a person's requests to delete personal data at data brokers, the results, and the signed affidavit.
 import { cutText } from "../../../core/cut-text.ts";
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
@@ -70,7 +70,7 @@ const RemovalItem: FC<{ removal: Removal }> = ({ removal: { id, status, requeste
   );
 };
 
-/** Why a new request is not available. */
+/** The reason why the person cannot make a new request. */
 type UnavailableReason = "not_on_plan" | "not_sold";
 
 type RequestInput = "targets" | "authorize" | "notes";

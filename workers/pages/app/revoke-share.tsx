@@ -1,5 +1,5 @@
-// /stop/{share_id}: the link in an email that stops a share without signing in. Its token is in the fragment, which browsers do not send:
-// the page's script copies it into the form, and only submitting the form sends it. The page itself does not read the share.
+// /stop/{share_id}: the link in an email that stops a share without signing in. Its token is in the fragment, which browsers do not send.
+// The page's script copies the token into the form, so it is sent only when the form is submitted. The page itself does not read the share.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
@@ -127,7 +127,7 @@ const handleRevokeShare = async (c: Context<AppEnv>): Promise<Response> => {
   return c.redirect(`${revokeLinkPath(c)}/stopped`, 303);
 };
 
-/** Shown only to the browser that stopped the share; others are redirected to the link's page. */
+/** Shows the result only to the browser that stopped the share. Other browsers are redirected to the link's page. */
 const renderRevoked = async (c: Context<AppEnv>): Promise<Response> => {
   saveLanguage(c);
   const note = await openNote<{ readonly ceaseBy: Instant }>(c.var.services, revokedNoteScope(c), findCookie(c, revokedCookie));

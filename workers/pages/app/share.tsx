@@ -1,4 +1,5 @@
-// /app/shares/{id}: one share with its values, timeline and verification data; stopping it (after a confirmation page) and renewing it.
+// Serves /app/shares/{id}: one share with its values, timeline and verification data. The share can be renewed here and, after a
+// confirmation page, stopped.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
@@ -74,7 +75,10 @@ const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMess
   "business.ceased": "ceased",
 };
 
-/** Lists the share's audit entries and the last update sent to the business. Updates are recorded for the details, not for the share. */
+/**
+ * Lists the share's audit entries and the last update sent to the business. The audit log records updates for the contact details, not for
+ * the share.
+ */
 const listTimelineEvents = ({
   history,
   updateSentAt,

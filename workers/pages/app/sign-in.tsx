@@ -1,5 +1,5 @@
-// Signing in to the app with an email code or a passkey; the same steps and cookies as on the consent sheet. Every page of the app shows
-// these steps to visitors who are not signed in, and opens again after they sign in.
+// Signs people in to the app with an email code or a passkey, in the same steps and with the same cookies as on the consent sheet. Every
+// page of the app shows these steps to visitors who are not signed in, and opens once they have signed in.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
@@ -111,7 +111,7 @@ export const codeStepPage = (language: Language, step: SignInStep & { readonly e
   ),
 });
 
-/** Holds the options for the browser's passkey prompt; the script starts the prompt and submits its result. */
+/** Contains the options for the browser's passkey prompt. The script shows the prompt and submits its result. */
 const passkeyStepPage = (language: Language, next: string, options: object): Page => {
   const messages = appMessages[language];
   return {

@@ -20,7 +20,7 @@ export const fieldName = (key: ContactKey): string => `${fieldPrefix}${key}`;
 /** Address parts that many people do not have; they may stay blank even if the request marks them as required. */
 export const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
 
-/** The part of a posted form that shows the same review again. */
+/** Returns the parts of a posted form that are needed to show the same review again. */
 export const parseChoices = (form: FormFields): DecisionChoices =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.") || name.startsWith(fieldPrefix)));
 
@@ -37,13 +37,13 @@ export interface ReviewedForm {
   readonly scope: readonly ContactKey[];
   /** The values to save with the decision; null clears a saved value. */
   readonly changes: ReadonlyMap<ContactKey, string | null>;
-  /** By field, in the order of the form. */
+  /** The fields with an error, in the order of the form. */
   readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
 }
 
 /**
- * Reads the needed fields and the selected optional groups. `saved` holds the person's fields; `signInEmail` stands in for an email address
- * that they have not saved. Values typed into a group that is not selected are ignored.
+ * Reads the needed fields and the selected optional groups. `saved` holds the person's fields; if they have not saved an email address,
+ * `signInEmail` is used. Values typed into a group that is not selected are ignored.
  */
 export const reviewForm = (
   form: DecisionChoices,
@@ -84,5 +84,5 @@ export const reviewForm = (
   return { scope: chosen.filter((key) => needed.includes(key) || hasValue(key)), changes, errors };
 };
 
-/** True for a field of a form that was posted, so that the review shows it again as an input. */
+/** Returns true for a field that was in the posted form. The review then shows it again as an input. */
 export const isTyped = (choices: DecisionChoices, key: ContactKey): boolean => choices.has(fieldName(key));

@@ -29,16 +29,16 @@ export interface ReviewStep {
   readonly email: string | null;
   /** The saved fields, and the sign-in address if no email address is saved. */
   readonly fields: ContactFields;
-  /** The same fields in the form in which people read them. */
+  /** The same fields, formatted for people. */
   readonly shownFields: ContactFields;
   readonly now: Instant;
   /** Active shares with the same business, newest first. */
   readonly activeShares: readonly Share[];
   readonly choices: DecisionChoices;
-  /** The person wants to change saved details. */
+  /** True if the person wants to change saved details. */
   readonly isEditing: boolean;
   readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
-  /** Nothing was selected to share. */
+  /** True if nothing was selected to share. */
   readonly isEmpty: boolean;
 }
 
@@ -60,7 +60,9 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
-/** The keys of a group that are inputs: missing ones, those that were typed, and all while the person edits. */
+/**
+ * Lists the keys of a group that are shown as inputs: missing fields, fields that were typed, and all fields while the person is editing.
+ */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];
   const isNeededInput = (key: ContactKey): boolean =>

@@ -1,6 +1,6 @@
-// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe.
-// Steps are not stored: the page depends on who is signed in, their saved details and their decisions. Without evidence that the request
-// came from the business, no step is shown and no form is accepted.
+// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe. Steps
+// are not stored. Which step is shown depends on who is signed in, on their saved details and on their decisions. Without evidence that the
+// request came from the business, no step is shown and no form is accepted.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
@@ -80,7 +80,7 @@ import type { SheetView } from "./sheet-page.tsx";
 const browserCookie = "svc_ask";
 const browserCookieSeconds = 3_600;
 const choicesCookie = "svc_ticks";
-const maxChoicesLength = 1_200; // characters: a cookie holds 4,096 bytes, and escaping triples a character
+const maxChoicesLength = 1_200; // in characters, because a cookie holds 4,096 bytes and escaping can triple each character
 
 /** The sheet, resolved for this request and browser. */
 interface OpenedSheet {
@@ -93,7 +93,7 @@ interface OpenedSheet {
   readonly decisionKey: string;
 }
 
-/** Explains to the person why the request is refused. Only `invalid_request` shows the detail, for the page's developer. */
+/** Explains to the person why the request is refused. Only `invalid_request` shows the detail, which is meant for the page's developer. */
 const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   if (code === "rate_limited") return renderStorageLimitReached(c);
   c.set("refused", code);
@@ -168,7 +168,7 @@ const renderUnconfirmed = async (c: Context<AppEnv>, { sheetRequest, browser, vi
   return renderPage(c, 403, () => unconfirmedPage(view, token));
 };
 
-/** If there is no evidence that the request came from the business, says so before asking for anything. */
+/** Returns the sheet. If there is no evidence that the request came from the business, returns a page that says so and asks for nothing. */
 const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const opened = await resolveSheet(c);
   if (opened instanceof Response) return opened;
@@ -177,18 +177,20 @@ const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> =>
 
 const redirectToSheet = (c: Context<AppEnv>, addedQuery = ""): Response => c.redirect(`/authorize${getRequestSearch(c)}${addedQuery}`, 303);
 
-/** Checks that the form belongs to the decision that this browser and person were shown, and whether it has expired. */
+/** Checks that the form belongs to the decision that was shown to this browser and person, and that it has not expired. */
 const checkFormToken = (services: Services, { sheetRequest, browser, person }: OpenedSheet, form: FormFields) =>
   verifySheetToken(services, sheetRequest, browser, person?.id ?? null, form.get("token") ?? "");
 
-/** The person's saved contact details; for a test client, those of the persona. */
+/** Loads the person's saved contact details or, for a test client, the details of the persona. */
 const loadFields = async (services: Services, person: Person | null, persona: PersonaName = "default"): Promise<ContactFields> => {
   if (person === null) return getPersonaFields(persona);
   const saved = await getContactFields(services, person);
   return saved.ok ? saved.value : {};
 };
 
-/** Handles a session that ended during the decision: keeps the choices, without typed values, in a cookie while the person signs in again. */
+/**
+ * Handles a session that ended during the decision. Keeps the choices, without typed values, in a cookie while the person signs in again.
+ */
 const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
   const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...withoutTypedValues(parseChoices(form))]));
   if (choices.length <= maxChoicesLength) setCookie(c, choicesCookie, choices, { ...cookieOptions(c), maxAge: browserCookieSeconds });
@@ -262,7 +264,9 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
   return redirectToSheet(c);
 };
 
-/** Sends another code to the same address. The limit for codes applies, so a code from the last minute stays the newest one. */
+/**
+ * Sends another code to the same address. If a code was sent within the last minute, the limit for codes applies and no new code is sent.
+ */
 const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   if (email === null) return redirectToSheet(c);
@@ -295,8 +299,8 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 };
 
 /**
- * The page script has received a reply from the window that opened the sheet. The token proves that this browser loaded the sheet for this
- * request. The browser states the reply's origin, which must be the origin in the request.
+ * Handles the form that the page script sends after a reply from the window that opened the sheet. The token proves that this browser
+ * loaded the sheet for this request. The browser states the reply's origin, which must be the origin in the request.
  */
 const handleOpenerConfirmed = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTHORIZE_PER_IP");
@@ -354,14 +358,14 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive")
     return redirectToSheet(c);
-  // invalid_request: a value was deleted in the meantime; the review asks for it again.
+  // `invalid_request` means that a value was deleted in the meantime. The review asks for it again.
   if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form);
   return renderRefusedRequest(c, granted.code, granted.detail);
 };
 
 /**
- * Shows the review again with the person's choices, after it expired or when they pressed Enter in a field. The choices come only from the
- * page's own form and token, because a URL must never be able to check a box.
+ * Shows the review again with the person's choices, after it expired or after the person pressed Enter in a field. The choices come only
+ * from the page's own form and token, because a URL must never be able to check a box.
  */
 const renderReview = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
   const isTest = formRequest.sheetRequest.request.client.environment === "sandbox";

@@ -22,7 +22,7 @@ export interface SheetView {
   readonly request: AuthorizedRequest;
   /** The query string with its question mark; every form and link keeps it. */
   readonly search: string;
-  /** Where the browser may return with the result without the opener window; null if only the opener may receive it. */
+  /** The URL at which the business may receive the result without the opener window. If null, only the opener window may receive it. */
   readonly returnUrl: string | null;
   readonly language: Language;
   readonly messages: SheetMessages;
@@ -38,7 +38,7 @@ export const addQueryParams = (returnUrl: string, parameters: Readonly<Record<st
   return url.href;
 };
 
-/** Names the business that requests the data and its site, with identical wording on every step. */
+/** Names the business that requests the data, and its site. The wording is the same on every step. */
 const Asker: FC<{ view: SheetView }> = ({ view: { request, messages } }) => {
   const { name } = request.client.business;
   const isTest = request.client.environment === "sandbox";
@@ -75,7 +75,7 @@ interface SheetOptions {
   readonly code?: string;
 }
 
-/** The `data-` attributes are the input of the page script: the opener's origin, the return URL, and the code once it is issued. */
+/** The `data-` attributes contain what the page script needs: the opener's origin, the return URL, and the code once it is issued. */
 export const sheetPage = (view: SheetView, content: Child, { error, code }: SheetOptions = {}): Page => {
   const { request, returnUrl, messages } = view;
   return {
@@ -94,7 +94,7 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
   };
 };
 
-/** Without scripts it returns to the business's page where that is possible; with scripts it closes the window. */
+/** A link that declines. With scripts it closes the window. Without scripts it returns to the business's page, if that is possible. */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a
     class="btn"
@@ -120,8 +120,8 @@ export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages 
 );
 
 /**
- * What a person needs to decide. If the result can only go to the window that opened the sheet, the page script has to send it. Without
- * scripts, the page says so and does not ask for anything.
+ * Shows what a person needs for the decision. If only the window that opened the sheet may receive the result, the page script has to send
+ * it. Without scripts, the page then says so and does not ask for anything.
  */
 export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, children }) => {
   const { returnUrl, request, messages } = view;

@@ -1,5 +1,5 @@
 // Pages of the consent sheet, one per step, except the review (review-step.tsx). Every form works without scripts; the page script only
-// delivers the result and confirms the page that opened the sheet.
+// delivers the result and checks which page opened the sheet.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -27,7 +27,7 @@ import type { DecisionChoices } from "./review-form.ts";
 
 const formatGroups = ({ language }: SheetView, keys: readonly ContactKey[]): string => formatFieldGroups(language, groupsFromKeys(keys));
 
-/** "Your email and name, and your phone if you like". */
+/** Lists the requested details, for example "Your email and name, and your phone if you like". */
 const RequestedDetails: FC<{ view: SheetView }> = ({ view }) => {
   const { messages } = view;
   const { scope, needed } = view.request.requestedScope;
@@ -116,7 +116,7 @@ export const emailStepPage = (view: SheetView, now: Instant, error?: string, typ
   );
 };
 
-/** Prompts for a passkey; its response signs the person in and returns to the sheet. */
+/** Prompts for a passkey. The person is signed in with its response and returns to the sheet. */
 export const passkeyStepPage = (view: SheetView, options: object): Page => {
   const messages = appMessages[view.language];
   return sheetPage(
@@ -163,8 +163,8 @@ export const codeStepPage = (
   );
 
 /**
- * There is no evidence that the request came from the business, so the page does not ask for anything. The page script confirms the window
- * that opened the sheet, if there is one, by sending the form.
+ * Shown if there is no evidence that the request came from the business. The page does not ask for anything. If a window opened the sheet
+ * and replies, the page script sends the form, which provides the evidence.
  */
 export const unconfirmedPage = (view: SheetView, token: string): Page => {
   const { request, search, messages } = view;
@@ -211,7 +211,7 @@ const ResultPage: FC<{ isDone?: boolean; heading: Child; answers?: Child; childr
   </>
 );
 
-/** Confirms the share. Until the opener has received the code, only this page contains it. */
+/** Confirms the share. The page contains the code, which is nowhere else until the opener has received it. */
 export const grantedPage = (view: SheetView, share: Share, code: string, email: string | null): Page => {
   const { request, returnUrl, messages, language } = view;
   const host = getOriginHost(request);
@@ -314,7 +314,7 @@ export const decisionExpiredPage = (view: SheetView, token: string, choices: Dec
   );
 };
 
-/** After "Not now" without scripts and without a way back to the business's page. */
+/** Shown after "Not now" if scripts are off and the person cannot be returned to the business's page. */
 export const declinedPage = (view: SheetView): Page => {
   const { request, search, messages } = view;
   return sheetPage(

@@ -1,7 +1,7 @@
 // Connects the consent sheet with the page that opened it, by messages restricted to the bound origin: confirms that the page made the
 // request, and delivers the result, or returns to the page if the opener is closed or does not respond. It does not make decisions; every
 // form works without it.
-import "./passkey.ts"; // first: it unhides the passkey form
+import "./passkey.ts"; // must be first, because it shows the passkey form
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");
 
@@ -61,7 +61,7 @@ if (sheet !== null) {
     if (opener === null) returnToPage();
     else setTimeout(returnToPage, responseTimeoutMs);
   } else if ((sheet.dataset.back ?? "") === "") {
-    // The result can only go to the opener, so a decision needs one.
+    // The decision needs an opener here, because only the opener can receive the result.
     show(opener === null ? "[data-lost-opener]" : "[data-decides]");
     if (opener !== null) show("[data-lost]", false);
   }
@@ -84,6 +84,6 @@ if (sheet !== null) {
       else isSent = true;
     });
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.replace(location.href); // the page may be outdated after Back; a GET does not resend a form
+    if (persisted) location.replace(location.href); // the page may be outdated after Back, and this GET does not resend a form
   });
 }

@@ -1,5 +1,5 @@
-// The documentation: copy buttons, a navigation drawer that closes when a link in it leads to a part of the same page, and a highlight in
-// "On this page" for the part in view. Without scripts, a click outside the drawer closes it.
+// The script of the documentation. It shows the copy buttons, closes the navigation drawer when a link in it leads to a part of the same
+// page, and highlights the visible part in "On this page". Without scripts, a click outside the drawer closes it.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");
@@ -11,10 +11,10 @@ navigation?.addEventListener("click", ({ target }) => {
 const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
 const parts = links.flatMap((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))) ?? []);
 
-/** How far below the top of the window a heading still counts as the one being read, in pixels. */
+/** Distance from the top of the window, in pixels, above which a heading counts as the one being read. */
 const readingLine = 160;
 
-/** Marks the last part that begins above the reading line: at first the first one, and at the end of the page the last one. */
+/** Marks the last part that begins above the reading line. Marks the first part at the top of the page, and the last part at its end. */
 const markPartInView = (): void => {
   const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
   const current = isAtEnd ? parts.at(-1) : (parts.findLast((part) => part.getBoundingClientRect().top <= readingLine) ?? parts[0]);

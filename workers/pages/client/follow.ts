@@ -1,13 +1,13 @@
-// Follows a list: fetches the page every five seconds while it is visible and replaces the list. Stops after ten minutes. A list of events
-// has a button that starts and stops this; an element with `data-follows` is refreshed from the start. Without scripts, the page has a link
-// that reloads it.
+// Keeps a list up to date: fetches the page every five seconds while it is visible, and replaces the list. Stops after ten minutes. A list
+// of events has a button that starts and stops this. An element with `data-follows` is updated from the start. Without scripts, the page
+// has a link that reloads it.
 import "./copy.ts";
 import { addIcons } from "./live/add-icons.ts";
 
 const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
 
-/** Replaces the element with its newest state. Returns false if it can no longer be followed. */
+/** Replaces the element with its newest state. Returns false if it can no longer be updated. */
 const refresh = async (id: string): Promise<boolean> => {
   const response = await fetch(location.href, { credentials: "same-origin" });
   if (!response.ok || response.redirected) return false;
@@ -22,7 +22,7 @@ const refresh = async (id: string): Promise<boolean> => {
   return true;
 };
 
-/** Returns a function that stops following. `onEnd` is called if following ends without a call to this function. */
+/** Updates the element regularly, and returns a function that stops this. `onEnd` is called if the updates end for any other reason. */
 const follow = (id: string, onEnd: () => void): (() => void) => {
   const endsAt = Date.now() + maxPollingMs;
   const stop = (): void => clearInterval(timer);

@@ -18,13 +18,13 @@ const getElementText = (element: Element): string => (element instanceof HTMLTim
 const listBoundTexts = (root: ParentNode, bound: string): string[] =>
   [...root.querySelectorAll(`[data-bound="${bound}"]`)].map(getElementText);
 
-/** The value shown for a member. Null if several elements disagree, which cannot match any record. */
+/** The value shown for a member. Returns null if several elements show different values, because these cannot match any record. */
 const getShownValue = (bound: string): string | null => {
   const [first, ...others] = listBoundTexts(document, bound);
   return first !== undefined && others.every((other) => other === first) ? first : null;
 };
 
-/** Recipient names in all parts of a list; undefined if the page has no such list. */
+/** Lists the recipient names in all parts of a list. Returns undefined if the page has no such list. */
 const listShownEntities = (list: string): string[] | undefined => {
   const parts = [...document.querySelectorAll(`[data-list="${list}"]`)];
   return parts.length === 0 ? undefined : parts.flatMap((part) => listBoundTexts(part, "entity")).sort();
@@ -48,7 +48,7 @@ const collectShownMembers = async (): Promise<RecordMembers> => {
   };
 };
 
-/** Names of the members whose shown value differs from the record. */
+/** Lists the members whose shown value differs from the record. */
 const listDifferingMembers = (record: string, members: RecordMembers): string[] => {
   const recorded = JSON.parse(record) as RecordMembers;
   return [...new Set([...Object.keys(recorded), ...Object.keys(members)])]
@@ -67,7 +67,7 @@ const isCanonicalJson = (text: string): boolean => {
   }
 };
 
-/** Null if the page matches; otherwise the sentence that names the mismatch, from the given messages. */
+/** Returns null if the page matches. Otherwise returns the sentence from `messages` that names the mismatch. */
 const findMismatch = async (messages: DOMStringMap): Promise<string | null> => {
   const record = getShownValue("record") ?? "";
   if (!isCanonicalJson(record) || (await sha256Hex(record)) !== getShownValue("fingerprint")) return messages.mismatchFingerprint ?? "";
@@ -88,7 +88,7 @@ const checkPage = async (): Promise<void> => {
   else showOutcome(item, "fail", `${messages.fail}. ${mismatch}`);
 };
 
-// Checks run one after another; any change to the page's text triggers another one.
+// Checks run one after another. Any change to the page's text triggers another check.
 let lastCheck = checkPage();
 const observer = new MutationObserver((changes) => {
   const list = document.querySelector("#checks");

@@ -76,7 +76,7 @@ interface OpenedRequest {
   readonly realm: Realm;
 }
 
-/** Shows the error with a link back to the client. Callers have checked that the redirect URI is registered; no code is issued. */
+/** Shows the error with a link back to the client. Callers must have checked that the redirect URI is registered. No code is issued. */
 const renderOAuthError = (
   c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,
@@ -184,7 +184,9 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   return redirectToConnect(c, { as: realm });
 };
 
-/** Sends another code to the same address. The limit for codes applies, so a code from the last minute stays the newest one. */
+/**
+ * Sends another code to the same address. If a code was sent within the last minute, the limit for codes applies and no new code is sent.
+ */
 const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c, pendingConnectCookie);
   if (email === null) return redirectToConnect(c);
@@ -208,7 +210,7 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   return redirectToConnect(c);
 };
 
-/** Revokes one of the user's tokens, to get below the limit. */
+/** Revokes one of the user's tokens, so that the user is below the limit again. */
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
@@ -217,7 +219,7 @@ const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectForm
   return redirectToConnect(c);
 };
 
-/** Sends the result to the client through the browser: by a redirect where `form-action` allows it, otherwise by a `Refresh` page. */
+/** Sends the result to the client through the browser, with a redirect if `form-action` allows it and otherwise with a `Refresh` page. */
 const redirectToClient = async (
   c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,
@@ -238,7 +240,7 @@ const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
   if (!["deny", "allow", "replace"].includes(decision)) return renderCrossSiteBlocked(c);
   const session = await findPageSession(c);
   if (session instanceof Response) return session;
-  // The decision applies to the request that the page showed, not to the current URL.
+  // The decision applies to the request that was shown on the page. The current URL could contain a different one.
   const pending = session === null ? null : await openConnectionRequest(services, session, form.get("request") ?? "");
   if (session === null || pending === null) return renderConnectNotice(c, 400, "stale", "staleAdvice");
   if (decision === "deny") return redirectToClient(c, pending, { error: "access_denied" });

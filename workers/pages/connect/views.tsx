@@ -1,4 +1,4 @@
-// Pages for connecting an agent to an account. They do not load scripts, and they always keep a client's text separate from ours.
+// Pages for connecting an agent to an account. They do not load scripts, and they never mix a client's text with the service's own text.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -20,15 +20,15 @@ export interface ConnectView {
   readonly request: ConnectionRequest;
   /** The query string with its question mark; every form keeps it. */
   readonly search: string;
-  /** Where the client learns that access was denied. */
+  /** The client's URL for the information that access was denied. */
   readonly deniedUrl: string;
   readonly language: Language;
   readonly messages: ConnectMessages;
 }
 
 /**
- * The origin that `form-action` of the Content Security Policy must allow for the redirect to the client. Undefined for app schemes and
- * IPv6 hosts, which that directive cannot express: `returningPage` is used instead.
+ * The origin that `form-action` of the Content Security Policy must allow for the redirect to the client. Returns undefined for app schemes
+ * and IPv6 hosts, which that directive cannot express. For these, `returningPage` is used instead.
  */
 export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
   const kind = parseRedirectUri(redirectUri)?.kind;
@@ -41,7 +41,7 @@ const getClientName = ({ request: { client, redirectUri }, messages }: Pick<Conn
   return client.name === null ? formatMessage(messages.nameless, { host }) : <VerbatimText text={client.name} />;
 };
 
-/** Names the client and where its access would go, with identical wording on every step. */
+/** Names the client and the place to which the result is sent. The wording is the same on every step. */
 const Asker: FC<{ view: ConnectView }> = ({ view: { request, messages } }) => {
   const { client, redirectUri } = request;
   const { kind = "https", host = "" } = parseRedirectUri(redirectUri) ?? {};
@@ -90,7 +90,9 @@ const ConnectHeading: FC<{ view: ConnectView }> = ({ view }) => (
   </h1>
 );
 
-/** Returns to the client without access. Before the person has signed in there is nothing to send with a form. */
+/**
+ * Returns to the client without access. It is a link rather than a form, because there is nothing to send before the person has signed in.
+ */
 const DeclineLink: FC<{ view: ConnectView }> = ({ view: { deniedUrl, messages } }) => (
   <a class="btn" href={deniedUrl} rel="noreferrer">
     {messages.deny}
@@ -184,16 +186,16 @@ const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: bo
 export interface DecisionStep {
   readonly session: Session;
   readonly email: string;
-  /** The request as the page showed it, sealed; the decision applies to this and not to the URL. */
+  /** The request as the page showed it, in sealed form. The decision applies to this request and not to the URL. */
   readonly sealedRequest: string;
-  /** The same client is already connected. */
+  /** True if the same client is already connected. */
   readonly isConnected: boolean;
   /** The user's own tokens if the limit is reached, otherwise empty. */
   readonly tokensAtLimit: readonly AgentToken[];
   readonly now: Instant;
 }
 
-/** Lists the tokens with a button to revoke each: at the limit, one must be revoked before anything can be connected. */
+/** Lists the tokens, each with a button to revoke it. At the limit, one of them must be revoked before anything can be connected. */
 const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, messages, language }, tokens }) => {
   const day = (at: Instant): string => formatDay(language, at);
   return (

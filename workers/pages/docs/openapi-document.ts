@@ -178,7 +178,7 @@ export const getPayloadSchema = (document: ApiDocument, schema: Schema): Schema 
 
 const maxLineWidth = 64; // characters; most example lines then fit next to the table of contents
 
-/** Formats JSON for reading: a value that fits on one line stays on it. */
+/** Formats JSON for people. A value that fits on one line is not split. */
 export const formatJson = (value: unknown, indent = ""): string => {
   const line = JSON.stringify(value);
   if (typeof value !== "object" || value === null || indent.length + line.length <= maxLineWidth) return addJsonSpacing(line);
@@ -211,7 +211,10 @@ const buildExampleQuery = (document: ApiDocument, operation: Operation): string 
   return parameters.length === 0 ? "" : `?${query}`;
 };
 
-/** Builds the call as a curl command. Key and cookie come from environment variables, so they stay out of the shell history. */
+/**
+ * Builds the call as a curl command. The key and the cookie are read from environment variables, so that they do not get into the shell
+ * history.
+ */
 export const buildCurlCommand = (document: ApiDocument, operation: Operation): string => {
   const body = operation.requestBody?.content["application/json"];
   const headers = (operation.parameters ?? []).filter(({ in: location, required }) => location === "header" && required);
@@ -219,7 +222,7 @@ export const buildCurlCommand = (document: ApiDocument, operation: Operation): s
   const needsSession = operation.security.some((scheme) => "session" in scheme);
   const parts = [
     `curl ${shellQuote(`${document.servers[0]?.url ?? ""}${buildExamplePath(document, operation)}${buildExampleQuery(document, operation)}`)}`,
-    // -X is omitted where it repeats curl's default: POST with data, GET without
+    // -X is omitted if it would repeat curl's default, which is POST with data and GET without.
     ...(operation.method === (body === undefined ? "GET" : "POST") ? [] : [`-X ${operation.method}`]),
     ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
     ...(needsSession ? ['--cookie "__Host-svc_session=$SVC_SESSION"'] : []),

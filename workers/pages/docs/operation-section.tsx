@@ -87,7 +87,10 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
 
 const maxSchemaDepth = 6; // schemas here nest three deep; the limit ends a recursive schema
 
-/** Members of an object; nested members are collapsed. Inputs mark the required members, outputs those that may be missing. */
+/**
+ * Lists the members of an object. Nested members are collapsed. Inputs mark the members that are required, and outputs mark those that may
+ * be missing.
+ */
 const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; depth?: number }> = ({ members, isInput, depth = 0 }) => (
   <ul class="entries">
     {members.map(({ name, schema, required }) => {
@@ -266,7 +269,7 @@ const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] =>
   return data === undefined ? [] : listMembers(document, data.schema);
 };
 
-/** The webhook event types. All share one body; they differ in which IDs and values are set. */
+/** Lists the webhook event types. All of them have the same body, but they differ in which IDs and values are set. */
 export const EventTypes: FC = () => (
   <>
     <h1>Webhook events</h1>

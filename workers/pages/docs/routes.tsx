@@ -95,7 +95,10 @@ const NavigationEntry: FC<NavigationEntryProps> = ({ path, title, current, secti
   </li>
 );
 
-/** The guides and groups of operations. The current group lists its pages and, on narrow screens, the current page its parts. */
+/**
+ * Lists the guides and the groups of operations. The current group also lists its pages and, on narrow screens, the current page also lists
+ * its parts.
+ */
 const DocsNavigation: FC<NavigationProps> = ({ document, current, sections }) => {
   const groups = [
     ...guideGroups.map(([heading, names]) => ({
@@ -105,7 +108,7 @@ const DocsNavigation: FC<NavigationProps> = ({ document, current, sections }) =>
     { heading: "API reference", links: document.tags.map(({ name }) => [toGroupPath(name), toTitle(name)] as const) },
   ];
   return (
-    // focusable, so that it can be scrolled with the keyboard
+    // The navigation can be focused, so that it can be scrolled with the keyboard.
     <nav class="docs-nav" id="docs-nav" popover="auto" aria-label="Documentation" tabindex={0}>
       <ul aria-label="Start">
         <li>
@@ -158,7 +161,7 @@ const TopBar: FC<{ appUrl: string }> = ({ appUrl }) => (
   </header>
 );
 
-/** The guide's HTML, with the URLs of this deployment. */
+/** Returns the guide's HTML, with the URLs of this deployment. */
 const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
   raw(
     (guides[name]?.html ?? "")
@@ -167,7 +170,7 @@ const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config
       .replaceAll("https://api.example.com", new URL(baseUrl).origin),
   );
 
-/** Where to go after a page; nothing after the last one. */
+/** Links to the page that follows. Renders nothing after the last page. */
 const NextPage: FC<{ page: GroupPage | undefined }> = ({ page }) =>
   page === undefined ? null : (
     <p class="next">

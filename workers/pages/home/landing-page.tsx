@@ -1,4 +1,4 @@
-// The home page, the not-found page and the start of a withdrawal. The first two list everything a visitor can do here.
+// The home page, the not-found page and the first page of a withdrawal. The first two list everything that a visitor can do here.
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
 import { productName } from "../shared/brand.ts";
@@ -35,7 +35,7 @@ export interface LandingContext {
 
 const getApiOrigin = ({ config }: LandingContext): string => new URL(config.baseUrl).origin;
 
-/** Length limit in characters. A URL with a certificate ID is about 60. */
+/** Length limit in characters. A URL with a certificate ID has about 60. */
 export const maxTypedLength = 300;
 
 interface NumberFormProps {
@@ -158,7 +158,7 @@ const PrimaryLink: FC<{ href: string; children?: Child }> = ({ href, children })
   </a>
 );
 
-/** Where people and businesses go next. */
+/** Links for people and for businesses to the pages that they need next. */
 const Doors: FC<{ landing: LandingContext }> = ({ landing: { config } }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;
@@ -270,7 +270,7 @@ const Verifier: FC<{ landing: LandingContext }> = ({ landing: { verifier } }) =>
   );
 };
 
-/** Development only: links to the demo, and the credentials of the demo businesses. */
+/** In development, links to the demo and shows the credentials of the demo businesses. */
 const DemoSection: FC<{ config: Config }> = ({ config }) => {
   const { front } = usePageContext().messages;
   const { site_base, ...credentials } = config.demo;

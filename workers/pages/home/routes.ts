@@ -54,7 +54,7 @@ const renderLandingPage = (
   return renderPage(c, status, (pageContext) => buildPage(pageContext, landing));
 };
 
-/** Typed values are shown again only for forms on this site: otherwise a link from elsewhere could put any text on the page. */
+/** Typed values are shown again only for forms on this site, because otherwise a link on another site could put any text on the page. */
 const isSameOrigin = (c: Context<AppEnv>): boolean => c.req.header("sec-fetch-site") === "same-origin";
 
 export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
@@ -62,7 +62,7 @@ export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
   return renderLandingPage(c, 404, notFoundPage);
 };
 
-/** The agent server has its own host, which does not have a page at `/`. */
+/** Returns false for the agent server's host, which has no page at `/`. */
 const isBrowserHost = ({ req, var: { services } }: Context<AppEnv>): boolean => {
   const { environment, baseUrl, verifyUrl, appUrl } = services.config;
   return environment === "development" || [baseUrl, verifyUrl, appUrl].some((url) => new URL(url).host === new URL(req.url).host);
@@ -89,7 +89,7 @@ const redirectToCertificate = (c: Context<AppEnv>, buildPage: LandingPageBuilder
   return c.redirect(`${getOtherOrigin(c, "verifyUrl")}/c/${certId}${language === null ? "" : `?lang=${language}`}${fragment}`, 303);
 };
 
-/** The origin that serves the given surface, or an empty string if the requested host serves it. */
+/** Returns the origin that serves the given surface, or an empty string if the requested host serves it. */
 const getOtherOrigin = ({ req, var: { services } }: Context<AppEnv>, surface: "verifyUrl" | "appUrl"): string => {
   const { environment, [surface]: url } = services.config;
   return environment === "development" || new URL(url).host === new URL(req.url).host ? "" : new URL(url).origin;
@@ -102,7 +102,10 @@ export const registerCertificateNumberRoutes = (pages: Hono<AppEnv>): void => {
   );
 };
 
-/** On the host that serves certificates, where people may also type this path, redirects to the app's host, where they can sign in. */
+/**
+ * Shows the page on the app's host, where people can sign in. On the host that serves certificates, where people may also type this path,
+ * redirects to the app's host.
+ */
 const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response> => {
   const app = getOtherOrigin(c, "appUrl");
   if (app !== "") return c.redirect(`${app}/withdraw${new URL(c.req.url).search}`, 303);
@@ -111,7 +114,10 @@ const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response>
     : redirectToCertificate(c, startWithdrawalPage, "#withdrawal-heading");
 };
 
-/** Emails a sign-in code, with the rate limits for signing in. The same response for every address hides which accounts exist. */
+/**
+ * Emails a sign-in code, with the rate limits for signing in. The response is the same for every address, so that it does not reveal which
+ * accounts exist.
+ */
 const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
   if (form instanceof Response) return form;

@@ -1,5 +1,5 @@
-// /portal/account: the devices a member is signed in on, and their passkeys. Adding or removing a passkey needs a recent sign-in, because
-// with only a stolen session a thief could add one and keep access, or remove the member's.
+// /portal/account: the devices a member is signed in on, and their passkeys. Adding or removing a passkey requires a recent sign-in.
+// Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";
@@ -129,7 +129,7 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
   });
 };
 
-/** Redirects to the page that asks for a sign-in unless the last one is recent. */
+/** Redirects to the page that asks for a sign-in, unless the member signed in recently. */
 const requireRecentProof =
   (act: PageHandler<PortalFormRequest>): PageHandler<PortalFormRequest> =>
   (request) =>
@@ -230,7 +230,7 @@ const handleEndOtherSessions = async (request: PortalFormRequest): Promise<Respo
   return redirectTo(request, accountPath, ended > 0 ? "othersEnded" : undefined);
 };
 
-/** Pages that concern only the member work regardless of the business's billing status. */
+/** Handles a form that concerns only the member. It works regardless of the business's billing status. */
 const ownAction = (act: PageHandler<PortalFormRequest>) => authenticatedAction({ isReadOnly: true }, act);
 
 export const registerMemberAccountRoutes = (pages: Hono<AppEnv>): void => {

@@ -23,7 +23,7 @@ const isEntryType = (text: string): text is EntryType => Object.hasOwn(auditMess
 
 const describeType = (type: string): string => (isEntryType(type) ? auditMessages.types[type] : type);
 
-/** Who made the entry, in words. Records that no longer exist are described without a name. */
+/** Describes who made the entry. Members and keys that no longer exist are described without a name. */
 const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {
   const { actors } = auditMessages;
   if (actor === null) return actors.erased;
@@ -52,7 +52,7 @@ const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members,
   }
 };
 
-/** The page of a record; null if it has none. */
+/** Returns the path of a record's page, or null if it has none. */
 const findRecordPath = (entityType: string, id: string): string | null => {
   switch (entityType) {
     case "certificate":
@@ -73,7 +73,7 @@ const findRecordPath = (entityType: string, id: string): string | null => {
   }
 };
 
-/** The record that an entry is about, by its name or the ends of its ID. */
+/** Shows the record that an entry is about: its name, or the start and the end of its ID. */
 const EntryRecord: FC<{ entry: AuditEntry; page: AuditEntryPage }> = ({
   entry: { entityType, entityId },
   page: { members, keys, clients },

@@ -34,7 +34,7 @@ const monthlyCertificatesChart: ChartDefinition = {
   csvHeader: ["month", "issued", "withdrawn"],
 };
 
-/** Counts live certificates only, even in test mode, because only they are billed. */
+/** Shows live certificates only, even in test mode, because only live certificates are billed. */
 const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
   const current = months.at(-1) as ChartPoint;
   const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(current.start);
@@ -63,7 +63,7 @@ const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true 
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
 
-/** What each plan covers. */
+/** Compares the plans. */
 const PlansCard: FC<{ current: BusinessAccount["plan"] }> = ({ current }) => (
   <Card id="plans" title={billingMessages.compare} isFlush>
     <ul class="lines">

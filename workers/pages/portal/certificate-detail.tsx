@@ -57,7 +57,7 @@ const certificatesPath = "/portal/certificates";
 
 type Standing = Pick<PublishedCertificate, "status" | "answered" | "entitiesWithdrawn">;
 
-/** Active, partly withdrawn, withdrawn, or declined by the person for every recipient. */
+/** The certificate's status: active, partly withdrawn, withdrawn, or declined by the person for every recipient. */
 export const CertificateStatusLabel: FC<{ of: Standing }> = ({ of }) => {
   const { states } = certificateMessages;
   if (of.status === "revoked") return <StatusLabel tone="bad" icon="ban" text={states.revoked} />;
@@ -66,7 +66,7 @@ export const CertificateStatusLabel: FC<{ of: Standing }> = ({ of }) => {
   return <StatusLabel tone="good" text={states.active} />;
 };
 
-/** One recipient's status and, if a deadline runs, when contact must end. */
+/** Describes one recipient's status and, if there is a deadline, when contact must end. */
 const describeRecipient = (
   certificate: PublishedCertificate,
   name: string,
@@ -97,7 +97,7 @@ const describeRecipient = (
   };
 };
 
-/** What the business must do about a withdrawal; nothing if everything is confirmed. */
+/** States what the business must do about a withdrawal. Renders nothing if everything is confirmed. */
 const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn, entities } }) => {
   const { now } = usePortalRequest();
   const open = (withdrawal === null ? entitiesWithdrawn : [withdrawal]).filter(({ acknowledgedAt }) => acknowledgedAt === null);
@@ -138,11 +138,11 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
   );
 };
 
-/** The name of a field for readers; a key without one is shown as it was sent. */
+/** The names of fields for readers. A key without a name is shown as it was sent. */
 const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
 const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
 
-/** What was changed or left out when the form was captured. */
+/** Lists what was changed or left out when the form was captured. */
 const CaptureNotes: FC<{ certificate: PublishedCertificate }> = ({ certificate: { notes } }) => {
   const { unrecognized, truncated, replaced } = certificateMessages.notes;
   const lines = [
@@ -221,7 +221,7 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
   </Card>
 );
 
-/** What has happened to the certificate, in order, and what is still to come. */
+/** Lists what has happened to the certificate, in order, and what is still to come. */
 const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null }> = ({ certificate, loggedAt }) => {
   const { history } = certificateMessages;
   const { anchor, withdrawal, entitiesWithdrawn, subjectErasedAt } = certificate;
@@ -288,7 +288,7 @@ const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null 
   );
 };
 
-/** "2 people, 1 bot". Kinds without views are left out. */
+/** Describes the number of views, for example "2 people, 1 bot". Kinds without views are left out. */
 const describeOpenCounts = (people: number, programs: number): string =>
   Object.entries({ people, programs })
     .filter(([, count]) => count > 0)
@@ -305,7 +305,8 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
   const { certificate, views, retentionUntil, loggedAt } = found.value;
-  // A test certificate must not appear among the live ones, or vice versa: redirect to the page in its own environment.
+  // A test certificate must never appear among live certificates, nor the reverse, so this redirects to the page in the certificate's own
+  // environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);

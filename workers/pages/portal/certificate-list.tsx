@@ -43,7 +43,7 @@ const certificatesPath = "/portal/certificates";
 const certificatesPerPage = 25;
 const maxPage = 10_000;
 const maxExportedRows = 10_000;
-const exportBatchSize = 500; // rows read and sent at a time: a few hundred kilobytes
+const exportBatchSize = 500; // the number of rows that are read and sent at a time, a few hundred kilobytes
 
 type CertificateFilter = {
   readonly status: "active" | "revoked" | null;
@@ -52,7 +52,7 @@ type CertificateFilter = {
   readonly recipient: string | null;
   readonly from: string | null;
   readonly to: string | null;
-  /** Sealed, so that no URL contains an email address or phone number. */
+  /** The person's email address or phone number, sealed so that no URL contains it. */
   readonly person: string | null;
 };
 
@@ -114,7 +114,8 @@ const isFiltered = (filter: CertificateFilter): boolean => pathWithQuery("", fil
 type ListViews = Awaited<ReturnType<typeof getCertificateListViews>>;
 
 /**
- * All, active and withdrawn. They keep the other filters. The counts are for the whole list, so they are shown only without other filters.
+ * Tabs for all, active and withdrawn certificates, which keep the other filters. The counts are for the whole list, so they are shown only
+ * if no other filter is set.
  */
 const StatusTabs: FC<{ filter: CertificateFilter; counts: ListViews["counts"] }> = ({ filter, counts }) => {
   const { pathInMode } = usePortalRequest();
@@ -187,7 +188,7 @@ const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }>
 
 const filterNames = ["website", "recipient", "purpose", "from", "to"] as const;
 
-/** Each filter as a link that removes it. */
+/** Shows each filter as a link that removes it. */
 const FilterChips: FC<{ filter: CertificateFilter; total: number }> = ({ filter, total }) => {
   const { pathInMode } = usePortalRequest();
   const shown = [...filterNames, "person" as const].flatMap((name) => {
@@ -303,7 +304,7 @@ const NumberedPagination: FC<NumberedPaginationProps> = ({ page, pages, note, pa
   </nav>
 );
 
-/** The first recipient and how many more there are. */
+/** Shows the first recipient and how many more there are. */
 const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others] }) =>
   first === undefined ? null : (
     <>
@@ -311,7 +312,7 @@ const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others
     </>
   );
 
-/** The status and who withdrew. */
+/** Shows the status and who withdrew consent. */
 const StatusCell: FC<{ of: CertificateSummary }> = ({ of }) => {
   const method = of.withdrawal?.method ?? of.entitiesWithdrawn.at(-1)?.method;
   return (
@@ -445,12 +446,12 @@ const renderCertificateList = async (request: PortalRequest): Promise<Response> 
   const filter = parseFilter((name) => req.query(name));
   const page = parsePageNumber(req.query("page"));
   const canonicalPath = listPath(filter, page);
-  // A filter form submits its empty fields too: drop them from the URL.
+  // A filter form also submits its empty fields, so this redirect removes them from the URL.
   const hasExtraParameters = new URL(req.url).searchParams.size > new URL(canonicalPath, req.url).searchParams.size;
   return hasExtraParameters ? redirectTo(request, canonicalPath) : renderFilteredList(request, filter, page);
 };
 
-/** Saves the filter under a name. Without a filter there is nothing to save: the whole list is a built-in view. */
+/** Saves the filter under a name. Without a filter there is nothing to save, because the whole list is a built-in view. */
 const handleSaveView = async (request: PortalFormRequest): Promise<Response> => {
   const { services, member, form } = request;
   const filter = { ...parseFilter((name) => form.get(name)), person: null };
@@ -491,7 +492,8 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
 ];
 
 /**
- * Exports the filtered rows that exist now, because certificates issued during the export would shift rows from one batch into the next.
+ * Exports only the filtered rows that exist when the export starts, because certificates that are issued during the export would shift rows
+ * from one batch to the next.
  */
 const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form, environment, now } = request;

@@ -17,7 +17,7 @@ const barStep = 10;
 const barWidth = 7;
 const barOffset = 1.5;
 
-/** The line labels of a vertical axis: whole numbers in two to four even steps, of which the last is at least `highest`. */
+/** Returns the labels of a vertical axis: whole numbers in two to four even steps, the last of which is at least `highest`. */
 const axisLabels = (highest: number): readonly number[] => {
   if (highest <= 2) return [0, 1, 2];
   const magnitude = 10 ** Math.floor(Math.log10(highest / 3));
@@ -40,7 +40,10 @@ interface PlotProps {
 
 const barClasses = { up: "a", down: "b" } as const;
 
-/** Bars in an SVG that stretches, and labels in HTML that do not. The last bar is hollow because its period is not over. */
+/**
+ * Draws bars in an SVG element that stretches, and labels in HTML that do not stretch. The last bar is hollow, because its period is not
+ * over.
+ */
 const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, axis }) => {
   const total = (point: ChartPoint): number => sides.reduce((sum, side) => sum + point[side], 0);
   const lines = axisLabels(Math.max(...figures.map(total)));
@@ -87,7 +90,10 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
   );
 };
 
-/** Formats for the start of a period: in the table, below the chart, and an ISO time truncated to the length of the example. */
+/**
+ * Formats for the start of a period: for the table, for the axis below the chart, and for the export, which is an ISO time cut to the
+ * length of the example.
+ */
 const timeUnits = {
   hour: {
     shown: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
@@ -119,22 +125,22 @@ interface ChartProps {
   readonly heading: string;
   readonly note?: string;
   readonly figures: readonly ChartPoint[];
-  /** `up` and `down` follow a count: "12 withdrawn". */
+  /** `up` and `down` are shown after a count, as in "12 withdrawn". */
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
-  /** One plot for both counts instead of one each. */
+  /** True for one plot that shows both counts instead of one plot for each. */
   readonly isStacked?: boolean;
   /** The label of the period that is not over. */
   readonly nowLabel?: string;
 }
 
-/** A label for about every `count`th part of the axis, the first and the last. */
+/** Chooses the labels of the axis: the first, the last, and about three in between. */
 const buildAxis = (texts: readonly string[], nowLabel: string | undefined): readonly string[] => {
   const every = Math.ceil(texts.length / 4);
   const last = texts.length - 1;
   return texts.map((text, at) => (at === last ? (nowLabel ?? text) : at % every === 0 && last - at >= every / 2 ? text : ""));
 };
 
-/** A card with bars, their totals, and the same figures as a table and as CSV. */
+/** Renders a card with bars, their totals, and the same figures as a table and as CSV. */
 export const Chart: FC<ChartProps> = ({
   definition: { name, unit },
   exportPath,

@@ -1,11 +1,11 @@
-// Code in the portal: a caption with a copy button, and JSON with its names and texts set apart.
+// Shows code in the portal, with a caption and a copy button. In JSON, names and texts have their own colors.
 import type { Child, FC } from "hono/jsx";
 import { HighlightedCode } from "../shared/components.tsx";
 import { LabeledCopyButton } from "./components.tsx";
 
 interface CodeBlockProps {
   readonly id: string;
-  /** For screen readers, and for the label of the copy button. */
+  /** The name of the code, for screen readers and for the copy button. */
   readonly label: string;
   /** Shown above the code, beside the copy button. */
   readonly caption?: string;

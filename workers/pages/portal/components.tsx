@@ -39,7 +39,7 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
-/** The posted form that the page responds to: its values, and why it was refused. */
+/** The posted form to which the page responds: its values, and why it was refused. */
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Returns why the member may not use a form for `requiredRole`, or null if they may. */
@@ -73,7 +73,7 @@ export const IdempotencyField: FC = () => <input type="hidden" name="once" value
 
 interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
-  /** Names the item that the action applies to, for screen readers. */
+  /** Name of the item that the action applies to, for screen readers. */
   readonly of?: string;
   readonly icon?: IconName;
   /** Defaults to a small secondary button. */
@@ -87,7 +87,7 @@ const buttonClasses = {
   danger: "btn sm danger",
   bare: "btn bare sm",
   link: "link",
-  /** In a `dropdown`, which styles its buttons. */
+  /** For a button in a `dropdown`, which styles its buttons itself. */
   menu: undefined,
 } as const;
 
@@ -101,7 +101,7 @@ export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "s
   </PostForm>
 );
 
-/** Shows the error of the form, unless it concerns one of `fields`, which show it themselves. */
+/** Shows the error of the form, unless it concerns one of `fields`, which show their own error. */
 export const FormErrorMessage: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
   const { error } = useContext(FormContext);
   return error === undefined || (error.field !== null && fields.includes(error.field)) ? null : (
@@ -114,10 +114,10 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** Shown unless the page responds to a form, which has its own value. */
+  /** The value of the field, unless the page responds to a form, whose value is shown instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
-  /** Says "(optional)" after the label. */
+  /** Adds "(optional)" to the label. */
   readonly isOptional?: boolean;
   readonly autocomplete?: string;
   readonly rows?: number;
@@ -216,7 +216,7 @@ export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; check
 
 interface RadioFieldsProps {
   readonly name: string;
-  /** For screen readers; the card's heading says it to others. */
+  /** The name of the group for screen readers. Other readers see it in the card's heading. */
   readonly legend: string;
   readonly value: string;
   readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
@@ -243,11 +243,11 @@ export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options
 };
 
 interface LinkProps {
-  /** A page of the portal; the link keeps the environment. */
+  /** The path of a portal page. The link keeps the environment. */
   readonly to: string;
   readonly text: Child;
   readonly class?: "btn" | "btn sm" | "btn sm danger" | "btn primary" | "link" | "danger";
-  /** Replaces the text for screen readers. */
+  /** The text for screen readers, if it differs. */
   readonly label?: string;
   readonly rel?: "prev" | "next";
 }
@@ -273,10 +273,10 @@ interface CardProps {
   readonly title: string;
   /** A sentence below the heading. */
   readonly note?: Child;
-  /** At the end of the heading: a link, a button or a status. */
+  /** A link, a button or a status at the end of the heading. */
   readonly end?: Child;
   readonly footer?: Child;
-  /** The content reaches from edge to edge: a table or a list of lines. */
+  /** True if the content, such as a table or a list, fills the card from edge to edge. */
   readonly isFlush?: boolean;
   readonly isDangerous?: boolean;
   readonly children?: Child;
@@ -301,7 +301,7 @@ interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
   readonly hiddenValues?: Readonly<Record<string, string>>;
   readonly submitLabel: string;
   readonly submitIcon?: IconName;
-  /** To the left of the button: what the form will do, or who may send it. */
+  /** Text to the left of the button, which says what the form will do or who may send it. */
   readonly footnote?: Child;
   readonly isPrimary?: boolean;
 }
@@ -360,7 +360,10 @@ export const FormCard: FC<FormCardProps> = async ({
   );
 };
 
-/** Names and values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow columns. */
+/**
+ * Lists names with their values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow
+ * columns.
+ */
 export const PropertyList: FC<{ lines: readonly (readonly [name: Child, value: Child])[]; isStacked?: boolean }> = ({
   lines,
   isStacked = false,
@@ -390,7 +393,7 @@ interface TableProps<Row> {
   readonly emptyMessage?: Child;
 }
 
-/** A table as wide as its card: a child of a flush `Card`. */
+/** A table that is as wide as its card, which must be a flush `Card`. */
 export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<Row>) =>
   rows.length === 0 && emptyMessage !== undefined ? (
     <p class="body quiet">{emptyMessage}</p>
@@ -402,7 +405,7 @@ export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<R
     />
   );
 
-/** Links of a cursor-paginated list: to its first page and to the next one; false hides a link. */
+/** Links to the first page and to the next page of a list. `false` hides a link. */
 export const Pagination: FC<{ first: string | false; next: string | false; note?: Child }> = ({ first, next, note }) =>
   first === false && next === false ? null : (
     <nav class="pager" aria-label={messages.pages.label}>
@@ -424,7 +427,7 @@ export const NoMatchMessage: FC<{ path: string }> = ({ path }) => (
 const toneIcons = { good: "circle-check", caution: "clock", bad: "circle-x", info: "info", plain: "circle-minus" } as const;
 export type Tone = keyof typeof toneIcons;
 
-/** A status; the icon follows from the tone unless one is given. */
+/** A status. The tone determines the icon, unless an icon is given. */
 export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({ tone, text, icon = toneIcons[tone] }) => (
   <StatusBadge tone={tone} icon={icon} text={text} />
 );
@@ -432,24 +435,24 @@ export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({
 const shortDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const shortTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
 
-/** "4 Mar 2026". */
+/** Formats a date, for example "4 Mar 2026". */
 export const formatShortDay = (at: Instant): string => shortDay.format(at);
 
-/** "4 Mar 2026, 05:06", for columns whose heading states the zone. */
+/** Formats a time, for example "4 Mar 2026, 05:06", for columns whose heading states the time zone. */
 export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
   <time datetime={toIso(at)}>{`${shortDay.format(at)}, ${shortTime.format(at)}`}</time>
 );
 
-/** The beginning and the end of an ID, to tell rows apart; the whole ID is on the page of the record. */
+/** Shows the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */
 export const ShortId: FC<{ id: string }> = ({ id }) => (
   <span class="mono" translate="no">
     {`${id.slice(0, 9)}…${id.slice(-5)}`}
   </span>
 );
 
-/** "By the end of 4 December 2026 (UTC)". */
+/** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
 
-/** The masked email address or phone number of a person. */
+/** Returns the masked email address or phone number of a person. */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>
   masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";

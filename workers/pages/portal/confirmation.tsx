@@ -13,17 +13,17 @@ import type { Breadcrumb, Tab } from "./shell.tsx";
 
 interface Confirmation {
   readonly tab: Tab;
-  /** The page that the question belongs to, or several from the list to that page. */
+  /** The page that the question belongs to, or the path of pages that leads to it. */
   readonly parent: Breadcrumb | readonly Breadcrumb[];
   readonly question: string;
   /** What the question is about, for example the name of a key. */
   readonly subject?: Child;
   readonly consequences: readonly (readonly [icon: IconName, text: string])[];
-  /** The path of the form that acts. */
+  /** The path of the form that performs the action. */
   readonly action: string;
-  /** The action, as a verb and a noun. */
+  /** The label of the button that performs the action, as a verb and a noun. */
   readonly confirmLabel: string;
-  /** The alternative, such as "Keep key". Leads back to the parent page. */
+  /** The label of the alternative, such as "Keep key", which leads back to the parent page. */
   readonly cancelLabel: string;
   /** Replaces the red button for actions that do not delete anything. */
   readonly look?: "primary";

@@ -2,7 +2,10 @@
 import { countryCodes } from "../../../core/certificates/field-kinds.ts";
 import { language } from "./components.tsx";
 
-/** The English name of each country, in alphabetical order. Built per request because it would slow down the start of every isolate. */
+/**
+ * The English name of each country, in alphabetical order. The list is built per request, because building it at startup would slow down
+ * the start of every isolate.
+ */
 export const listCountryNames = (): Readonly<Record<string, string>> => {
   const names = new Intl.DisplayNames(language, { type: "region" });
   const entries = [...countryCodes].map((code) => [code, names.of(code) ?? code] as const);

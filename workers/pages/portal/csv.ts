@@ -1,11 +1,12 @@
-// CSV (RFC 4180) in UTF-8 with a byte order mark, streamed batch by batch. Spreadsheets may split cells at separators other than the comma
-// and run text that looks like a formula, so every cell is quoted, and an apostrophe goes before a formula wherever a cell could begin.
+// CSV (RFC 4180) in UTF-8 with a byte order mark, streamed batch by batch. Every cell is quoted. Spreadsheets may also split cells at
+// separators other than the comma, and may run text that looks like a formula. Wherever a cell could begin, an apostrophe is therefore
+// inserted before a formula.
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 
 /**
- * The start of a formula, including full-width and small forms, at the start of a cell or after a separator or any kind of line break.
- * Whitespace and quotation marks may precede it.
+ * Matches the start of a formula, including full-width and small forms, at the start of a cell or after a separator or any kind of line
+ * break. Whitespace and quotation marks may precede it.
  */
 const formulaPattern = /(^|[,;|\t-\r\u0085\u2028\u2029])([\s"']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫\t\r])/g;
 

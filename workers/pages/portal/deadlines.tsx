@@ -1,4 +1,5 @@
-// Withdrawn certificates and stopped shares for which the business has not yet acknowledged that contact has ended, and the form to do so.
+// Lists withdrawn certificates and stopped shares for which the business has not yet acknowledged that contact has ended. A form
+// acknowledges each.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";
@@ -37,7 +38,7 @@ import { toReader, redirectTo, type FormError, type PortalFormRequest, type Port
 
 const deadlineMessages = messages.deadlines;
 
-/** Overdue, or when contact must end. */
+/** Says that the deadline is overdue, or when contact must end. */
 const DueLabel: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) =>
   isOverdue(ceaseBy, null, usePortalRequest().now) ? (
     <StatusLabel tone="bad" icon="circle-alert" text={deadlineMessages.overdue} />

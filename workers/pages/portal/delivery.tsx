@@ -1,4 +1,4 @@
-// The page of one delivery: the request as it was sent, the response to an attempt, and all attempts of the last seven days.
+// The page of one delivery. It shows the request as it was sent, the response to an attempt, and all attempts of the last seven days.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseDeliveryId, parseWebhookId, type DeliveryId, type WebhookId } from "../../../core/ids.ts";
@@ -36,7 +36,7 @@ const { delivery: deliveryMessages } = webhookMessages;
 
 const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
 
-/** The start and the end of an ID, for the breadcrumb. */
+/** Returns the start and the end of an ID, for the breadcrumb. */
 const formatShortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-5)}`;
 
 const isFailed = ({ error }: OpenedAttempt): boolean => error !== null;
@@ -275,7 +275,7 @@ interface DeliveryPath {
   readonly delivery: DeliveryId;
 }
 
-/** Whether the endpoint in the path has the delivery, in the environment of the path. */
+/** Returns whether the delivery belongs to the endpoint and the environment in the path. */
 const belongsTo = ({ environment }: PortalRequest, { endpoint }: DeliveryPath, opened: OpenedDelivery): boolean =>
   opened.delivery.webhookId === endpoint && opened.environment === environment;
 

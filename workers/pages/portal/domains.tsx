@@ -119,7 +119,7 @@ const VerificationMethod: FC<{ id: string; panel: string; label: string; text: s
   </section>
 );
 
-/** The three ways to verify a domain, as tabs that work without a script. */
+/** Shows the three ways to verify a domain, as tabs that work without a script. */
 const VerificationCard: FC<{ domain: Domain; token: string; otherTexts: readonly string[] }> = ({
   domain: { id, domain },
   token,
@@ -192,7 +192,7 @@ const DomainNotice: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) 
   );
 };
 
-/** What the domain covers, or until when it can be verified. */
+/** Describes what the domain covers or, if it is not verified, until when it can be verified. */
 const describeDomain = ({ domain, status, method, expiresAt }: Domain): string | undefined => {
   if (status === "verified" && method !== null)
     return formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain });

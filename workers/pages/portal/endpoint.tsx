@@ -350,7 +350,7 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
     backPath: pathOf(id),
   });
 
-/** The endpoint without its deliveries; null if this environment does not have it. */
+/** Finds the endpoint without its deliveries. Returns null if this environment does not have the endpoint. */
 const findEndpoint = async (request: PortalRequest, id: WebhookId): Promise<Endpoint | null> =>
   (await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null }))?.endpoint ?? null;
 
@@ -437,7 +437,7 @@ const renderRemoval = (request: PortalRequest, endpoint: Endpoint): Promise<Resp
 
 const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
 
-/** Parses a time in UTC from a form; null if it is invalid or in the future. */
+/** Parses a time in UTC from a form. Returns null if the time is invalid or in the future. */
 const parsePastInstant = (text: string | undefined, now: Instant): Instant | null => {
   if (text === undefined || !dateTimePattern.test(text)) return null;
   const at = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
@@ -538,7 +538,7 @@ const handleRevealSecret = async (request: PortalFormRequest, id: WebhookId): Pr
 
 const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
   const before = await findEndpoint(request, id);
-  // A second submit would rotate again and end the previous secret, which receivers may still use.
+  // A second submission would rotate the secret again and end the previous one, which receivers may still use.
   if (before !== null && before.secretHint !== request.form.get("hint")) return renderEndpointSecret(request, id, null);
   const rotated = await rotateWebhookSecret(request.services, request.member, id, async (sealed) => sealed);
   return rotated.ok ? renderEndpointSecret(request, id, rotated.value.secret) : notFoundPage(request);

@@ -1,4 +1,5 @@
-// Events, newest first, and their deliveries to each endpoint. The sealed data of an event is for receivers and is not shown.
+// Lists events, newest first, and their deliveries to each endpoint. The sealed data of an event is not shown, because it is meant for
+// receivers.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { eventToWire, type StoredEvent } from "../../../core/events/event.ts";

@@ -34,7 +34,7 @@ const signedIn = createSignedInHandlers({
   signedOutPath: "/portal/sign-in",
 });
 
-/** Passes on the ID in the path. Returns the not-found page if it is not an ID. */
+/** Passes the ID in the path to the handler. Returns the not-found page if the text is not a valid ID. */
 export const withId =
   <Id, Request extends PortalRequest>(
     parseId: (text: string) => Id | null,
@@ -47,8 +47,8 @@ export const withId =
   };
 
 /**
- * Handles a page of the portal. Without a session, redirects to the sign-in page, which returns to the page. If the account may not be
- * read, explains why, unless `allowsInactiveAccount`.
+ * Handles a page of the portal. Without a session, redirects to the sign-in page, which leads back to this page. If the account's status
+ * does not allow reading, explains why, unless `allowsInactiveAccount` is set.
  */
 export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInactiveAccount = false) =>
   signedIn.page((request) => {
@@ -59,11 +59,11 @@ export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInacti
 interface ActionOptions {
   readonly ownerOnly?: true;
   /**
-   * The action does not change anything. It is a form only because the access is recorded in the audit log or because it calls another
-   * server.
+   * True if the action does not change anything and is a form only because the access is recorded in the audit log or because it calls
+   * another server.
    */
   readonly isReadOnly?: true;
-  /** The form switches to another business, so it must also work when the current business may not be read. */
+  /** True for a form that switches to another business. It must also work if the current business's status does not allow reading. */
   readonly allowsInactiveAccount?: true;
   readonly memberLimit?: LimitName;
   readonly businessLimit?: LimitName;

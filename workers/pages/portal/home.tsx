@@ -1,5 +1,5 @@
-// The setup steps of a business with their current state. They are the home page until the first live certificate and stay available
-// at /portal/steps. With scripts, the list follows along.
+// Shows the setup steps of a business with their current state. They are the home page until the first live certificate, and they stay
+// available at /portal/steps. With scripts, the list is updated automatically.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
@@ -24,17 +24,19 @@ interface StepAction {
   readonly to: string;
   readonly text: string;
   readonly isPublic?: true;
-  /** A page in live mode, even if the steps are shown in test mode. */
+  /** True for a page that is opened in live mode, even if the steps are shown in test mode. */
   readonly isLive?: true;
 }
 
 interface SetupStep {
   readonly title: string;
-  /** Where the title leads once the step is done or while another step is next. */
+  /** The page to which the title links if the step is done or if another step is next. */
   readonly path: string;
   readonly state: "done" | "open" | "blocked";
   readonly text: Child;
-  /** Shown while the step is next, or blocked by something that can be changed. The first one is the primary action. */
+  /**
+   * Actions that are shown if the step is next, or if it is blocked by something that can be changed. The first action is the primary one.
+   */
   readonly actions: readonly StepAction[];
 }
 

@@ -1,5 +1,5 @@
-// The code that a business adds to its page or server: the script tag, the same as JavaScript, and a request from a server. The tabs are
-// radio buttons, so they work without a script.
+// Shows the code that a business adds to its page or server: the script tag, the same configuration in JavaScript, and a request from a
+// server. The tabs are radio buttons, so they work without a script.
 import type { Child, FC } from "hono/jsx";
 import type { MappedPage } from "../../operations/integration/map-page.ts";
 import type { IntegrationInput } from "../../operations/integration/plan-integration.ts";
@@ -8,7 +8,7 @@ import { LabeledCopyButton, messages, usePortalRequest } from "./components.tsx"
 
 const snippetMessages = messages.snippet;
 
-/** One option per line; options without a value are left out. */
+/** Builds the JavaScript with one option per line. Options without a value are left out. */
 const toScript = (clientId: string, built: MappedPage, { purpose, entities }: IntegrationInput): string => {
   const options = {
     clientId,
@@ -24,7 +24,7 @@ const toScript = (clientId: string, built: MappedPage, { purpose, entities }: In
   return ["Svc.initConsent({", ...lines, "});"].join("\n");
 };
 
-/** A single-quoted shell argument. */
+/** Returns the text as a single-quoted shell argument. */
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const toServerRequest = (clientId: string, apiUrl: string, built: MappedPage, { purpose, entities }: IntegrationInput): string => {
@@ -54,7 +54,7 @@ const Code: FC<{ label: string; id: string; children?: Child }> = ({ label, id, 
   </pre>
 );
 
-/** A sentence about the code, and a button that copies it. */
+/** Shows a sentence about the code, and a button that copies the code. */
 const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, label }) => (
   <p class="row apart">
     <span class="small quiet">{text}</span>
@@ -62,7 +62,7 @@ const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, l
   </p>
 );
 
-/** The client ID is read from the tag, so that all three contain the same one. */
+/** Returns the client ID in the tag, so that all three kinds of code contain the same one. */
 const clientIdIn = (snippet: string): string => /data-client-id="([^"]+)"/.exec(snippet)?.[1] ?? "";
 
 export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = ({ built, input }) => {

@@ -1,4 +1,5 @@
-// API keys for servers and public clients for tags. A key is shown once, in the response to the form that created it.
+// Manages API keys, which servers use, and clients, whose public IDs are used in tags. A key is shown once, in the response to the form
+// that created it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseApiKeyId } from "../../../core/ids.ts";
@@ -63,7 +64,7 @@ const NewCredentialForm: FC<{ kind: CredentialKind }> = ({ kind }) => {
   );
 };
 
-/** The part of a key that is stored: its kind and its last characters. */
+/** Shows what is stored of a key: its kind and its last characters. */
 const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey: { environment, last4 } }) => (
   <code class="whole" translate="no">
     {environment === "live" ? "sk_live_" : "sk_test_"}…{last4}

@@ -31,7 +31,7 @@ const percentOf = new Intl.NumberFormat(languageInfo[language].locale, { style: 
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** The change from the thirty days before, with the former value. */
+/** Shows the change compared with the thirty days before, and the earlier value. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (
@@ -93,10 +93,10 @@ interface AttentionItem {
   readonly action: string;
 }
 
-/** Names the endpoint by its host. */
+/** Returns the host of an endpoint's URL, which names the endpoint here. */
 const hostOf = (url: string): string => new URL(url).host;
 
-/** What a member has to do: overdue withdrawals, withdrawals to confirm, failing endpoints. */
+/** Lists what a member has to do: overdue withdrawals, withdrawals to confirm, and failing endpoints. */
 const listAttentionItems = (due: DeadlinePage, endpoints: readonly EndpointState[], now: Instant): readonly AttentionItem[] => {
   const { attention } = overviewMessages;
   const isOverdue = ({ ceaseBy }: DeadlinePage["deadlines"][number]): boolean => ceaseBy < now;

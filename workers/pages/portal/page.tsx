@@ -33,15 +33,15 @@ interface MemberPage extends RefusalDetails {
   readonly tab: Tab | null;
   /** Defaults to the name of the tab. */
   readonly title?: string;
-  /** The heading, if it is more than the title: for example an ID in a monospaced font. */
+  /** The heading, if it contains more than the title, for example an ID in a monospaced font. */
   readonly heading?: Child;
-  /** After the heading: a status. */
+  /** A status after the heading. */
   readonly status?: Child;
   /** A sentence below the heading. */
   readonly intro?: Child;
-  /** At the end of the heading's line: buttons and links. */
+  /** Buttons and links at the end of the heading's line. */
   readonly actions?: Child;
-  /** The page that a detail page belongs to, or several from the list to the record. */
+  /** The page that a detail page belongs to, or the path of pages that leads to it. */
   readonly parent?: Breadcrumb | readonly Breadcrumb[];
   /** The end of the breadcrumb, if it is not the heading. */
   readonly crumb?: Child;
@@ -50,7 +50,7 @@ interface MemberPage extends RefusalDetails {
   readonly hasLiveUpdates?: boolean;
   /** Loads the script that prompts for a passkey instead of the one that copies. */
   readonly script?: "passkey.js";
-  /** For accounts that may not be read: there are no pages to navigate to. */
+  /** Set for accounts that may not be read, because then there are no pages to navigate to. */
   readonly hidesNavigation?: true;
 }
 
@@ -104,7 +104,7 @@ export const renderMemberPage = (
   });
 };
 
-/** The same page for records that do not exist and records of another business, so that IDs cannot be probed. */
+/** Renders the same page for records that do not exist and for records of another business, so that nobody can find out which IDs exist. */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   renderMemberPage(request, {
     tab: null,
@@ -127,8 +127,8 @@ const suspendedSince = (at: Instant): Child => (
 );
 
 /**
- * The page for a pending, suspended or closed account. It does not show any account data. If a payment is missing, it offers
- * the checkout to owners.
+ * Renders the page for a pending, suspended or closed account, which does not show any account data. If a payment is missing, the page
+ * offers the checkout to owners.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
@@ -162,7 +162,7 @@ interface SecretPage {
   readonly tab: Tab;
   readonly title: string;
   readonly label: string;
-  /** Replaces the notice that the secret is not shown again. */
+  /** The heading, if it should not say that the secret will not be shown again. */
   readonly heading?: string;
   /** Null if the secret was already shown. */
   readonly value: string | null;

@@ -1,4 +1,4 @@
-// Signing in to the portal with a passkey. The script starts the browser's prompt; the credential is sent in a form.
+// Signs members in to the portal with a passkey. The script starts the browser's prompt, and a form sends the credential.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";

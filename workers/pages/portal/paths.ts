@@ -1,15 +1,15 @@
-// Paths of the portal: the pages without an ID, for the navigation and for tests that visit them all, and helpers that build paths.
-// Test mode has the same pages under /portal/test.
+// Paths of the portal. Lists the pages without an ID, for the navigation and for tests that visit all of them, and contains functions that
+// build paths. Test mode has the same pages under /portal/test.
 import type { Environment } from "../../../core/access/entitlement.ts";
 
 export const liveRootPath = "/portal";
 export const testRootPath = "/portal/test";
 
-/** Where a person who belongs to no business answers invitations. */
+/** The page on which a person who belongs to no business answers invitations. */
 export const invitationsPath = "/portal/invitations";
 
 export const accountPath = "/portal/account";
-/** Asks a member to sign in again before an action that requires a recent sign-in. */
+/** The page that asks a member to sign in again before an action that requires a recent sign-in. */
 export const provePath = `${accountPath}/prove`;
 
 const isTestPath = (path: string): boolean => path === testRootPath || path.startsWith(`${testRootPath}/`);
@@ -28,7 +28,7 @@ export const pathWithQuery = (path: string, query: Readonly<Record<string, strin
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 };
 
-/** Listed in navigation order. */
+/** The pages in the navigation, in its order. */
 export const tabs = [
   ["home", "/portal"],
   ["sandbox", "/portal/sandbox"],
@@ -55,6 +55,6 @@ export const livePaths: readonly string[] = [
   "/portal/businesses",
   accountPath,
 ];
-/** Pages that ask before an action. Members who may not perform the action see the reason instead. */
+/** Pages that ask for confirmation before an action. Members who may not perform the action see the reason instead. */
 export const confirmationPaths: readonly string[] = ["/portal/team/leave", "/portal/test/team/leave", "/portal/test/sandbox/reset"];
 export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => pathInEnvironment("sandbox", path));

@@ -1,4 +1,5 @@
-// Requests from members who are signed in to the portal. Separate from handlers.ts because the components also depend on these types.
+// Requests from members who are signed in to the portal. They are separate from handlers.ts, because the components also depend on these
+// types.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -32,7 +33,7 @@ export const redirectTo = ({ c, pathInMode }: PortalRequest, path: string, done?
 /** Returns the reader to pass to operations: the member's business in the page's environment. */
 export const toReader = ({ member, environment }: PortalRequest) => ({ business: member.business, environment });
 
-/** Why a form was refused. */
+/** The reason why a form was refused. */
 export interface FormError {
   readonly code: RefusalCode;
   /** The name of the invalid field; null if the error concerns the whole form. */
@@ -40,7 +41,10 @@ export interface FormError {
   readonly text: string;
 }
 
-/** Splits a detail in the format `field: rule`. Any other detail, or the code's text, applies to the whole form. */
+/**
+ * Converts a refusal into a form error. A detail in the format `field: rule` applies to that field. Any other detail, or the default text
+ * of the code, applies to the whole form.
+ */
 export const toFormError = ({ code, detail }: Refusal): FormError => {
   const text = detail ?? refusals[code];
   const [, field, rule] = /^([a-z_]+): (.+)$/s.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// Explains why an API request was refused, looked up by the request ID from its response.
+// Explains why an API request was refused. The request is found by the request ID from its response.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
@@ -58,7 +58,7 @@ const RefusedRequestCard: FC<{ id: string; request: RefusedRequest }> = ({ id, r
   );
 };
 
-/** A GET form, because a request ID names no person: its result can be reloaded and shared. */
+/** A GET form, so that its result can be reloaded and shared. This is safe because a request ID does not identify a person. */
 const LookupForm: FC<{ typed: string | null }> = ({ typed }) => (
   <form class="card" method="get" action={usePortalRequest().pathInMode("/portal/requests")}>
     <div class="body">

@@ -1,5 +1,5 @@
-// Routes of the business portal under /portal. Every change is a plain form whose response redirects to a page that can be reloaded; only
-// secrets are shown in the response to the form. Pages call operations, never the API.
+// Routes of the business portal under /portal. Every change is a plain form whose response redirects to a page that can be reloaded. Only
+// secrets are shown directly in the response to the form. Pages call operations, never the API.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";
@@ -60,7 +60,8 @@ export const registerPortalRoutes = (app: Hono<AppEnv>): void => {
   const pages = new Hono<AppEnv>();
   for (const register of routeModules) register(pages);
   pages.onError(handlePageError);
-  // The same pages are mounted twice: the path determines the environment. The sandbox page, which only test mode has, is registered first.
+  // The same pages are mounted twice, and the path determines the environment. The sandbox page, which exists only in test mode, is
+  // registered first.
   const testMode = new Hono<AppEnv>();
   registerSandboxRoutes(testMode);
   testMode.route("/", pages);

@@ -29,7 +29,10 @@ import { toFormError, toReader, redirectTo, type FormError, type PortalFormReque
 const sandboxMessages = messages.sandbox;
 const sandboxPath = "/portal/sandbox";
 
-/** "6 days". The clock moves in days here, but can be ahead by a fraction of a day after changes through the API. */
+/**
+ * Formats the offset of the clock, for example "6 days". The clock moves in whole days here, but it can be ahead by a fraction of a day
+ * after changes through the API.
+ */
 const formatOffset = (offsetMs: number): string => {
   if (offsetMs === 0) return sandboxMessages.with;
   const days = Math.round((10 * offsetMs) / dayMs) / 10;
@@ -160,7 +163,7 @@ const handleResetSandbox = async (request: PortalFormRequest): Promise<Response>
     : renderSandbox(request, toFormError(result));
 };
 
-/** Applies the same limit as for API keys, because each of these actions sweeps up to 1,000 shares. */
+/** Applies the same limit as for API keys, because each of these actions processes up to 1,000 shares. */
 const sweepActionOptions = { businessLimit: "SANDBOX_CLOCK" } as const;
 
 export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// The business's profile and account settings: each has its own card and form, so that saving one never changes the others.
+// The business's profile and account settings. Each card has its own form, so that saving one card never changes the settings in another.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
@@ -55,7 +55,7 @@ const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
   );
 };
 
-/** How a certificate and the consent sheet show the business. */
+/** Shows how the business appears on a certificate and on the consent sheet. */
 const Preview: FC<{ account: BusinessAccount; phone: string | null; domain: string | null }> = ({ account, phone, domain }) => (
   <Card id="preview" title={settingsMessages.preview.title} footer={settingsMessages.preview.where}>
     <div class="row">

@@ -57,7 +57,7 @@ const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
   <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />
 );
 
-/** When the share ends, or when contact must end. */
+/** Describes when the share ends or, after it was stopped, when contact must end. */
 const describeEnd = (share: Share): Child =>
   share.status === "revoked" && share.ceaseBy !== null ? (
     formatMessage(messages.certificates.contactEndsBy, { date: formatDay(language, share.ceaseBy) })

@@ -1,5 +1,5 @@
-// The frame of a portal page: the navigation at its side, the top bar, and the band of test mode. On a narrow screen the navigation is a
-// drawer that opens without a script (`popover`).
+// The frame of a portal page: the navigation on the side, the top bar, and the banner that is shown in test mode. On a narrow screen the
+// navigation is a drawer that opens without a script (`popover`).
 import type { Child, FC } from "hono/jsx";
 import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
@@ -17,7 +17,7 @@ export interface Breadcrumb {
   readonly text: Child;
 }
 
-/** The current business with a menu of the others; without others, only its name. */
+/** Shows the current business with a menu of the others, or only its name if there are no others. */
 const BusinessSwitcher: FC = () => {
   const { pathInMode, member, memberships } = usePortalRequest();
   const { plan } = member;
@@ -59,7 +59,8 @@ const BusinessSwitcher: FC = () => {
 };
 
 /**
- * Finds a certificate, a share or a refused request by its ID. It is a POST request, so that an ID of unknown kind does not get into a URL.
+ * Finds a certificate, a share or a refused request by its ID. The form sends a POST request, because it is not known what was typed, and
+ * the text must not get into a URL.
  */
 const IdLookup: FC<{ id: string }> = ({ id }) => (
   <PostForm

@@ -1,5 +1,6 @@
 // /portal/sign-in/link: the page that the link in a member's sign-in email opens. Opening it changes nothing, because mail scanners open
-// links too: the person signs in with a button, and only in the browser that requested the email. Other browsers are asked for the code.
+// links too. The person signs in with a button, which works only in the browser that requested the email. Other browsers are asked for the
+// code.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { signInLinkPaths } from "../../operations/access/sign-in-link.ts";
@@ -17,7 +18,7 @@ import { CodeStep, codeSentTo, redirectSignedIn, renderStep, renderUnlessSignedI
 const { signIn: signInMessages } = messages;
 const linkPath = signInLinkPaths.business;
 
-/** The page that the link in a sign-in email opens in the browser that requested it. The person signs in only by selecting the button. */
+/** Renders the page that the link opens in the browser that requested the email. The person signs in only by clicking the button. */
 const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, error?: FormError): Promise<Response> =>
   renderPortalPage(c, {
     title: signInMessages.title,
@@ -52,7 +53,7 @@ const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, erro
     ),
   });
 
-/** The page that the link opens in any other browser: the code has to be entered. */
+/** Renders the page that the link opens in any other browser, in which the code has to be entered. */
 const renderElsewhereStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,

@@ -1,5 +1,5 @@
-// Signing in and signing up with an email code; the same steps and cookies as on the consent sheet. Both lead to the same page whether or
-// not the email address is known, so that email addresses cannot be probed.
+// Signs members in and up with an email code, in the same steps and with the same cookies as on the consent sheet. The next page is the
+// same whether or not the email address is known, so that nobody can find out which addresses have an account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
@@ -38,9 +38,9 @@ export interface SignInStep {
   /** What the account is for, or where the code was sent. */
   readonly intro: Child;
   readonly content: Child;
-  /** Offers a passkey as well; the page to open after signing in. */
+  /** If set, a passkey is offered as well. The value is the page to open after signing in. */
   readonly passkeyNext?: string;
-  /** Below the card: where else to go. */
+  /** Links below the card to other pages. */
   readonly others?: Child;
   /** Set if the page is the response to a form that was refused. */
   readonly form?: FormFields;
@@ -70,7 +70,7 @@ export const renderStep = (
     ),
   });
 
-/** Sends people to their own account, because this one is for businesses. */
+/** Sends people to their own account, because this page is for businesses. */
 const PersonLink: FC = () => (
   <p class="small quiet">
     {signInMessages.person} <a href="/app">{signInMessages.personLink}</a>
@@ -171,7 +171,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
     ),
   });
 
-/** Runs `render` unless a member is signed in, who is redirected to `path`, or an invited person, who is redirected to the invitations. */
+/** Redirects a signed-in member to `path`, and a signed-in person who was only invited to the invitations. Otherwise runs `render`. */
 export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: () => Promise<Response>): Promise<Response> => {
   const session = await findAnyPageSession(c);
   if (session instanceof Response) return session;
@@ -232,7 +232,7 @@ const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Res
   return c.redirect(signInPathFor(next), 303);
 };
 
-/** Also available to people who have been invited but have not joined, because they can open their own business account. */
+/** Shows the sign-up page, also to people who have been invited but have not joined, because they can open their own business account. */
 const renderSignUp = async (c: Context<AppEnv>): Promise<Response> => {
   const session = await findPageSession(c);
   if (session instanceof Response) return session;
@@ -255,7 +255,10 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
   return c.redirect("/portal/sign-in", 303);
 };
 
-/** Does not check a form token: `signInAction` refuses forms from other sites, and signing out must work with an expired session. */
+/**
+ * Does not check a form token, because signing out must also work with an expired session. `signInAction` already refuses forms from other
+ * sites.
+ */
 const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   await signOutBrowser(c);
   return c.redirect("/portal/sign-in", 303);

@@ -38,10 +38,10 @@ const WrappedCode: FC<{ text: string }> = ({ text }) => (
   </code>
 );
 
-/** The fields of the form, to send it again. */
+/** The values of the form, so that it can be sent again. */
 const toFormValues = ({ mode, url, purpose, entities }: IntegrationInput) => ({ mode, url, purpose, entities: entities.join("\n") });
 
-/** What to compare before the tag goes live: how sure the mapping is, what it leaves out, and what the page lacks. */
+/** States what to check before the tag goes live: how certain the mapping is, what it leaves out, and what the page lacks. */
 const MappingNotice: FC<{ built: MappedPage }> = ({ built: { confidence, unmapped, warnings } }) => {
   const { leftOut } = snippetMessages;
   const names = unmapped.join(", ");
@@ -139,7 +139,7 @@ const tagIcons: Readonly<Record<ScriptTagState, IconName>> = {
   several: "triangle-alert",
 };
 
-/** What the page looks like at this moment. */
+/** Shows what was found on the page when it was fetched. */
 const PageChecks: FC<{ built: MappedPage }> = ({ built: { pageUrl, formSelector, fieldMap, tagOnPage, blocked } }) => {
   const { origin } = new URL(usePortalRequest().services.config.cdnUrl);
   const { fields, onPage } = snippetMessages;
@@ -304,7 +304,7 @@ const parseInput = (form: PortalFormRequest["form"]): IntegrationInput => ({
     .filter((name) => name !== ""),
 });
 
-/** Shows the result in the response to the form, because nothing is stored that a redirect could lead to. */
+/** Shows the result in the response to the form. A redirect is not possible, because the result is not stored. */
 const handleBuildSnippet = async (request: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form, environment } = request;
   if (form.has("edit")) return renderSnippetBuilder(request);

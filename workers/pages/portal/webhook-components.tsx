@@ -1,4 +1,4 @@
-// Components that the pages about endpoints, deliveries and events share: statuses, short times and the strip of 48 hours.
+// Components that the pages about endpoints, deliveries and events share: statuses, short times and the chart of the last 48 hours.
 import type { Child, FC } from "hono/jsx";
 import { optInEventTypes } from "../../../core/events/event.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
@@ -22,13 +22,13 @@ const dayFormat = new Intl.DateTimeFormat(locale, { day: "numeric", month: "shor
 interface RecentTimeProps {
   readonly at: Instant;
   readonly precision?: keyof typeof timeFormats;
-  /** Names the day even if it is today. */
+  /** True to name the day even if it is today. */
   readonly withDay?: boolean;
   /** Shown after the time: the time zone, if no heading states it, and a note. */
   readonly suffix?: string;
 }
 
-/** "22:51:08" for today, "25 Nov, 22:51:08" for other days. */
+/** Shows a time, for example "22:51:08" if it is today and "25 Nov, 22:51:08" otherwise. */
 export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", withDay = false, suffix = "" }) => {
   const time = new Intl.DateTimeFormat(locale, { ...timeFormats[precision], hourCycle: "h23", timeZone: "UTC" }).format(at);
   const isToday = toIso(at).slice(0, 10) === toIso(usePortalRequest().now).slice(0, 10);
@@ -65,7 +65,7 @@ const hoursPerBar = 2;
 const barHeights = { a: 16, b: 24, o: 5 } as const;
 const stripHeight = 24;
 
-/** Attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that color is not the only indicator. */
+/** Shows the attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that color is not the only indicator. */
 export const AttemptStrip: FC<{ hours: readonly HourlyAttempts[] | null }> = ({ hours }) => {
   const { strip } = webhookMessages;
   const figures = toHourlyFigures(hours ?? [], usePortalRequest().now);
@@ -107,14 +107,14 @@ interface DeliveryResponse {
   readonly error: DeliveryError | null;
 }
 
-/** "503", or why there was no response; null before the first attempt. */
+/** Returns the status, for example "503", or why there was no response. Returns null before the first attempt. */
 export const formatDeliveryResponse = ({ responseStatus, error }: DeliveryResponse): string | null =>
   responseStatus !== null ? String(responseStatus) : error === null ? null : webhookMessages.errors[error];
 
 export const ResponseText: FC<{ of: DeliveryResponse }> = ({ of }) =>
   of.responseStatus === null ? (formatDeliveryResponse(of) ?? webhookMessages.noResponseYet) : <code>{of.responseStatus}</code>;
 
-/** What happens next with a delivery, or how it ended. */
+/** Describes what happens next with a delivery, or how it ended. */
 export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt, durationMs, error } }) => {
   const { steps } = webhookMessages;
   if (status === "retrying" && nextAttemptAt !== null)
@@ -124,7 +124,7 @@ export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt
   return <>{status === "retrying" ? steps.resending : steps.pending}</>;
 };
 
-/** The names of the opt-in event types in a sentence. */
+/** Lists the names of the opt-in event types in a sentence. */
 export const OptInEventTypes: FC<{ join: string }> = ({ join }) => (
   <JoinedList of={optInEventTypes.map((type) => <code>{type}</code>) as readonly Child[]} by={join} />
 );

@@ -1,5 +1,5 @@
-// Splits code into the parts that the documentation colors: names, texts and comments. It is not a parser: what no pattern matches stays
-// plain, and the parts always join to the code itself.
+// Splits code into the parts that the documentation colors: names, texts and comments. This is not a parser. Text that matches no pattern
+// stays plain, and joining all parts always gives the original code.
 
 /** The CSS class of a part. `k` is a keyword, tag or key, `s` a text and `c` a comment; null is anything else. */
 export type TokenKind = "k" | "s" | "c" | null;
@@ -9,7 +9,9 @@ export interface CodeToken {
   readonly text: string;
 }
 
-/** Patterns by kind, as sources of regular expressions. Where two match at the same place, a comment wins over a text, and a text over `k`. */
+/**
+ * Patterns by kind, as sources of regular expressions. If two match at the same position, `c` takes precedence over `s`, and `s` over `k`.
+ */
 interface Patterns {
   readonly c?: string;
   readonly s: string;

@@ -32,16 +32,16 @@ export const withLanguage = (path: string, selected: Language | null): string =>
 export const PageContextScope = createContext(createPageContext("en"));
 export const usePageContext = (): PageContext => useContext(PageContextScope);
 
-// An HTML parser turns a carriage return into a line feed, which would change the hash of a disclosure text. A character reference is kept
-// as it is.
+// An HTML parser turns a carriage return into a line feed, which would change the hash of a disclosure text. A character reference is not
+// changed.
 const preserveCarriageReturns = (text: string): Child => {
   const [first = "", ...rest] = text.split("\r");
   return [first, ...rest.flatMap((part) => [raw("&#13;"), part])];
 };
 
 /**
- * Text from users or businesses exactly as it is stored: isolated from the text direction around it, without a language, and not translated
- * by the browser. `bound` names the member of the signed record that the page script compares it with.
+ * Shows text from users or businesses exactly as it is stored. The text is isolated from the text direction around it, has no language, and
+ * is not translated by the browser. `bound` names the member of the signed record that the page script compares it with.
  */
 export const VerbatimText: FC<{ text: string; bound?: string | undefined; passage?: boolean }> = ({ text, bound, passage }) => (
   <bdi dir="auto" lang="" translate="no" data-bound={bound} class={passage ? "exact passage" : "exact"}>
@@ -49,14 +49,14 @@ export const VerbatimText: FC<{ text: string; bound?: string | undefined; passag
   </bdi>
 );
 
-/** Decorative: always shown next to text, never instead of it. */
+/** A decorative icon. It is always shown next to text, never instead of it. */
 export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: classes }) => (
   <svg class={classes === undefined ? "icon" : `icon ${classes}`} aria-hidden="true">
     <use href={iconHref(name)} />
   </svg>
 );
 
-/** The logo and the name, linking to the home page. */
+/** The logo and the name, which link to the home page. */
 export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   <a class="brand" href={href}>
     <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
@@ -67,13 +67,13 @@ export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   </a>
 );
 
-/** The first letters of the first two words of a name, in place of a logo. */
+/** Returns the first letters of the first two words of a name, which are shown in place of a logo. */
 const toInitials = (name: string): string => {
   const initials = name.split(/\s+/).flatMap((word) => /[\p{L}\p{N}]/u.exec(word) ?? []);
   return initials.slice(0, 2).join("").toUpperCase();
 };
 
-/** A tile with the initials of a business. Decorative: the name is next to it. */
+/** A tile with the initials of a business. It is decorative, because the name is next to it. */
 export const Monogram: FC<{ name: string; isSmall?: boolean }> = ({ name, isSmall = false }) => (
   <span class={isSmall ? "mono-tile s" : "mono-tile"} aria-hidden="true" translate="no">
     {toInitials(name)}
@@ -129,7 +129,7 @@ export const StatusBadge: FC<StatusBadgeProps> = ({ tone, icon, text }) => (
   </span>
 );
 
-/** Verbatim text followed by its warnings. */
+/** Shows verbatim text, followed by its warnings. */
 export const UntrustedText: FC<{ text: string; bound?: string | undefined }> = ({ text, bound }) => (
   <>
     <VerbatimText text={text} bound={bound} />
@@ -137,7 +137,7 @@ export const UntrustedText: FC<{ text: string; bound?: string | undefined }> = (
   </>
 );
 
-/** The text that a business wrote about its request; nothing if it is empty. */
+/** Shows the text that a business wrote about its request. Renders nothing if the text is empty. */
 export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }) =>
   text === "" ? null : (
     <figure class="stack tight">
@@ -148,11 +148,11 @@ export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }
     </figure>
   );
 
-/** "4 March 2026". */
+/** Formats a date, for example "4 March 2026". */
 export const formatDay = (language: Language, at: Instant): string =>
   new Intl.DateTimeFormat(languageInfo[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
-/** "4 March 2026, 05:06 UTC", with the exact instant for machines. */
+/** Shows a time, for example "4 March 2026, 05:06 UTC", with the exact instant for machines. */
 export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at, bound }) => {
   const { language } = usePageContext();
   const { locale } = languageInfo[language];
@@ -160,12 +160,12 @@ export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at,
   return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}\u00a0UTC`}</time>;
 };
 
-/** "4 March 2026", for a deadline at the end of that day. */
+/** Shows a day, for example "4 March 2026", for a deadline at the end of that day. */
 export const Day: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at)}>{formatDay(usePageContext().language, at)}</time>;
 
-const hashGroupLength = 8; // 64 characters make eight groups, each of which fits the narrowest screen
+const hashGroupLength = 8; // 64 characters make eight groups, and each group fits on the narrowest screen
 
-/** A hash or ID that wraps between groups but is copied without spaces. */
+/** Shows a hash or ID that wraps between groups but is copied without spaces. */
 export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value, id, bound }) => (
   <code class="hash" id={id} data-bound={bound} translate="no">
     {(value.match(new RegExp(`.{1,${hashGroupLength}}`, "g")) ?? []).map((group) => (
@@ -188,17 +188,17 @@ export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => 
   );
 };
 
-/** A message with its `{name}` placeholders replaced with components. A placeholder without a value stays visible. */
+/** Shows a message with its `{name}` placeholders replaced with components. A placeholder without a value stays visible. */
 export const FormattedMessage: FC<{ text: string; parts: Readonly<Record<string, Child>> }> = ({ text, parts }) => (
   <>{text.split(/\{([a-z]+)\}/).map((piece, index) => (index % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
 
-/** A message with the name of a business as `{business}`. */
+/** Shows a message in which `{business}` is replaced with the name of a business. */
 export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<Record<string, Child>> }> = ({ text, name, parts }) => (
   <FormattedMessage text={text} parts={{ business: <VerbatimText text={name} />, ...parts }} />
 );
 
-/** A message with its `{name}` placeholders replaced with plain text. */
+/** Returns a message with its `{name}` placeholders replaced with plain text. */
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
@@ -213,13 +213,13 @@ interface SectionProps {
   readonly status?: Child;
   /** One sentence below the heading. */
   readonly hint?: Child;
-  /** A list or a form that fills the card from edge to edge; takes the place of the body. */
+  /** A list or a form that fills the card from edge to edge. It replaces the body. */
   readonly content?: Child;
   readonly footer?: Child;
   readonly children?: Child;
 }
 
-/** A card with a heading. Links can lead to it by `{name}-heading`. */
+/** A card with a heading. Links can lead to it with the fragment `{name}-heading`. */
 export const Section: FC<SectionProps> = ({ name, heading, class: classes, status, hint, content, footer, children }) => (
   <section id={name} class={classes === undefined ? "card" : `card ${classes}`} aria-labelledby={`${name}-heading`}>
     <header>
@@ -232,7 +232,7 @@ export const Section: FC<SectionProps> = ({ name, heading, class: classes, statu
   </section>
 );
 
-/** Says what happened and what follows from it; `title` is the result. */
+/** Says what happened (`title`) and what follows from it. */
 export const Notice: FC<{
   tone?: "info" | "good" | "caution" | "bad";
   icon: IconName;
@@ -251,7 +251,7 @@ export const Notice: FC<{
   </div>
 );
 
-/** States what will appear here, how to get it, and one action. */
+/** States what will appear here and how to get it, and offers one action. */
 export const EmptyState: FC<{ icon: IconName; title: string; advice?: Child; action?: Child }> = ({ icon, title, advice, action }) => (
   <div class="empty">
     <Icon name={icon} />
@@ -265,7 +265,7 @@ interface CodeBlockProps {
   readonly label: string;
   /** The element ID of the code, for a copy button. */
   readonly id?: string;
-  /** The member of the signed record that the code is. */
+  /** The name of the signed record's member that the code shows. */
   readonly bound?: string;
   /** Wraps long lines instead of scrolling. */
   readonly isWrapped?: boolean;
@@ -282,7 +282,7 @@ export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = fa
   </pre>
 );
 
-/** Code with its names, texts and comments colored. `language` is one of Markdown's code blocks. */
+/** Shows code with its names, texts and comments colored. `language` is a language of Markdown's code blocks. */
 export const HighlightedCode: FC<{ text: string; language: string }> = ({ text, language }) => (
   <>{splitCode(text, language).map(({ kind, text: part }) => (kind === null ? part : <span class={kind}>{part}</span>))}</>
 );
@@ -291,13 +291,13 @@ const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", 
 const timelineClasses = { done: "done", pending: "wait", counted: undefined, failed: "bad", withdrawn: "bad" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;
 
-/** A past or expected event; `at` is null while its time is unknown. */
+/** A past or expected event. `at` is null while its time is unknown. */
 export const TimelineEntry: FC<{
   kind: TimelineEntryKind;
   text: Child;
   at: Instant | null;
   bound?: string | undefined;
-  /** The page script waits for this entry. */
+  /** True if the page script waits for this entry. */
   isPending?: boolean;
   children?: Child;
 }> = (event) => (
@@ -329,7 +329,7 @@ export const JoinedList: FC<{ of: readonly Child[]; by: string }> = ({ of, by })
   <>{of.map((part, index) => (index === 0 ? part : [by, part]))}</>
 );
 
-/** Items that are null or false are left out. */
+/** Renders a list. Items that are null or false are left out. */
 export const BulletList: FC<{ of: readonly Child[] }> = ({ of }) => (
   <ul class="names">
     {of

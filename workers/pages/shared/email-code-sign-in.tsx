@@ -1,5 +1,6 @@
-// Signing in with an email, shared by all surfaces: one form asks for the email address, the next for the code. In between, the email
-// address is sealed in a cookie. The email's link opens a page of the app or the portal with a button that signs the person in.
+// Signs people in with an email. All surfaces use this code: one form asks for the email address, and the next form asks for the code. In
+// between, the email address is sealed in a cookie. The email's link opens a page of the app or the portal with a button that signs the
+// person in.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
@@ -25,11 +26,14 @@ import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
 
-/** The email address that a code was sent to; null if there is none or if it has expired. */
+/** Returns the email address that a code was sent to. Returns null if there is none or if it has expired. */
 export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
   (await findPendingSignIn(c, cookie))?.email ?? null;
 
-/** Returns whether the email with the pending code could not be delivered. Only for consumers (has-sign-in-email-failed.ts). */
+/**
+ * Returns whether the email with the pending code could not be delivered. Always returns false for members (see
+ * has-sign-in-email-failed.ts).
+ */
 export const hasPendingSignInFailed = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<boolean> => {
   const pending = await findPendingSignIn(c, cookie);
   return pending !== null && hasSignInEmailFailed(c.var.services, pending);
@@ -46,7 +50,9 @@ export const startEmailSignIn = async (
   await savePendingSignIn(c, { email: recipient.email, browser, next }, cookie);
 };
 
-/** `none`: no code is pending, or it expired. `malformed`: the input is not a code, so no attempt was counted. */
+/**
+ * `none` means that no code is pending or that it has expired. `malformed` means that the input is not a code, so no attempt was counted.
+ */
 type EmailSignInResult =
   | { readonly outcome: "none" | "wrong" }
   | { readonly outcome: "signed"; readonly token: string }
@@ -109,15 +115,15 @@ export const completeLinkSignIn = async (
   return null;
 };
 
-/** The sign-in that an emailed link could complete in this browser. */
+/** Finds the sign-in that an emailed link could complete in this browser. */
 export const findLinkedSignIn = async (c: Context<AppEnv>) => {
   const [shared, connecting] = await Promise.all(pendingSignInCookies.map((cookie) => findPendingSignIn(c, cookie)));
   return shared ?? connecting ?? null;
 };
 
 /**
- * The form that signs in with the token of the emailed link, and what is shown without a token: the code has to be entered. Only the page
- * script can read the token, so it decides which of the two is visible.
+ * Contains the form that signs in with the token of the emailed link, and the content that is shown without a token, where the code has to
+ * be entered. Only the page script can read the token, so it decides which of the two is visible.
  */
 export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ action, link, code }) => (
   <div>
@@ -137,9 +143,9 @@ interface EmailCodeStepProps {
   readonly search: string;
   readonly email: string;
   readonly error: string | undefined;
-  /** The person has just asked for a new code. */
+  /** True if the person has just asked for a new code. */
   readonly isResent: boolean;
-  /** Reminds the person of what the code is for. */
+  /** A reminder of what the code is for. */
   readonly context?: Child;
   /** The control that declines the request, shown beside the button that continues. */
   readonly decline: Child;

@@ -4,7 +4,7 @@ import type { FC } from "hono/jsx";
 /**
  * Place it first in a form whose button gives consent. When a person presses Enter in a field, browsers activate the form's first submit
  * button, so Enter shows the form again instead of sending it. The button is not in the tab order and is hidden from screen readers, but it
- * must be rendered: some browsers skip a button with `display: none`.
+ * must be rendered, because some browsers skip a button with `display: none`.
  */
 export const EnterButton: FC<{ name?: string }> = ({ name }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: tabindex takes it out of the tab order, and a name would only confuse

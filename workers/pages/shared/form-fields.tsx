@@ -55,7 +55,7 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
   </div>
 );
 
-/** More than the 254 characters an email address may have, so that a longer address causes an error instead of being cut off. */
+/** More than the 254 characters that an email address may have, so that a longer address causes an error instead of being cut off. */
 export const maxTypedEmailLength = 320;
 
 export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; readonly errorId?: string }> = ({ typed, ...field }) => (
@@ -135,7 +135,7 @@ export interface ConfirmActionsProps {
   readonly back: string;
   readonly keep: string;
   readonly go: string;
-  /** Deletes something of the person's own. */
+  /** True if the action deletes something that belongs to the person. */
   readonly isDangerous?: boolean;
 }
 

@@ -13,28 +13,33 @@ import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Counts by IP address. Returns the page to respond with if the limit is reached, otherwise null. */
+/** Counts the request by IP address. Returns the page to respond with if the limit is reached, otherwise null. */
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTooManyRequests): Promise<Response | null> => {
   const refused = applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
   return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
 };
 
-/** Counts by account ID (person, member or business). Returns the page to respond with if the limit is reached, otherwise null. */
+/**
+ * Counts the request by account ID (person, member or business). Returns the page to respond with if the limit is reached, otherwise null.
+ */
 export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
   const refused = await enforceLimit(c, name, id);
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
 };
 
 /**
- * Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. Includes people who
- * have been invited but have not joined. `deadlinesIn` is passed on to `authenticateSession`.
+ * Returns the browser's session, null if there is no valid session, or the page to respond with after too many failed lookups. Also returns
+ * sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<AnySession | null | Response> => {
   const session = await findAnySession(c, deadlinesIn);
   return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
 };
 
-/** Does the same, but excludes people who have been invited but have not joined, because they have no account yet. */
+/**
+ * Returns the session like `findAnyPageSession`, but null for people who have been invited but have not joined, because they have no
+ * account yet.
+ */
 export const findPageSession = async (c: Context<AppEnv>): Promise<Session | null | Response> => {
   const session = await findAnyPageSession(c);
   return session instanceof Response || session?.realm !== "invited" ? session : null;
@@ -45,9 +50,9 @@ export const rateLimited = (name: LimitName, page = renderTooManyRequests) =>
   createMiddleware<AppEnv>(async (c, next) => (await checkIpLimit(c, name, page)) ?? next());
 
 /**
- * `Sec-Fetch-Site` must be `same-origin` if the browser sends it. Older browsers send an Origin, which the referrer policy of these pages
- * turns into `null`. This is an additional check: a code, token or session authorizes the form in any case. `url` is where the page is
- * served.
+ * Returns whether the form came from this site. `Sec-Fetch-Site` must be `same-origin` if the browser sends it. Older browsers send an
+ * Origin, which the referrer policy of these pages turns into `null`. This check is an additional one, because every form also needs a
+ * code, token or session. `url` is the URL at which the page is served.
  */
 const isSameOriginForm = (c: RequestContext, url: string): boolean => {
   const site = c.req.header("sec-fetch-site");
@@ -72,7 +77,10 @@ export const parseRateLimitedForm = async (
 
 export type FormRequest<Opened> = Opened & { readonly form: FormFields };
 
-/** Creates form handlers that share a loader: `open` loads what they need, or returns the page that explains why it cannot. */
+/**
+ * Creates form handlers that share a loader. `open` loads what the handlers need, or returns the page that explains why this is not
+ * possible.
+ */
 export const createFormHandlerFactory =
   <Opened extends object>(open: (c: Context<AppEnv>, form: FormFields) => Promise<Opened | Response>, surface?: "appUrl" | "verifyUrl") =>
   (limit: LimitName, act: (c: Context<AppEnv>, sent: FormRequest<Opened>) => Promise<Response> | Response) =>

@@ -1,10 +1,10 @@
-// The sprite at the end of a page: the shapes of the icons on it, so that a page loads no file for them.
+// The sprite at the end of a page. It contains the shapes of the icons on the page, so that the page loads no files for them.
 import { iconNames } from "./icon-names.ts";
 import { iconShapes } from "./icons.gen.ts";
 
 const names: ReadonlySet<string> = new Set(iconNames);
 
-/** The `href` by which a `use` element refers to an icon. The prefix keeps the ID apart from those of headings. */
+/** Returns the `href` with which a `use` element refers to an icon. The prefix distinguishes the ID from the IDs of headings. */
 export const iconHref = (name: string): string => `#i-${name}`;
 
 /** Returns the `svg` element with one `symbol` for each icon that `html` refers to; an empty string if there are none. */

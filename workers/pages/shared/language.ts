@@ -6,7 +6,7 @@ interface LanguageInfo {
   /** The language's name in that language. */
   readonly name: string;
   readonly direction: "ltr" | "rtl";
-  /** For `Intl`: plain "en" would put the month before the day. */
+  /** The locale for `Intl`. It is not plain "en", which would put the month before the day. */
   readonly locale: string;
 }
 
@@ -19,7 +19,7 @@ export const languageInfo: Readonly<Record<Language, LanguageInfo>> = {
 export const languages = Object.keys(languageInfo) as readonly Language[];
 const defaultLanguage: Language = "en";
 
-/** Matches a language tag by its primary subtag: every French tag selects the only French translation. */
+/** Matches a language tag by its primary subtag, so that, for example, every French tag selects the only French translation. */
 const matchLanguage = (tag: string): Language | null => {
   const primary = tag.toLowerCase().split("-")[0];
   return languages.find((language) => language.toLowerCase().split("-")[0] === primary) ?? null;
@@ -40,7 +40,7 @@ const parseAcceptLanguage = (header: string): Language | null => {
   return best?.language ?? null;
 };
 
-/** Parses the value of `?lang=`; null if it is missing or not supported. */
+/** Parses the value of `?lang=`. Returns null if it is missing or not supported. */
 export const parseLanguage = (query: string | undefined): Language | null => matchLanguage(query ?? "");
 
 export const selectLanguage = (query: string | undefined, acceptLanguage: string | undefined): Language =>

@@ -20,19 +20,19 @@ export interface Page {
   readonly content: Child;
   /** Navigation in the masthead of a page for people. */
   readonly navigation?: Child;
-  /** After the language links of the masthead. */
+  /** Content after the language links of the masthead. */
   readonly mastheadEnd?: Child;
-  /** In the footer, for example a sentence and links. */
+  /** Content of the footer, for example a sentence and links. */
   readonly footer?: Child;
-  /** Defaults to a page for people: masthead, content, footer. `portal` and `docs` pages bring their own header. */
+  /** The default, `people`, has a masthead, content and a footer. `portal` and `docs` pages provide their own header. */
   readonly surface?: "people" | "sheet" | "portal" | "docs";
   /** An additional class of a page for people. */
   readonly variant?: "certificate" | "front";
-  /** What is before `main`: the navigation and the top bar of the portal and of the documentation. */
+  /** Content before `main`: the navigation and the top bar of the portal or the documentation. */
   readonly header?: Child;
-  /** Next to `main` in the documentation: the navigation before it and the contents of the page after it. */
+  /** Content beside `main` in the documentation: the navigation before it, and the page's table of contents after it. */
   readonly side?: { readonly start: Child; readonly end?: Child };
-  /** For a page that exists in one language only: no language links are shown. */
+  /** Set for a page that exists in one language only. The page then shows no language links. */
   readonly onlyLanguage?: Language;
   /** Allows search engines to index the page; all other pages forbid it. */
   readonly isIndexable?: true;
@@ -40,11 +40,14 @@ export interface Page {
   readonly formActionOrigin?: string;
   /** Allows the page script to fetch the page again. */
   readonly canFetchItself?: true;
-  /** The language links keep the other query parameters. */
+  /** True if the language links keep the other query parameters. */
   readonly preservesQuery?: true;
 }
 
-/** Allows only files from this origin. Forbids framing, requests by scripts, and forms to other origins; a page may relax the last two. */
+/**
+ * Allows only files from this origin. Forbids framing, requests by scripts, and forms that lead to other origins. A page may allow the last
+ * two.
+ */
 const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page): string =>
   [
     "default-src 'none'",
@@ -58,8 +61,8 @@ const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page):
   ].join("; ");
 
 /**
- * For pages that another page opens in a window. It must be set on every response, including errors, because any other value disconnects
- * the window from its opener.
+ * Sets the header for pages that another page opens in a window. Every response must have it, including errors, because any other value
+ * disconnects the window from its opener.
  */
 export const allowOpener = createMiddleware<AppEnv>(async (c, next) => {
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");
@@ -190,13 +193,13 @@ const PageLayout: FC<{ page: Page; context: PageContext; search: string }> = ({ 
   );
 };
 
-/** Stores the language selected in the app. */
+/** The cookie that stores the language that was selected in the app. */
 const languageCookie = "svc_lang";
 const languageCookieSeconds = 365 * 86_400;
 
 /**
- * Returns the language in the query (`lang`, or `locale` from a page that opened the consent sheet), then the saved one, then the
- * browser's.
+ * Returns the language in the query (`lang`, or `locale` from a page that opened the consent sheet), then the saved language, then the
+ * language of the browser.
  */
 export const getPageLanguage = (c: Context<AppEnv>): Language =>
   selectLanguage(c.req.query("lang") ?? c.req.query("locale") ?? getCookie(c, languageCookie), c.req.header("accept-language"));

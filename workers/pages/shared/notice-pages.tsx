@@ -1,5 +1,5 @@
-// Pages that explain why something cannot be shown and what to do next. They never repeat anything from the request: an unknown URL and a
-// misspelled one get the same page.
+// Pages that explain why something cannot be shown and what to do next. They never repeat anything from the request, so an unknown URL and
+// a misspelled one get the same page.
 import type { Context, ErrorHandler } from "hono";
 import type { Child } from "hono/jsx";
 import { isTemporaryFault } from "../../http/error-handler.ts";
@@ -63,7 +63,7 @@ export const renderCertificateNotFound = (c: Context<AppEnv>): Promise<Response>
     ),
   }));
 
-/** "45 seconds", "20 minutes", "7 hours", rounded up. Limits range from a minute to a day. */
+/** Formats a waiting time, for example "45 seconds", "20 minutes" or "7 hours", rounded up. Limits range from a minute to a day. */
 const formatWait = (seconds: number, locale: string): string => {
   const [unit, length] =
     seconds <= 120 ? (["second", 1] as const) : seconds <= 7_200 ? (["minute", 60] as const) : (["hour", 3_600] as const);
@@ -85,23 +85,23 @@ const createWaitPageRenderer =
       true,
     );
 
-/** Too many certificates viewed from one network. */
+/** Shown if too many certificates were viewed from one network. */
 export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
 
-/** Too many actions by a signed-in account or for a business. */
+/** Shown if there were too many actions by a signed-in account or for a business. */
 export const renderAccountRateLimited = createWaitPageRenderer("busy");
 
-/** The account has reached a storage limit, which resets at the start of the next day. */
+/** Shown if the account has reached a storage limit, which resets at the start of the next day (UTC). */
 export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response> => {
   const seconds = String(getSecondsUntilTomorrow(c.var.services.clock()));
   c.header("Retry-After", seconds);
   return renderAccountRateLimited(c, seconds);
 };
 
-/** Too many form submissions from one network. */
+/** Shown if too many forms were submitted from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
-/** A form from another site, or one that pages of this site never send. */
+/** Shown for a form from another site, or for a form that pages of this site never send. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({ icon: "ban", title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
 
@@ -110,7 +110,7 @@ export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> =>
   return renderNotice(c, "method_not_allowed", (messages) => ({ icon: "lock", title: messages.readOnly, advice: messages.readOnlyAdvice }));
 };
 
-/** The databases are unavailable. Reloading the page shows whether a change was saved. */
+/** Shown if the databases are unavailable. Reloading the page shows whether a change was saved. */
 export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Retry-After", "1");
   return renderNotice(c, "storage_unavailable", (messages) => ({ icon: "power", title: messages.outage, advice: messages.outageAdvice }));

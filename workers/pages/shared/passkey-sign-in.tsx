@@ -1,4 +1,4 @@
-// Passkeys on pages: the component that prompts for one, and signing in with its response.
+// Passkeys on pages: the component that prompts for a passkey, and the function that signs in with its response.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { Realm } from "../../../core/access/session.ts";

@@ -4,7 +4,7 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { CopyButton, Notice } from "./components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
-/** Creates a context that is always set for components of a realm's pages; `use` throws outside of it. */
+/** Creates a context that is always set for the components of a realm's pages. `use` throws if it is called outside the context. */
 export const createRequiredContext = <T extends object>(name: string) => {
   const RequiredContext = createContext<T | null>(null);
   const use = (): T => {
@@ -19,7 +19,7 @@ export interface PostFormProps {
   readonly action: string;
   readonly hiddenValues?: Readonly<Record<string, string>> | undefined;
   readonly class?: string | undefined;
-  /** The name and the role of the form as a landmark. */
+  /** The form's name and role as a landmark. */
   readonly label?: string | undefined;
   readonly role?: "search" | undefined;
   readonly children?: Child;
@@ -73,8 +73,8 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
 );
 
 /**
- * How a column looks. `corner` holds the status and moves to the corner of a folded row; `plain` needs no label there; `minor` is left out
- * if there is little room.
+ * How a column is shown. `corner` contains the status and moves to the corner of a row that is shown as a block on a narrow screen. `plain`
+ * has no label in such a block. `minor` is left out if there is little room.
  */
 export type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
 
@@ -95,8 +95,8 @@ const labelOf = (column: Column | undefined): string | undefined =>
   column?.kind === "corner" || column?.kind === "plain" ? undefined : column?.heading;
 
 /**
- * A table whose first cell heads its row. On a narrow screen each row becomes a block. The roles are stated because a browser drops those
- * of a table that is displayed as blocks.
+ * A table whose first cell heads its row. On a narrow screen each row becomes a block. The roles are explicit, because browsers drop a
+ * table's implicit roles when it is displayed as blocks.
  */
 export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
   const classOf = (index: number): string | undefined => {
@@ -137,7 +137,7 @@ export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
 
 interface SecretSectionProps {
   readonly heading: string;
-  /** Null if the secret was already shown: only the heading and the children are rendered. */
+  /** Null if the secret was already shown. Only the heading and the children are then rendered. */
   readonly value: string | null;
   readonly label: string;
   readonly labelId?: string;

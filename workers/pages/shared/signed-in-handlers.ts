@@ -1,5 +1,5 @@
-// Handlers of pages and forms for people who are signed in, shared by the portal and the app. Each realm describes its differences in a
-// `SignedInRealm`.
+// Handlers of pages and forms for people who are signed in. The portal and the app share them, and each realm describes its differences in
+// a `SignedInRealm`.
 import type { Context } from "hono";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession } from "../../../core/access/session.ts";
@@ -34,7 +34,7 @@ interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
   /** The prefix of the text that form tokens are derived from, so that a token from one realm is invalid in the other. */
   readonly formTokenPrefix: string;
-  /** The environment in which open deadlines are counted with the session, for pages that show the number. */
+  /** The environment for which the session lookup also counts open deadlines. Set for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;
   /** Loads the data that the realm's pages need beyond a `SignedInRequest`. */
   readonly load: (c: Context<AppEnv>, session: SessionOf<R>, method: "page" | "action") => Promise<Extra>;
@@ -68,7 +68,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
         const request = await loadRequest(c, "page");
         return request instanceof Response ? request : show(request);
       },
-    /** Also refuses forms from other sites and forms without the right token. */
+    /** Handles a form. In addition to the checks for pages, refuses forms from other sites and forms without the right token. */
     action:
       (act: (request: Loaded & { readonly form: FormFields }) => Promise<Response> | Response) =>
       async (c: Context<AppEnv>): Promise<Response> => {
@@ -82,7 +82,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
   };
 };
 
-/** Renders a page in one language; with a refusal code, sets its HTTP status and records the code for the log. */
+/** Renders a page in one language. With a refusal code, sets the code's HTTP status and records the code for the log. */
 export const renderPageOrRefusal = (c: Context<AppEnv>, page: Page, language: Language, code?: RefusalCode): Promise<Response> => {
   if (code !== undefined) c.set("refused", code);
   return renderPage(c, code === undefined ? 200 : statusByCode[code], () => page, language);

@@ -1,6 +1,6 @@
 // Finds text that can mislead readers: invisible characters, and letters of one alphabet that look like those of another. Names and
 // disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning does not mean
-// that a text is malicious: most such text is legitimate.
+// that a text is malicious, because most such text is legitimate.
 
 /** `code` has the form U+200B. */
 export interface InvisibleCharacter {
@@ -34,7 +34,7 @@ const listInvisibleCharacters = (text: string): InvisibleCharacter[] => {
   let before = "";
   for (const character of text) {
     if (invisiblePattern.test(character)) {
-      if (isOrdinarySpelling(character, before)) continue; // keep `before`: an emoji can be followed by a selector and a joiner
+      if (isOrdinarySpelling(character, before)) continue; // keeps `before`, because an emoji can be followed by a selector and a joiner
       const code = `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
@@ -54,13 +54,13 @@ const alphabetPatterns = [
   ["Lisu", /\p{Script=Lisu}/u],
 ] as const;
 
-// Letters of the other alphabets that most fonts draw exactly as a Latin letter.
+// Letters of the other alphabets that look exactly like a Latin letter in most fonts.
 const latinLookAlikePattern =
   /^[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0422\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051b\u051d\u0555\u0578\u057d\u0585]+$/u;
 
 const wordPattern = /[\p{Letter}\p{Mark}]+/gu;
 
-/** Single letters are words in many languages, so only longer words count. */
+/** Single letters are words in many languages, so only longer words are checked. */
 const looksLatin = (word: string): boolean => word.length > 1 && latinLookAlikePattern.test(word);
 
 const listMixedAlphabets = (text: string): string[] => {

@@ -64,7 +64,10 @@ const CertificateStatus: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** The type, the business, the status and what the certificate says. On a phone, links lead to the panels at the end of the page. */
+/**
+ * Shows the type, the business, the status and the statement of the certificate. On a phone, links lead to the panels at the end of the
+ * page.
+ */
 const CertificateHeader: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
   const isRefused = isConsentRefused(certificate);
@@ -115,7 +118,7 @@ const CertificateHeader: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** Whether the business has confirmed that contact has ended; null before the deadline if it does not have to yet. */
+/** States whether the business has confirmed that contact has ended and, if it has not, whether the deadline has passed. */
 const CeaseStatus: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate: { businessName, withdrawal }, now }) => {
   const { messages } = usePageContext();
   if (withdrawal === null) return null;
@@ -126,7 +129,7 @@ const CeaseStatus: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ 
   return <FormattedMessage text={isOverdue(ceaseBy, null, now) ? messages.overdue : messages.notAcknowledged} parts={parts} />;
 };
 
-/** What a reader must know before anything else. */
+/** Shows what a reader must know before anything else. */
 const CertificateNotices: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate, now }) => {
   const { messages, language } = usePageContext();
   const { environment, status, withdrawal, entitiesWithdrawn } = certificate;
@@ -179,7 +182,7 @@ const DisclosureSection: CertificateComponent = ({ certificate }) => (
   </Section>
 );
 
-const maxVisibleNames = 12; // enough for a glance; further names are one click away and always printed
+const maxVisibleNames = 12; // readers open the remaining names with one click, and all names are printed
 
 type RecipientStatus = "allowed" | "withdrawn" | "declined" | "notAsked";
 
@@ -211,7 +214,7 @@ interface RecipientGroupProps {
   readonly status: RecipientStatus;
   /** The member of the record that holds these names. */
   readonly list?: string | undefined;
-  /** Shown instead of the names if there are none. A group of the record without names is rendered empty, as in the record. */
+  /** Text that is shown if there are no names. Without it, a group without names is rendered empty, as in the record. */
   readonly none?: string;
   readonly children?: Child;
 }
@@ -294,7 +297,7 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
 const getFieldLabel = (key: string, messages: PublicMessages): Child =>
   Object.hasOwn(messages.fields, key) ? messages.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
-/** What happened to the submitted values; nothing for most certificates. */
+/** Shows what was changed in the submitted values. Renders nothing for most certificates. */
 const SubmissionNotes: CertificateComponent = ({ certificate: { notes } }) => {
   const { messages } = usePageContext();
   const keys = notes?.fields_unrecognized;
@@ -371,7 +374,7 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** Only http and https become links: other schemes can do more than open a page. */
+/** Only http and https URLs become links, because other schemes can do more than open a page. */
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 const PolicyItem: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
@@ -425,7 +428,7 @@ const PolicySection: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** The withdrawal form while consent is active; afterwards what the person can still do. */
+/** Shows the withdrawal form while consent is active. After the withdrawal, shows what the person can still do. */
 const WithdrawalSection: FC<{ page: CertificatePage; apiBaseUrl: string }> = ({ page: { certificate, businessContact }, apiBaseUrl }) => {
   const { messages } = usePageContext();
   if (certificate.withdrawal !== null) {
@@ -447,7 +450,7 @@ const WithdrawalSection: FC<{ page: CertificatePage; apiBaseUrl: string }> = ({ 
   );
 };
 
-/** Only on paper: where to check the certificate. */
+/** Shows where to check the certificate. Visible only on paper. */
 const PrintedAddress: FC<{ url: string; now: Instant }> = ({ url, now }) => {
   const { messages, language } = usePageContext();
   return (
@@ -466,7 +469,9 @@ const PrintedAddress: FC<{ url: string; now: Instant }> = ({ url, now }) => {
 
 interface CertificatePageProps extends ViewContext {
   readonly page: CertificatePage;
-  /** Embedded for the verifier in the page: the public verification response, and the keys of the service. */
+  /**
+   * The public verification response, which is embedded in the page with the service's keys so that the verifier in the page can check it.
+   */
   readonly published: object;
   readonly trust: TrustDocument;
 }

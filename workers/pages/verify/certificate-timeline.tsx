@@ -20,7 +20,7 @@ import {
 } from "../shared/components.tsx";
 import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/components.tsx";
 
-/** One entry of the timeline. `at` is null if it has not happened yet; the page script then waits for it. */
+/** One entry of the timeline. `at` is null if the event has not happened yet. The page script then waits for it. */
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
@@ -62,7 +62,7 @@ interface TimelineProps {
   readonly now: Instant;
 }
 
-/** The withdrawal of the whole certificate: its anchor, its deadline, and the acknowledgment of the business. */
+/** Lists the withdrawal of the whole certificate: its anchor, its deadline, and the acknowledgment by the business. */
 const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;
   if (withdrawal === null) return [];
@@ -96,7 +96,7 @@ const InlineNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of })
   </small>
 );
 
-/** Withdrawals for individual recipients of an active certificate. */
+/** Lists the withdrawals for individual recipients of an active certificate. */
 const listEntityWithdrawalItems = (
   { page: { certificate }, apiBaseUrl, now }: TimelineProps,
   { messages, language }: PageContext,
@@ -115,7 +115,7 @@ const listEntityWithdrawalItems = (
       ),
     };
   });
-  // The business acknowledges several recipients at once: those with the same time share an entry.
+  // The business can acknowledge several recipients at once, so acknowledgments with the same time share an entry.
   const acknowledgments = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
   const acknowledged = [...acknowledgments].flatMap(([at, recipients]): TimelineItem[] =>
     at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames of={recipients} /> }],

@@ -1,5 +1,5 @@
-// The panel that says whether a certificate is genuine: checks that the page script runs in the visitor's browser, and how to check without
-// trusting this page, with common tools or with the verifier.
+// The panel that says whether a certificate is genuine. It contains the checks that the page script runs in the visitor's browser. It also
+// explains how to check the certificate without trusting this page, with common tools or with the verifier.
 import type { Child, FC } from "hono/jsx";
 import {
   canonicalPreimageFromPublished,
@@ -25,21 +25,23 @@ import {
 
 interface VerificationProps {
   readonly certificate: PublishedCertificate;
-  /** Embedded for the verifier in the page: the public verification response, and the keys of the service. */
+  /**
+   * The public verification response, which is embedded in the page with the service's keys so that the verifier in the page can check it.
+   */
   readonly published: object;
   readonly trust: TrustDocument;
 }
 
 interface CheckItemProps {
-  /** The group of checks, as client/proofs names it. */
+  /** The group of checks, with the name that client/proofs uses. */
   readonly name: "fingerprint" | "signature" | "ledger" | "others" | "withdrawal";
   readonly label: string;
-  /** What is true if the check passes. */
+  /** The statement that is true if the check passes. */
   readonly passed: string;
   readonly passedText?: string;
   readonly incompleteText?: string;
   readonly skippedText?: string;
-  /** A fact about the record, whether or not it was checked. */
+  /** A fact about the record, which is shown whether or not it was checked. */
   readonly fact?: Child;
 }
 
@@ -66,7 +68,7 @@ const CheckItem: FC<CheckItemProps> = ({ name, label, passed, passedText, incomp
   );
 };
 
-/** The entry of an anchored statement and when it was recorded; null while there is none. */
+/** Shows the entry of an anchored statement and when it was recorded. Renders nothing while there is no entry. */
 const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ anchor }) => {
   const { messages, language } = usePageContext();
   if (anchor == null || anchor.receipt === null || anchor.anchoredAt === null) return null;
@@ -74,7 +76,7 @@ const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ ancho
   return <FormattedMessage text={messages.ledgerText} parts={{ index, date: <Timestamp at={anchor.anchoredAt} /> }} />;
 };
 
-/** Shapes for the page script, which shows them by outcome. */
+/** The icons for the page script, which shows the one that matches the outcome. */
 const outcomeIcons: readonly (readonly [outcome: string, icon: IconName])[] = [
   ["pass", "circle-check"],
   ["fail", "circle-x"],
@@ -84,8 +86,8 @@ const outcomeIcons: readonly (readonly [outcome: string, icon: IconName])[] = [
 ];
 
 /**
- * The checks: the fingerprint, the issuer's signature, the ledger, and third-party attestations. client/verify.ts and client/proofs run
- * them on the text of the page and on the embedded JSON.
+ * Lists the checks: the fingerprint, the issuer's signature, the ledger, and third-party attestations. client/verify.ts and client/proofs
+ * run them on the text of the page and on the embedded JSON.
  */
 const CheckList: FC<VerificationProps> = ({ certificate, published, trust }) => {
   const { messages, language } = usePageContext();
@@ -150,7 +152,7 @@ const CommandBlock: FC<{ lines: string }> = ({ lines }) => (
   </div>
 );
 
-/** The verifier and its keys, and the command to run: the same as in the README of an evidence pack. */
+/** Explains how to get the verifier and its keys, and which command to run. The README of an evidence pack says the same. */
 const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => {
   const { messages } = usePageContext();
   const { url, sha256 } = trust.verifier;
@@ -173,7 +175,7 @@ const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => 
   );
 };
 
-/** The text behind the fingerprint, and the members that are shown nowhere else. */
+/** Shows the text that the fingerprint is computed from, including members that are not shown anywhere else. */
 const RecordText: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const { messages } = usePageContext();
   return (

@@ -14,15 +14,18 @@ import { renderPage } from "../shared/layout.tsx";
 import { renderTooManyCertificateViews, renderCertificateNotFound } from "../shared/notice-pages.tsx";
 import { rateLimited } from "../shared/form-handlers.ts";
 
-/** True if no person reads the response: a HEAD request, or a prefetch for a click that may never happen. */
+/** Returns true if no person reads the response, because it is a HEAD request or a prefetch for a click that may never happen. */
 const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
   c.req.method === "HEAD" ||
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
 
-/** True for the page script that follows an open page while something on it is pending: not another visit. */
+/**
+ * Returns true for a request of the page script that updates an open page while something on it is pending. Such a request is not another
+ * visit.
+ */
 const isRefresh = (c: Context<AppEnv>): boolean => c.req.header("svc-refresh") === "1";
 
-/** Redirects to the canonical URL of a certificate number as a person typed it. */
+/** Redirects from the certificate number that a person typed to the certificate's canonical URL. */
 const redirectToCertificate = (c: Context<AppEnv>, typed: string): Response | Promise<Response> => {
   const certId = parseTypedCertId(typed);
   if (certId === null) return renderCertificateNotFound(c);

@@ -25,7 +25,7 @@ export type WithdrawableCertificate = Pick<
   "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
-/** Removes the masked details if the person's data was erased: they are not shown, and no email can be sent. */
+/** Removes the masked details if the person's data was erased, because then they must not be shown and no email can be sent. */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 
@@ -59,7 +59,7 @@ interface RecipientChoiceProps {
   readonly chosen?: PostedChoices | undefined;
 }
 
-/** One checkbox per active recipient, named by the recipient's index on the certificate. */
+/** One checkbox per active recipient. Its name contains the recipient's index on the certificate. */
 export const RecipientCheckboxes: FC<RecipientChoiceProps & { readonly label: string }> = ({ certificate, formName, label, chosen }) => (
   <fieldset class="boxes" aria-label={label}>
     {listActiveEntities(certificate).map((name) => {
@@ -151,7 +151,10 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
   );
 };
 
-/** Chooses between all certificates of the business (`count` of them, if given) and this certificate only. */
+/**
+ * Lets the person choose between all certificates of the business and this certificate only. `count` is the number of all certificates, if
+ * known.
+ */
 export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business, count }) => {
   const { messages, language } = usePageContext();
   const { scope, scopeBusiness, scopeCertificate } = messages.withdraw;
@@ -176,7 +179,7 @@ interface WithdrawnAdviceProps {
   readonly receiptUrl: string;
 }
 
-/** For a person who has withdrawn: the receipt, and whom to contact if contact does not end. */
+/** Shown to a person who has withdrawn consent: the receipt, and whom to turn to if the business does not stop contacting the person. */
 export const WithdrawnAdvice: FC<WithdrawnAdviceProps> = ({ certificate, ceaseBy, contact, receiptUrl }) => {
   const messages = usePageContext().messages.withdraw;
   const parts = { day: <Day at={ceaseBy} />, business: <VerbatimText text={certificate.businessName} /> };
@@ -212,13 +215,13 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
     </>
   );
 
-/** Withdrawals for individual recipients, one entry per withdrawal number with all its recipient names. */
+/** Groups withdrawals for individual recipients by withdrawal number. Each group has all its recipient names. */
 export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCertificate, "entitiesWithdrawn">) =>
   [...Map.groupBy(entitiesWithdrawn, ({ number }) => number).values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ ...first, entities: [first, ...more].map(({ entity }) => entity) }],
   );
 
-/** When consent was withdrawn, and the deadline for contact to end. */
+/** States when consent was withdrawn, and the deadline for contact to end. */
 export const WithdrawnSummary: FC<{ of: Pick<PublishedWithdrawal, "withdrawnAt" | "ceaseBy"> }> = ({ of: { withdrawnAt, ceaseBy } }) => (
   <FormattedMessage
     text={usePageContext().messages.withdraw.summary}

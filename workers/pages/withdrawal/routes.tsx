@@ -37,7 +37,7 @@ import { codePage, emailPage, withdrawalScopePage, partlyWithdrawnPage, withdraw
 
 const getSelectedLanguage = (c: Context<AppEnv>): Language | null => parseLanguage(c.req.query("lang"));
 
-/** Holds the sealed `WithdrawalNote`: the typed email address and, once verified, its token. */
+/** The cookie with the sealed `WithdrawalNote`: the typed email address and, once it is verified, its token. */
 const pendingWithdrawalCookie = "svc_asked";
 
 const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate | null> => {

@@ -44,7 +44,7 @@ interface StepProps {
   readonly children?: Child;
 }
 
-/** One card: the business, what it is about, and a way back. */
+/** A card with the business, the subject of the step, and a way back. */
 const WithdrawalStep: FC<StepProps> = ({ certificate, heading, children }) => {
   const { selectedLanguage, messages } = usePageContext();
   return (
@@ -81,7 +81,7 @@ export const emailPage = ({ messages: { withdraw: messages } }: PageContext, pro
   ),
 });
 
-/** What withdrawing means, before the decision. */
+/** Explains before the decision what withdrawing means. */
 const WithdrawalConsequences: FC = () => {
   const messages = usePageContext().messages.withdraw;
   const consequences: readonly (readonly [IconName, string])[] = [
@@ -147,7 +147,7 @@ export const codePage = (
   };
 };
 
-/** How many other certificates there are, with links to the newest. */
+/** Shows how many other certificates there are, with links to the newest ones. */
 const OtherCertificatesSummary: FC<{
   others: OtherCertificates;
   singular: string;
@@ -182,7 +182,7 @@ const OtherCertificatesSummary: FC<{
   );
 };
 
-/** Step 3: chooses the scope. Shown once a code or an emailed link has verified the email address. */
+/** Step 3 asks for the scope. It is shown once a code or an emailed link has verified the email address. */
 export const withdrawalScopePage = (
   pageContext: PageContext,
   {
@@ -222,7 +222,7 @@ export const withdrawalScopePage = (
   };
 };
 
-/** Certificates that stay active. Renders nothing unless this browser has verified the email address. */
+/** Lists the certificates that stay active. Renders nothing unless this browser has verified the email address. */
 const RemainingCertificates: FC<{ others: OtherCertificates | null; certificate: WithdrawableCertificate }> = ({ others, certificate }) => {
   const messages = usePageContext().messages.withdraw;
   if (others === null) return null;
@@ -246,7 +246,7 @@ const CompletedNotice: FC<{ text: string; name: string }> = (props) => (
   <Notice tone="good" icon="circle-check" title={<BusinessMessage {...props} />} role="status" />
 );
 
-/** After a withdrawal: what stays active, the number to keep, and how to contact the business. */
+/** Shown after a withdrawal: what stays active, the number to keep, and how to contact the business. */
 const NextSteps: FC<CompletedProps> = ({ certificate, others, contact }) => (
   <>
     <RemainingCertificates others={others} certificate={certificate} />
@@ -291,7 +291,7 @@ export const withdrawnPage = (
 
 const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList of={names.map((name) => <VerbatimText text={name} />)} />;
 
-/** Result of withdrawing from some recipients: who must stop contacting the person and by when, and who may continue. */
+/** The result of withdrawing from some recipients: who must stop contacting the person and by when, and who may continue. */
 export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedProps): Page => {
   const { certificate } = result;
   const messages = pageContext.messages.withdraw;

@@ -1,5 +1,5 @@
-// The token of an emailed link. Normally it is in the fragment, which is never sent to a server or logged. Mail gateways also encode the
-// fragment, move it into the query, wrap the line inside the token, or leave the traces of their own encoding.
+// Reads the token of an emailed link. The token is normally in the fragment, which is never sent to a server or logged. Some mail gateways
+// encode the fragment, move it into the query, break the line inside the token, or leave parts of an email encoding in it.
 
 const decodeAll = (text: string): string => {
   try {
@@ -10,10 +10,13 @@ const decodeAll = (text: string): string => {
   }
 };
 
-/** Returns the 43 characters after the name in the fragment or the query, and removes them from the address bar. Undefined if there are none. */
+/**
+ * Returns the 43 characters after the name in the fragment or the query, and removes them from the address bar. Returns undefined if there
+ * are none.
+ */
 export const takeLinkToken = (name: string): string | undefined => {
   const text = decodeAll(location.search + location.hash).replace(/\s+/g, "");
-  // "=3D" is an equals sign in quoted-printable, the usual encoding of long lines in emails.
+  // "=3D" is how quoted-printable, the usual encoding of long lines in emails, writes an equals sign.
   const [, token] = new RegExp(`[#?&]${name}=(?:3D)?([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])`).exec(text) ?? [];
   if (token === undefined) return undefined;
   const query = new URLSearchParams(location.search);

@@ -1,4 +1,4 @@
-// Icons for parts of a page that were fetched after it was loaded.
+// Adds the icons of page parts that were fetched after the page was loaded.
 
 /** Adds the shapes of icons that the page did not use before, because a page contains only the shapes that it was rendered with. */
 export const addIcons = (newest: Document): void => {

@@ -1,7 +1,7 @@
 // The list of checks on the certificate page: shows the outcome of each check, and the verdict that follows from all of them.
 import type { CheckOutcome } from "../../../../verifier/checks.ts";
 
-/** Also the verdict: `genuine` has its own icon. */
+/** An icon for an outcome or for the verdict, which uses `genuine` instead of `pass`. */
 type IconOutcome = CheckOutcome | "genuine";
 
 const itemClasses: Readonly<Record<CheckOutcome, string>> = { pass: "", fail: "bad", incomplete: "wait", skipped: "open" };
@@ -19,7 +19,7 @@ const replaceIcon = (parent: Element, outcome: IconOutcome): void => {
 
 export const findCheckItem = (name: string): HTMLElement | null => document.querySelector(`#checks [data-proof="${name}"]`);
 
-/** Null until every check has an outcome. */
+/** Returns null until every check has an outcome. */
 const decideVerdict = (outcomes: readonly (string | undefined)[]): "pass" | "fail" | "incomplete" | null => {
   if (outcomes.includes("fail")) return "fail";
   if (outcomes.includes(undefined)) return null;

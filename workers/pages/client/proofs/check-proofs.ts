@@ -1,6 +1,6 @@
-// Runs the verifier in the certificate page: the issuer's signature, the ledger's proof and third-party attestations. It uses the keys
-// that the service publishes, so it can find a defect but cannot prove anything about the service itself; for that, run svc-verify with
-// keys obtained elsewhere.
+// Runs the verifier in the certificate page: the issuer's signature, the ledger's proof and third-party attestations. It uses the keys that
+// the service publishes, so it can find a defect but cannot prove anything about the service itself; to check the service, run svc-verify
+// with keys obtained elsewhere.
 import { encodeUtf8 } from "../../../../core/bytes.ts";
 import { parseIJson } from "../../../../core/i-json.ts";
 import type { CheckId, CheckOutcome } from "../../../../verifier/checks.ts";

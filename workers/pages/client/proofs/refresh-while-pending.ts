@@ -1,19 +1,19 @@
-// Follows an open certificate page while something on it is pending: the audit log, the public log, or the website's policies. Without
+// Updates an open certificate page while something on it is pending: the audit log, the public log, or the website's policies. Without
 // scripts, readers reload the page.
 import { addIcons } from "../live/add-icons.ts";
 
 const firstDelayMs = 5_000;
-const delayGrowth = 1.5; // 5 s, 7.5 s, … : about a dozen requests in ten minutes
+const delayGrowth = 1.5; // delays of 5 s, 7.5 s and so on, so about a dozen requests in ten minutes
 const maxDelayMs = 60_000;
 const maxPollingMs = 10 * 60_000;
 
-/** The parts of the page that change when something pending is done. They are replaced unless they contain the keyboard focus. */
+/** The parts of the page that change when pending work is done. A part is replaced unless it contains the keyboard focus. */
 const followedIds = ["timeline", "policies", "checks", "published"] as const;
 
 /** Tells the service that this is not another visit, so that it is neither recorded nor counted. */
 const refreshHeader = { "svc-refresh": "1" };
 
-/** Each part as the service sent it: the page script changes the checks afterwards. */
+/** Returns each part as the service sent it. It must be read early, because the page script changes the checks later. */
 const readParts = (page: Document): Map<string, Element> =>
   new Map(
     followedIds.flatMap((id) => {
