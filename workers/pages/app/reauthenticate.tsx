@@ -1,5 +1,5 @@
-// /app/prove/{purpose}: asks a person to sign in again before an action that requires a recent sign-in. The sign-in itself uses the same
-// forms as any other.
+// /app/prove/{purpose}: asks a person to sign in again before an action that requires a recent sign-in. The person uses the usual sign-in
+// forms.
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
