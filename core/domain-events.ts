@@ -15,6 +15,11 @@ export interface DomainEventRoute {
   readonly event: EventType | null;
   /** Sent only to businesses that have opted in. The operation sets `businessId` on the domain event only for those. */
   readonly requiresOptIn?: true;
+  /**
+   * The audit log stores the payload, so that the database keeps nothing: such events are too frequent for that. The payload is stored
+   * unsealed and consists of fixed words and IDs. The event has one chain, no anchor and no public event.
+   */
+  readonly isKeptInLog?: true;
 }
 
 export const domainEventRoutes = {
@@ -22,7 +27,7 @@ export const domainEventRoutes = {
   "certificate.revoked": { anchored: true, event: "certificate.revoked" },
   "certificate.entities_withdrawn": { anchored: true, event: "certificate.entities_withdrawn", requiresOptIn: true },
   "certificate.subject_erased": { anchored: false, event: null },
-  "certificate.subject_read": { anchored: false, event: null },
+  "certificate.subject_read": { anchored: false, event: null, isKeptInLog: true },
   "business.ceased": { anchored: true, event: "business.ceased" },
   "business.entities_ceased": { anchored: false, event: null },
   "evidence_pack.exported": { anchored: false, event: null },
@@ -102,7 +107,7 @@ export interface DomainEvent {
   /** The audit chains that record the event: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
-  /** What the audit entry commits to in addition to the actor: hashes, fixed words and IDs. Sealed when stored. */
+  /** What the audit entry commits to in addition to the actor: hashes, fixed words and IDs. Sealed when stored in the database. */
   readonly payload: JsonObject;
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;

@@ -1298,12 +1298,15 @@ CREATE TABLE changes (
   -- The time that the event shows, if it is not `at`.
   event_at INTEGER,
   event_data_sealed TEXT,
-  -- The ledger statement and the audit entry of a live issuance. The certificate contains everything that they consist of.
+  -- The ledger statement of a live issuance. The certificate contains everything that it consists of.
   ledger_id TEXT,
   statement TEXT,
+  -- The audit entry of a live issuance or of a read. The database keeps no other row for it.
   chain TEXT,
   audit_log TEXT,
-  payload_hash TEXT
+  payload_hash TEXT,
+  -- Salt and payload of a read. The audit log stores them. Those of an issuance are rebuilt from the certificate.
+  payload TEXT
 ) STRICT;
 CREATE INDEX changes_sequence ON changes (sequence, ord) WHERE sequence IS NOT NULL;
 

@@ -1,13 +1,14 @@
 // Audit entries: for each committed change, one row for each audit chain that records it. A row is written in the same batch as the change
-// and is kept, because it contains the payload that the chain commits to. The entry of a live issuance has no row: its change contains it
-// until the audit log has it, and afterward it is rebuilt from the certificate. The audit logs read the entries with the change log.
+// and is kept, because it contains the payload that the chain commits to. Two kinds of entries have no row, because their change contains
+// them until the audit log has them. The entry of a live issuance is then rebuilt from the certificate. The entry of a read is then only in
+// the audit log, with its payload. The audit logs read the entries with the change log.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { hashAuditPayload } from "../core/audit/payload.ts";
 import type { CommittedPayload, PendingEntry } from "../core/audit/trail.ts";
 import { toBase64Url } from "../core/bytes.ts";
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
 import { buildIssuanceEntry, type IssuanceEntry, type IssuanceFacts } from "../core/certificates/issuance-entry.ts";
 import type { DomainEventType, EntityType } from "../core/domain-events.ts";
 import type { CertId, ShardId } from "../core/ids.ts";
@@ -37,10 +38,21 @@ const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "e
 /** Inserts the entries of changes that the same batch has just appended. `back` counts from the last one, which is 0. */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
-const pendingFields = { ord, id, chain, type, entityType, entityId, at, payloadHash };
+const pendingFields = {
+  ord,
+  id,
+  chain,
+  type,
+  entityType,
+  entityId,
+  at,
+  payloadHash,
+  /** The payload that the audit log stores; null if the database keeps it. */
+  payload: sql<string | null>`null`.as("payload"),
+};
 
-/** The same for an issuance, whose change contains the entry. */
-const issuanceFields = {
+/** The same for a change that contains its entry. */
+const containedFields = {
   ord: changes.ord,
   id: changes.id,
   chain: sql<string>`${changes.chain}`.as("chain"),
@@ -49,6 +61,7 @@ const issuanceFields = {
   entityId: changes.entityId,
   at: changes.at,
   payloadHash: sql<string>`${changes.payloadHash}`.as("payload_hash"),
+  payload: changes.payload,
 };
 
 /** Selects an audit log's entries of the changes for which a condition holds, oldest first. `ofChange` builds it for the column with the number. */
@@ -59,7 +72,7 @@ const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId,
       .from(auditEntries)
       .where(allOf(ofChange(ord), eq(auditEntries.auditLog, auditLog))),
     db
-      .select(issuanceFields)
+      .select(containedFields)
       .from(changes)
       .where(allOf(ofChange(changes.ord), eq(changes.auditLog, auditLog), isNotNull(changes.payloadHash))),
   ).orderBy(sql`ord`, sql`chain`);
@@ -69,6 +82,8 @@ const listAuditEntriesOf = (db: Database, auditLog: ShardId, ords: readonly numb
   selectAuditEntries(db, auditLog, (changeOrd) => inArray(changeOrd, jsonList(ords))).all();
 
 export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
+
+const issuanceType = "certificate.issued" satisfies DomainEventType;
 
 // A malformed entry needs another version of the code, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
@@ -92,9 +107,11 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  savePosition: (db, position) => [
-    db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing(),
-  ],
+  // Only certificates show when the audit log recorded them. Without an issuance, the row would only take space.
+  savePosition: (db, position, entries) =>
+    entries.some((entry) => entry.type === issuanceType)
+      ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
+      : [],
   backoff,
 });
 
@@ -108,7 +125,7 @@ export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
 export const isIssuanceRecorded: SQL = isReadBy(auditLogOf(certificates.businessId), certificates.changeOrd);
 
 /** Builds the condition that the change of the outer query contains an audit entry that the audit log does not have. */
-export const hasUnrecordedIssuance: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
+export const hasUnrecordedEntry: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
 
 /** Selects when the audit log recorded the issuance of the certificate in the outer query. */
 export const issuanceRecordedAtField = sql<Instant | null>`(${query
@@ -172,7 +189,7 @@ export type UnsealedEventType = (typeof unsealedEventTypes)[number];
  * Creates a payload that is stored as plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal
  * data.
  */
-export const createUnsealedPayload = (payload: { readonly [key: string]: string }) => {
+export const createUnsealedPayload = (payload: JsonObject) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
   return { hash: hashAuditPayload(salt, payload), text: `${unsealedPrefix}${toCanonicalJson([salt, payload])}` };
 };
@@ -267,7 +284,6 @@ export const listCertificateEntries = async (
   vault: Vault,
   filter: { readonly certId: string; readonly chainTag: string; readonly types: readonly DomainEventType[]; readonly max: number },
 ) => {
-  const issuanceType = "certificate.issued" satisfies DomainEventType;
   const [issued, stored] = await batch(db, [
     db
       .select({ ...issuanceFacts, drained: sql<number>`${isIssuanceRecorded}`.as("drained") })
@@ -293,13 +309,18 @@ export const listCertificateEntries = async (
   return [...rebuilt, ...(await Promise.all(opened))].slice(0, filter.max);
 };
 
+const parsePayload = (text: string): CommittedPayload => {
+  const [salt, payload] = JSON.parse(text) as [string, CommittedPayload["payload"]];
+  return { salt, payload };
+};
+
+const parseUnsealedPayload = (stored: string): CommittedPayload => parsePayload(stored.slice(unsealedPrefix.length));
+
 /** Opens an entry's salt and payload, whether sealed or plain. Returns null after an erasure. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
-  const isOpen = stored.startsWith(unsealedPrefix);
-  const text = isOpen ? stored.slice(unsealedPrefix.length) : await vault.open(auditPayloadContext(entry, chainTag), stored);
-  const [salt, payload] = JSON.parse(text) as [string, CommittedPayload["payload"]];
-  return { salt, payload };
+  if (stored.startsWith(unsealedPrefix)) return parseUnsealedPayload(stored);
+  return parsePayload(await vault.open(auditPayloadContext(entry, chainTag), stored));
 };
 
 /** An entry of an audit log: the change that it records. */
@@ -308,11 +329,13 @@ interface RecordedChange {
   readonly change_id: string;
   readonly type: string;
   readonly entity_id: string;
+  /** The payload if the audit log stores it. */
+  readonly payload: string | null;
 }
 
 /**
  * Returns the salts and payloads of these changes in a chain, by ID. A value is null after an erasure. A change that the database lost when
- * it was set back is missing, because its number belongs to another change or to none.
+ * it was set back is missing, because its number belongs to another change or to none, unless the audit log stores the payload.
  */
 export const listCommittedPayloads = (
   db: Database,
@@ -327,7 +350,7 @@ export const listCommittedPayloads = (
     .where(allOf(inArray(ord, jsonList(recorded.map(({ change_ord }) => change_ord))), eq(chain, chainTag)));
   const openRow = async (row: { readonly id: string; readonly payloadSealed: string | null }) =>
     [row.id, await openPayload(vault, chainTag, row.id, row.payloadSealed)] as const;
-  const issued = recorded.flatMap((row) => (row.type === "certificate.issued" ? [row.entity_id] : []));
+  const issued = recorded.flatMap((row) => (row.type === issuanceType ? [row.entity_id] : []));
   const issuances = db
     .select(issuanceFacts)
     .from(certificates)
@@ -337,6 +360,9 @@ export const listCommittedPayloads = (
       .flatMap((row) => rebuildIssuanceEntry(row) ?? [])
       .map(({ id: of, committed }) => [of, committed] as const);
     const opened = await Promise.all(rows.filter((row) => known.has(row.id)).map(openRow));
-    return new Map<string, CommittedPayload | null>([...rebuilt.filter(([of]) => known.has(of)), ...opened]);
+    const kept = recorded.flatMap(({ change_id, payload }) =>
+      payload === null ? [] : [[change_id, parseUnsealedPayload(payload)] as const],
+    );
+    return new Map<string, CommittedPayload | null>([...rebuilt.filter(([of]) => known.has(of)), ...opened, ...kept]);
   });
 };

@@ -35,8 +35,8 @@ export interface ChangeReader<Work extends ChangeWork> {
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
   /** True if changes without work for this reader are deleted without it, so that it stores no position when there is no work. */
   readonly isPassedWithoutWork?: true;
-  /** Returns statements to run when the position is stored. */
-  readonly savePosition?: (db: Database, position: ChangePosition) => readonly Statement[];
+  /** Returns statements to run when the position is stored after this work. */
+  readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];
   /** When to try again what failed. */
   readonly backoff: Backoff;
 }
@@ -98,7 +98,7 @@ export const runReader = async <Work extends ChangeWork>(
     const now = clock();
     await batch(db, [
       ...(exceptions.size === 0 ? [] : [setAside(db, reader.name, [...exceptions.values()], now + reader.backoff.firstMs, now)]),
-      ...(reader.savePosition?.(db, position) ?? []),
+      ...(reader.savePosition?.(db, position, work) ?? []),
       advanceReader(db, reader.name, position),
     ]);
     if (!hasMore) return false;

@@ -25,6 +25,7 @@ export const appendChanges = bulkInsert(changes, [
   "chain",
   "auditLog",
   "payloadHash",
+  "payload",
 ]);
 
 /** The number of the newest change: in a batch, of the change that the batch has just appended. */

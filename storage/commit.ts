@@ -11,7 +11,7 @@ import type { BusinessId } from "../core/ids.ts";
 import { refuse, type Refusal } from "../core/result.ts";
 import { formatAnchorStatement, type AnchoredEventType } from "../core/ledger/statement.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
-import { auditPayloadContext, insertAuditEntries } from "./audit-entries.ts";
+import { auditPayloadContext, createUnsealedPayload, insertAuditEntries } from "./audit-entries.ts";
 import { appendChanges, lastChangeOrd, type NewChange } from "./changes.ts";
 import { batch, shapeResults, type BatchResults, type Database, type Statement, type Statements } from "./database.ts";
 import { insertIf, bulkInsert } from "./inserts.ts";
@@ -55,7 +55,7 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null }; // in tables of their own
+  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null }; // in tables of their own
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
@@ -66,7 +66,20 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   if (others.length > 0) throw new Error(`commit: ${type} is kept with its record and has two chains`);
   const payloadHash = hashAuditPayload(salt, toAuditPayload(event));
   const change = { id: deriveIssuanceChangeId(salt), type, entityType, entityId, at, sequence: getSequenceOf(event), eventAt: occurredAt };
-  return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash }, entries: [] };
+  return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
+};
+
+/** Builds a change that contains its audit entry and payload, which the audit log stores. */
+const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
+  const { type, entityType, entityId, at, chains } = event;
+  const [{ tag: chain, auditLog, content = event }, ...others] = chains;
+  if (others.length > 0) throw new Error(`commit: ${type} is kept in the audit log and has two chains`);
+  const { hash: payloadHash, text: payload } = createUnsealedPayload(toAuditPayload(content));
+  const about = { id: crypto.randomUUID(), type, entityType, entityId, at };
+  return {
+    change: { ...about, sequence: null, eventAt: null, ledgerId: null, statement: null, chain, auditLog, payloadHash, payload },
+    entries: [],
+  };
 };
 
 /** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
@@ -102,6 +115,7 @@ export const buildDomainEventStatements = async (
     throw new Error("commit: two domain events have the same anchor statement");
   const recorded = await Promise.all(
     domainEvents.map((event, at) => {
+      if (getDomainEventRoute(event).isKeptInLog === true) return toChangeKeptInLog(event);
       const anchor = anchorRows[at] ?? null;
       return event.recordSalt === undefined || anchor === null
         ? toRecordedChange(services.vault, event)

@@ -421,6 +421,7 @@ export const changes = table(
     chain: text(),
     auditLog: text().$type<ShardId>(),
     payloadHash: text(),
+    payload: text(),
   },
   (t) => [index("changes_sequence").on(t.sequence, t.ord).where(isNotNull(t.sequence))],
 );

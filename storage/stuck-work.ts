@@ -4,7 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn, notExistsIn, query } from "./query.ts";
-import { hasUnrecordedIssuance, isRecorded } from "./audit-entries.ts";
+import { hasUnrecordedEntry, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
@@ -43,7 +43,7 @@ export const listStuckWork = async (db: Database, now: Instant) => {
       allOf(
         inArray(changes.ord, oldestChanges),
         lte(changes.at, before),
-        or(existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`), hasUnrecordedIssuance) as SQL,
+        or(existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`), hasUnrecordedEntry) as SQL,
       ),
     ),
     change_exceptions: countWaiting(db, changeExceptions, changeExceptions.createdAt, sql`true`),

@@ -13,7 +13,7 @@ const chainTables = `
   CREATE TABLE entry (
     chain INTEGER NOT NULL, seq INTEGER NOT NULL, log_index INTEGER NOT NULL, change_id TEXT NOT NULL, change_ord INTEGER NOT NULL, shard TEXT NOT NULL,
     at INTEGER NOT NULL, type TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT NOT NULL, payload_hash BLOB NOT NULL,
-    prev_hash BLOB NOT NULL, PRIMARY KEY (chain, seq)) STRICT, WITHOUT ROWID;
+    prev_hash BLOB NOT NULL, payload TEXT, PRIMARY KEY (chain, seq)) STRICT, WITHOUT ROWID;
   CREATE INDEX entry_log_index ON entry (log_index);
   CREATE TABLE head_node (
     height INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, epoch INTEGER NOT NULL, sealed BLOB,

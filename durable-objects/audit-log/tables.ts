@@ -33,10 +33,12 @@ export interface AuditRow extends PendingEntry {
   readonly id: string;
   /** The number of the change in its shard's change log. */
   readonly changeOrd: number;
-  /** The shard whose database contains the row and its payload. */
+  /** The shard whose change log contains the change. */
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
+  /** Salt and payload if the log stores them; null if the shard's database does. */
+  readonly payload: string | null;
 }
 
 const isValidRow = (row: AuditRow): boolean =>
@@ -181,8 +183,8 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOu
   );
   for (const [at, { row, chain, seq, prev }] of fresh.entries()) {
     sql.exec(
-      `INSERT INTO entry (chain, seq, log_index, change_id, change_ord, shard, at, type, entity_type, entity_id, payload_hash, prev_hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO entry (chain, seq, log_index, change_id, change_ord, shard, at, type, entity_type, entity_id, payload_hash, prev_hash, payload)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       chain,
       seq,
       indices[at],
@@ -195,6 +197,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOu
       row.entityId,
       fromHex(row.payloadHash),
       fromHex(prev),
+      row.payload,
     );
   }
   const changed = new Map<number, Uint8Array>();
@@ -278,12 +281,13 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/** An entry as it was hashed and published, with its index in the log and the shard that contains its payload. */
+/** An entry as it was hashed and published, with its index in the log, its payload if the log stores it, and the shard of its change. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly change_id: string;
   readonly change_ord: number;
   readonly shard: string;
+  readonly payload: string | null;
 }
 
 export interface ChainState {
@@ -301,7 +305,7 @@ export interface ChainPage extends ChainState {
 }
 
 const entryColumns =
-  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.change_id, e.change_ord, e.shard";
+  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.change_id, e.change_ord, e.shard, e.payload";
 
 type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "at" | "payload_hash" | "prev_hash" | "hash"> &
   Record<"seq" | "log_index" | "at", number> &

@@ -13,6 +13,8 @@ import { noteCrypto } from "../../storage/note-keys.ts";
 import type { Env } from "../../workers/env.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
+import { requestAuditDrains } from "../../workers/background/audit-drain-requests.ts";
+import { deletePassed } from "../../workers/background/change-log-cleanup.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, buildSubmission, world, type TestResponse } from "../support/world.ts";
@@ -139,7 +141,29 @@ describe("GET /v1/business/portal/audit", () => {
     expect(others.entries.filter(({ entity_id }) => mine.has(entity_id))).toEqual([]);
   });
 
+  test("proves a read with its payload after the database has deleted all of it", async () => {
+    const { cert_id } = await issueCertificate();
+    await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live);
+    await issueCertificate(); // the newest change always stays
+    const isRead = ({ type, entity_id }: { readonly type: string; readonly entity_id: string }) =>
+      type === "certificate.subject_read" && entity_id === cert_id;
+    const recorded = (await trailOf(world.memberEmail)).entries.find(isRead);
+    await requestAuditDrains(platform); // the audit logs of other shards pass the change
+    await submitAnchors(platform); // and so does the ledger
+    await deletePassed(platform);
+    for (const table of ["changes", "audit_entries"]) {
+      const kept = env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE type = 'certificate.subject_read' AND entity_id = ?`);
+      expect(await kept.bind(cert_id).first("n")).toBe(0);
+    }
+    const trail = await trailOf(world.memberEmail, "?limit=200");
+    expect(await verifyTrail(trail)).toBe("ok");
+    expect(trail.entries.find(isRead)).toEqual(recorded);
+    expect(recorded?.payload).toEqual({ actor: expect.stringMatching(/^api_key:/) });
+  });
+
   test("still verifies after a payload is erased, and marks the entry as erased", async () => {
+    const { cert_id } = await issueCertificate();
+    await getWithKey(`/v1/certs/${cert_id}/evidence-pack`, world.acme.keys.live); // an entry whose payload is in the database
     const row = await env.DB.prepare("SELECT id, entity_id, type, payload_sealed FROM audit_entries WHERE chain = ? ORDER BY ord LIMIT 1")
       .bind(whole.chain)
       .first<{ id: string; entity_id: string; type: string; payload_sealed: string }>();

@@ -6,6 +6,8 @@ import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { eraseCertificate } from "../support/erasure.ts";
+import { signIn } from "../support/people.ts";
+import { countRecordedReads } from "../support/portal.ts";
 import {
   call,
   submitConsent,
@@ -350,16 +352,12 @@ describe("GET /v1/certs/{id}", () => {
 
   test("records each read in the business's audit chain, and no refused read", async () => {
     const { cert_id } = await issueCertificate();
-    const entries = async (): Promise<number> =>
-      (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.subject_read'")
-        .bind(cert_id)
-        .first<number>("n")) as number;
     await detailed(cert_id);
     await detailed(cert_id);
     await getWithKey(`/v1/certs/${cert_id}`, world.other.keys.live);
     await getWithKey(`/v1/certs/${cert_id}`);
     await verified(cert_id);
-    expect(await entries()).toBe(2);
+    expect(await countRecordedReads(await signIn(world.ownerEmail), cert_id)).toBe(2);
   });
 
   test("is not cached and not readable from other pages", async () => {

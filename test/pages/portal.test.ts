@@ -3,9 +3,11 @@ import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { Hono } from "hono";
 import { beforeAll, describe, expect, test } from "vitest";
+import { firstShard } from "../../core/ids.ts";
 import type { AppEnv } from "../../workers/http/context.ts";
 import { confirmationPaths, livePaths, testPaths } from "../../workers/pages/portal/paths.ts";
 import { registerPortalRoutes } from "../../workers/pages/portal/routes.ts";
+import { getAuditLogStub } from "../support/audit.ts";
 import { findEmailCode, getCookie, clearCodes, listMailTo, signIn } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
 import {
@@ -310,6 +312,7 @@ describe("one certificate", () => {
     await open("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1", "203.0.113.24");
     await open("Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)", "192.0.2.90");
     await waitUntilSettled();
+    await getAuditLogStub(firstShard).drainNow(); // records everything that is committed
     const page = words((await openPage(acme, `/portal/certificates/${certId}`)).document);
     const keptUntil = new Date(Date.now());
     keptUntil.setUTCFullYear(keptUntil.getUTCFullYear() + 5);

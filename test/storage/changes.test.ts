@@ -3,7 +3,7 @@
 import type { ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAuditReader, getAuditReader, hasUnrecordedIssuance, type PendingAuditEntry } from "../../storage/audit-entries.ts";
+import { createAuditReader, getAuditReader, hasUnrecordedEntry, type PendingAuditEntry } from "../../storage/audit-entries.ts";
 import { runReader, type ChangeReader } from "../../storage/change-reader.ts";
 import { deletePassedChanges, type ChangePosition } from "../../storage/changes.ts";
 import { dayMs } from "../../core/time.ts";
@@ -163,7 +163,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
       else if (action < 9) await events.drain(pickSequence());
       else if (action < 10) {
         events.restart(pickSequence());
-        await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedIssuance], 1 + random(10)).run();
+        await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedEntry], 1 + random(10)).run();
       } else if (action < 11) backup = await readTables(tables);
       else {
         // Either everything is set back, or everything except what the readers have stored.
@@ -194,7 +194,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         () => false,
       );
     // Nothing is kept that every reader has passed, except the newest change.
-    await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedIssuance], 1_000).run();
+    await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedEntry], 1_000).run();
     const left = (await readTables(["changes"])).get("changes") ?? [];
     expect(left.map(({ ord }) => ord)).toEqual(committed === 0 ? [] : [left[0]?.ord]);
   },

@@ -44,10 +44,10 @@ const commitChange = (rows: readonly Statement[], domainEvents: readonly DomainE
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each domain event, and an anchor for each anchored one", async () => {
-    await commitChange([rename("Renamed")], [event(), event({ type: "certificate.subject_read", at: 2_000 })]);
+    await commitChange([rename("Renamed")], [event(), event({ type: "certificate.subject_erased", at: 2_000 })]);
     expect(await env.DB.prepare("SELECT name FROM businesses WHERE id = ?").bind(world.acme.id).first("name")).toBe("Renamed");
     const entries = await env.DB.prepare("SELECT * FROM audit_entries WHERE entity_id = 'cc_1' ORDER BY ord").all<Record<string, string>>();
-    expect(entries.results.map(({ type }) => type)).toEqual(["certificate.issued", "certificate.subject_read"]);
+    expect(entries.results.map(({ type }) => type)).toEqual(["certificate.issued", "certificate.subject_erased"]);
     for (const entry of entries.results) {
       expect(JSON.stringify(entry)).not.toContain("secret");
       const context = { table: "audit_entries", record: entry.id as string, field: "payload", owner: world.acme.chain };
@@ -78,6 +78,34 @@ describe("a commit", () => {
     });
     for (const table of ["anchors", "audit_entries"])
       expect(await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE entity_id = 'cc_rebuilt'`).first("n")).toBe(0);
+  });
+
+  test("writes the audit entry of a read to the change only, with its payload", async () => {
+    await commitChange([], [event({ type: "certificate.subject_read", entityId: "cc_read", payload: { part: "view_trail" } })]);
+    const change = await env.DB.prepare(
+      "SELECT sequence, ledger_id, statement, chain, audit_log, payload_hash, payload FROM changes WHERE entity_id = 'cc_read'",
+    ).first<Record<string, string | null>>();
+    const [salt, payload] = JSON.parse(change?.payload?.slice(2) ?? "[]");
+    expect(payload).toEqual({ actor: "api_key:key_test", part: "view_trail" });
+    expect(change).toEqual({
+      sequence: null,
+      ledger_id: null,
+      statement: null,
+      chain: world.acme.chain,
+      audit_log: "00",
+      payload_hash: hashAuditPayload(salt, payload),
+      payload: `0.${toCanonicalJson([salt, payload])}`,
+    });
+    for (const table of ["anchors", "audit_entries"])
+      expect(await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE entity_id = 'cc_read'`).first("n")).toBe(0);
+  });
+
+  test("refuses a read with two chains, because its change has room for one entry", async () => {
+    const chains: DomainEvent["chains"] = [
+      { tag: world.acme.chain, auditLog: firstShard },
+      { tag: "c".repeat(32), auditLog: firstShard },
+    ];
+    await expect(commitChange([], [event({ type: "certificate.subject_read", chains })])).rejects.toThrow("two chains");
   });
 
   test("writes an event with two chains to both, each entry with its own commitment and seal", async () => {

@@ -35,6 +35,7 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
   entityId: `shr_${id}`,
   at: 1_772_600_767_089,
   payloadHash: "ab".repeat(32),
+  payload: null,
   ...change,
 });
 

@@ -62,10 +62,20 @@ export const verifyDomain = async (person: Person, domain: string, web: StubWeb)
   if (verified.status !== 200) throw new Error(`not verified: ${verified.text}`);
 };
 
-/** Lists the types of a business's audit entries, oldest first. */
+/** Counts the recorded reads of a certificate among the 200 newest entries of the member's business. */
+export const countRecordedReads = async (person: Person, certId: string): Promise<number> => {
+  const { entries, pending } = (await callPortal(person, "GET", "/audit?limit=200")).body.data as Record<
+    "entries" | "pending",
+    readonly { readonly type: string; readonly entity_id: string }[]
+  >;
+  return [...entries, ...pending].filter(({ type, entity_id }) => type === "certificate.subject_read" && entity_id === certId).length;
+};
+
+/** Lists the types of a business's audit entries that the database contains, oldest first. Those of reads stay until the next minute job. */
 export const listAuditEntryTypes = async (businessId: string): Promise<readonly string[]> => {
   const { results } = await env.DB.prepare(
-    "SELECT o.type FROM audit_entries o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord",
+    `WITH entries AS (SELECT ord, chain, type FROM audit_entries UNION ALL SELECT ord, chain, type FROM changes WHERE payload IS NOT NULL)
+     SELECT o.type FROM entries o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord`,
   )
     .bind(businessId)
     .all<{ type: string }>();

@@ -1,6 +1,6 @@
 // Every minute, deletes the changes that all readers have already processed.
 import { getLedgerReader } from "../../storage/anchors.ts";
-import { getAuditReader, hasUnrecordedIssuance } from "../../storage/audit-entries.ts";
+import { getAuditReader, hasUnrecordedEntry } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";
 import { isUnplacedEvent } from "../../storage/public-events.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -14,7 +14,7 @@ export const deletePassed = (platform: Platform): Promise<void> => {
   return forEachShard(platform, "changes", async (db, shard) => {
     const readers = [...auditReaders, ...ledgersOf(shard).map(({ id }) => getLedgerReader(id))];
     while (await platform.hasBudget()) {
-      const { meta } = await deletePassedChanges(db, readers, [isUnplacedEvent, hasUnrecordedIssuance], changesPerStatement).run();
+      const { meta } = await deletePassedChanges(db, readers, [isUnplacedEvent, hasUnrecordedEntry], changesPerStatement).run();
       if (meta.changes < changesPerStatement) return;
     }
   });
