@@ -1,4 +1,4 @@
-// Tests of DELETE /v1/me: the account is deleted, and everything that identifies the person is erased on every shard.
+// Tests DELETE /v1/me: the account is deleted, and everything that identifies the person is erased on every shard.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -128,8 +128,8 @@ describe("DELETE /v1/me", () => {
 
     expect(describeOutcome(await remove(by, service))).toBe("200 ok");
     await waitUntilSettled();
-    await listMailTo(by.email); // Sends email that a busy machine left to the next minute cron.
-    await env.DB.prepare("DELETE FROM captured_mail").run(); // The table of captured email exists only in development.
+    await listMailTo(by.email); // sends email that a busy machine left for the next run of the cron job
+    await env.DB.prepare("DELETE FROM captured_mail").run(); // the table of captured email exists only in development
     const contents = await readAllShards();
     for (const [value, { text, key }] of sealed) {
       const opens = contents.includes(value) && (key === null || contents.includes(key));
@@ -173,10 +173,10 @@ describe("DELETE /v1/me", () => {
   test("expires all overdue shares before it forgets the person, even more than one sweep covers", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by, { duration_days: 1 });
-    const count = maxSweptInRequest + 600; // More than one page of overdue shares.
+    const count = maxSweptInRequest + 600; // more than one page of overdue shares
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
-    await by.post(`/v1/me/sever/${share.id}`, {}); // Revokes the active share, so that none is left.
+    await by.post(`/v1/me/sever/${share.id}`, {}); // revokes the active share, so that none is left
     const id = (await by.get("/v1/me")).body.data.id as ConsumerId;
     expect(await listOverdueShares(openDatabase(env.DB), id, Date.now())).toHaveLength(maxSweptInRequest);
 

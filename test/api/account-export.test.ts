@@ -1,4 +1,4 @@
-// Tests of GET /v1/me/export, which returns everything stored about a person, to that person only.
+// Tests GET /v1/me/export, which returns everything stored about a person, to that person only.
 import { describe, expect, test } from "vitest";
 import { env } from "cloudflare:workers";
 import { grantShare, describeOutcome, signInPerson, redeemCode, contactValues } from "../support/sharing.ts";
@@ -73,7 +73,7 @@ describe("GET /v1/me/export", () => {
     expect(JSON.stringify(receipts)).not.toContain(contactValues.email);
 
     const types = audit.map(({ type }: { type: string }) => type);
-    expect(types).toContain("data.exported"); // Entries from two shards appear in the order in which the audit log recorded them.
+    expect(types).toContain("data.exported"); // entries from two shards appear in the order in which the audit log recorded them
     expect(types).toEqual(expect.arrayContaining(["share.created", "share.redeemed", "share.revoked", "fields.updated"]));
     expect(audit.filter(({ payload }: { payload: unknown }) => payload === null)).toEqual([]);
     expect(audit.map(({ seq }: { seq: number }) => seq)).toEqual(audit.map((_: unknown, at: number) => audit.length - at));

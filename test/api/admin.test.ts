@@ -1,4 +1,4 @@
-// Tests of the operator's routes, which accept only the admin token.
+// Tests the operator's routes, which accept only the admin token.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -233,7 +233,8 @@ describe("POST /v1/admin/keys/master", () => {
     }
   };
 
-  // test/flows/key-rotation.test.ts wraps stored values. Here, other tests use the same database with the first key only.
+  // test/flows/key-rotation.test.ts rewraps stored values. This file cannot, because other tests use the same database and have only the
+  // first key.
   test("counts what an earlier key wraps, and changes nothing during a check", async () => {
     const { cert_id: certId } = await issueCertificate({ fields: { email: "counted@example.com" } });
     expect(await check(service)).toBe(0);

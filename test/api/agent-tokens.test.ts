@@ -1,4 +1,4 @@
-// Tests of agent tokens through the API: who can create, list and revoke them, and when they stop working.
+// Tests agent tokens through the API: who can create, list and revoke them, and when they stop working.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -1,5 +1,5 @@
-// Tests of GET /v1/business/portal/audit from the view of a reader who trusts nothing: everything it returns is verified with core alone
-// and the published keys.
+// Tests GET /v1/business/portal/audit from the perspective of a reader who trusts nothing. Everything that the route returns is verified
+// only with core and the published keys.
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";

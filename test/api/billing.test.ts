@@ -1,4 +1,4 @@
-// Tests of the checkout and of how the payment provider's events change an account.
+// Tests the checkout, and how the payment provider's events change an account.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";

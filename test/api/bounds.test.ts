@@ -1,4 +1,4 @@
-// Tests that strangers who know a public client ID can store and block only so much, and that searches stay cheap as the number of
+// Tests that strangers who know a public client ID can store and block only a limited amount, and that searches stay cheap as the number of
 // certificates grows.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

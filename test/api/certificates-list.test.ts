@@ -1,4 +1,4 @@
-// Tests of GET /v1/certs and POST /v1/certs/search: paging, filters and exact totals, compared with a plain filter over everything issued.
+// Tests GET /v1/certs and POST /v1/certs/search: paging, filters and exact totals, compared with a plain filter over everything issued.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hourMs } from "../../core/time.ts";
@@ -61,7 +61,7 @@ const origins = ["https://www.example.com", "https://example.com", "https://demo
 const everything: Issued[] = [];
 const start = Date.UTC(2026, 10, 1);
 
-/** Adds every certificate to the counters. Those that are issued later are added up for each total. */
+/** Adds every certificate to the counters. Certificates that are issued later are added to each total when it is read. */
 const countAll = (): Promise<boolean> => countNewCertificates(openDatabase(env.DB), Date.now() + 2 * hourMs);
 
 beforeAll(async () => {
@@ -117,14 +117,14 @@ const number = (phone: string): string =>
     "(202) 555-0123": "+1 202 555 0123",
     "+12025550123": "+1 202 555 0123",
     "+442079460958": "+44 20 7946 0958",
-    "ask  my mother": "", // not a number, so no search finds it
+    "ask  my mother": "", // not a phone number, so no search finds it
     "ask my mother": "",
   })[phone] ?? phone;
 const folded = (text: string): string => text.normalize("NFC").toLowerCase();
 
 type Query = Partial<Record<"status" | "q" | "subject_email" | "subject_phone" | "origin_domain" | "entity" | "from" | "to", string>>;
 
-/** The expected list: newest first. Within one millisecond, the certificate issued later comes first. */
+/** The expected list, newest first. Within one millisecond, the certificate that was issued later comes first. */
 const expected = (query: Query, isSandbox: boolean): Issued[] =>
   everything
     .filter(
@@ -142,7 +142,7 @@ const expected = (query: Query, isSandbox: boolean): Issued[] =>
     .reverse();
 
 const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
-  vi.setSystemTime(Date.now() + 1_000); // The API key's limit is per minute.
+  vi.setSystemTime(Date.now() + 1_000); // the API key's limit is per minute
   const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
   const answer = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
   const rows = expected(query, isSandbox);
@@ -166,7 +166,7 @@ const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: 
     : `seed ${seed}: ${parameters} gives ${JSON.stringify(given).slice(0, 200)} instead of ${JSON.stringify(wanted).slice(0, 200)}`;
 };
 
-/** A date includes the whole day (UTC). */
+/** Returns the end of a range. A date includes the whole day (UTC). */
 const endOf = (to: string): number => (to.length === 10 ? Date.parse(`${to}T23:59:59.999Z`) : Date.parse(to));
 const atTimes = (): string => new Date(pick(everything).at + pick([-1, 0, 1])).toISOString();
 const choices: { readonly [name in keyof Query]-?: () => string } = {

@@ -1,4 +1,4 @@
-// Tests of reading certificates: public verification, the owner's view, the evidence pack, and access between businesses.
+// Tests reading certificates: public verification, the owner's view, the evidence pack, and access between businesses.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -69,7 +69,7 @@ const dataOf = async (path: string, credential?: string): Promise<Data> => {
 };
 const verified = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}/verify`);
 const detailed = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}`, key);
-/** Returns the body without the request ID, the only part that differs between requests. */
+/** Returns the body without the request ID, which is the only part that differs between requests. */
 const sameBody = ({ text, body }: TestResponse): string => text.replace(body.request_id, "req");
 
 const secrets = {
@@ -239,7 +239,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     const { cert_id } = await issueCertificate();
     const path = `/v1/certs/${cert_id}/verify`;
     const withTag = (tag: string): Promise<TestResponse> => call(path, { headers: { "if-none-match": tag } });
-    // The origin's policies may still be being fetched, so wait until two reads return the same.
+    // The origin's policies may not have been fetched completely, so this waits until two reads return the same.
     let answer = await getWithKey(path);
     for (let again = await getWithKey(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await getWithKey(path))
       answer = again;

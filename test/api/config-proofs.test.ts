@@ -25,10 +25,10 @@ const logKey = await createRandomSecret(origin);
 const witnessKey = await createRandomSecret("ledger.svc.test/witness", keyKinds.witness);
 const foreignVkey = await deriveVkey(await createRandomSecret("ledger.other.test/ledger/1"));
 const foreignWitness = await deriveVkey(await createRandomSecret("witness.example/w1", keyKinds.witness));
-const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // Sigstore's public log.
+const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // the key of Sigstore's public log
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
-/** Returns the secret with a wrong key ID, as a typing mistake would produce. */
+/** Returns the secret with a wrong key ID, as after a typing mistake. */
 const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
 
 const pkcs8Key = async (): Promise<string> => {

@@ -1,5 +1,5 @@
-// Tests of what POST /v1/consent guarantees about storage: a submission is stored completely or not at all, nothing is committed after a
-// change that forbids it, and no personal data is stored unencrypted.
+// Tests what POST /v1/consent guarantees about storage: a submission is stored completely or not at all, nothing is committed after a
+// change that forbids it, and all personal data is stored encrypted.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ const restore = async (): Promise<void> => {
   );
 };
 
-/** Wraps the database and makes one change, once, between the reads and the writes of an issuance. */
+/** Wraps the database so that one change is made between the reads and the writes of the first issuance. */
 const interrupted = (change: () => Promise<unknown>): D1Database => {
   let writes = false;
   let done = false;
@@ -146,8 +146,8 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 });
 
 /**
- * Returns what the issuances have left in storage, however far their background work has come: one row each, and no queued work without a
- * certificate.
+ * Returns what the issuances have left in storage, regardless of how much of their background work is done: one row for each, and no queued
+ * work without a certificate.
  */
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
@@ -197,7 +197,7 @@ describe("a failing table", () => {
   ])("%s: returns 503 for reads and writes, without the database's message", async (_name, message) => {
     const fails = (): Promise<never> => Promise.reject(new Error(message));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const withoutCopies = { get: async () => null }; // no remembered account, which would let the journal accept the submission
+    const withoutCopies = { get: async () => null }; // no cached account, because the journal would accept a submission for one
     const service = createServiceCall({ DB: { prepare: () => statement, batch: fails }, KV: withoutCopies });
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     const answers = [

@@ -9,7 +9,7 @@ import { unusualSubmissions } from "../support/unusual-submissions.ts";
 import { buildSubmissionWith, omitField } from "../support/submissions.ts";
 import { call, submitConsent, buildConsentRequest, readDatabaseContents, countRows, type TestResponse } from "../support/world.ts";
 
-/** Input names and our own words, which a message may contain although test rows also use them as values. */
+/** Input names and words of the service, which a message may contain although test rows also use them as values. */
 const ownWords = new Set([
   ...Object.keys(consentRequestSchema.shape),
   ...["email", "message", "value", "accepted", "version", "sha256", "visible", "opt_in_type", "font_px", "contrast_ratio", "checkbox_name"],
@@ -27,7 +27,7 @@ const chosenTexts = (value: unknown, depth = 0): string[] => {
   ]);
 };
 
-/** The parsed body, or the text itself if it is not JSON. */
+/** Returns the parsed body, or the text itself if it is not JSON. */
 const parsed = (body: unknown): unknown => {
   if (typeof body !== "string") return body;
   try {

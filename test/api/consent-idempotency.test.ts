@@ -252,7 +252,7 @@ describe("C19: a stranger with the client id", () => {
     const own = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([outcome(squatted), outcome(own), replayed(own)]).toEqual(["201 issued", "201 issued", false]);
     const asked = await submitConsent(buildSubmission(), key);
-    expect(outcome(asked)).toBe("409 idempotency_conflict"); // The conflict is with the stranger's own earlier submission.
+    expect(outcome(asked)).toBe("409 idempotency_conflict"); // the conflict is with the stranger's own earlier submission
     const again = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([again.body.data, replayed(again)]).toEqual([own.body.data, true]);
   });

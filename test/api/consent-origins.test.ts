@@ -1,5 +1,5 @@
 // Tests which origins and pages each client may use with POST /v1/consent, in development and in production.
-// test/core/access/origins.test.ts covers each way to write an origin.
+// test/core/access/origins.test.ts covers the spellings of an origin.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";

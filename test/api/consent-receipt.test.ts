@@ -1,4 +1,4 @@
-// Tests of certificates as consent receipts, with the field names of ISO/IEC TS 27560:2023 and the Kantara Consent Receipt 1.1.0.
+// Tests certificates as consent receipts, with the field names of ISO/IEC TS 27560:2023 and the Kantara Consent Receipt 1.1.0.
 import { describe, expect, test } from "vitest";
 import { eraseCertificate } from "../support/erasure.ts";
 import { getWithKey, issueCertificate, world, type TestResponse } from "../support/world.ts";
@@ -8,7 +8,7 @@ const receipt = (certId: string, format: string): Promise<TestResponse> => getWi
 const fieldsOf = (value: object): string[] => Object.keys(value);
 const formats = ["iso27560", "kantara"] as const;
 
-// The mandatory fields under the names the standards give them.
+// The mandatory fields, with the names that the standards give them.
 const mandatory = {
   receipt: ["schema_version", "receipt_id", "pii_principal_id"],
   record: ["schema_version", "record_id", "pii_principal_id"],

@@ -1,4 +1,4 @@
-// Tests of POST /v1/consent: the response, the order of refusals, what is signed and stored as evidence, and who may submit.
+// Tests POST /v1/consent: the response, the order of refusals, what is signed and stored as evidence, and who may submit.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
@@ -330,7 +330,7 @@ describe("evidence of POST /v1/consent", () => {
     const deployed = createServiceCall(productionSettings, "https://api.svc.test");
     expect(await geoAt(deployed)).toEqual(cf);
     expect(await geoAt(createServiceCall())).toEqual({ country: null, region: null, city: null });
-    // The server that submits for a visitor is not where the visitor is.
+    // When a server submits for a visitor, the server's location is not the visitor's.
     expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 

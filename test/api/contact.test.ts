@@ -1,4 +1,4 @@
-// Tests of the checks that businesses make before they contact a person: POST /v1/contact-check and POST /v1/certs/{id}/match.
+// Tests the checks that businesses make before they contact a person: POST /v1/contact-check and POST /v1/certs/{id}/match.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { signIn } from "../support/people.ts";
@@ -7,7 +7,7 @@ import { stopClock } from "../support/stopped-clock.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
-// limits.test.ts covers the key's limit.
+// limits.test.ts tests the API key's limit, so these tests raise it.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
 const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
 const check = async (subjects: readonly object[], more: object = {}, by = world.acme.keys.live) =>
@@ -339,7 +339,7 @@ describe("POST /v1/certs/{id}/match", () => {
 });
 
 describe("a share that someone else made with a person's address", () => {
-  /** A person signs in with their own address and enters another person's address and number among their fields. */
+  /** Signs in a person with their own address who enters another person's address and number among their contact fields. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
     const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
     return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };

@@ -1,4 +1,4 @@
-// Guesses at API keys and agent tokens are limited by IP address; valid ones never count as guesses.
+// Tests that guesses at API keys and agent tokens are limited by IP address, and that valid credentials never count as guesses.
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import { toBase64Url } from "../../core/bytes.ts";

@@ -1,4 +1,4 @@
-// Tests of the edge cache in front of the logs: immutable tiles are read from their Durable Object only once, and everything else every
+// Tests the edge cache in front of the logs: immutable tiles are read from their Durable Object only once, and everything else every
 // time.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tests of withdrawing consent for individual recipients: the certificate stays active for the others, every response shows the withdrawal,
+// Tests withdrawing consent for individual recipients: the certificate stays active for the others, every response shows the withdrawal,
 // each withdrawal gets the same proofs as the withdrawal of a whole certificate, and withdrawing the last recipient revokes the
 // certificate.
 import { env, exports } from "cloudflare:workers";
@@ -117,7 +117,7 @@ test("withdrawing from the last recipient revokes the certificate and sends cert
   const mine = await heldOfThree();
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(false);
   expect((await manage(mine, { entities: ["Zenith Roofing"] })).body.data.revoked).toBe(false);
-  expect(await events(mine.certId)).toEqual([]); // The business has not enabled certificate.issued, so no event is sent.
+  expect(await events(mine.certId)).toEqual([]); // the business has not enabled certificate.issued, so no event is sent
   const last = await manage(mine, { entities: ["Bright Homes Inc", "Acme Solar LLC"] });
   expect(last.body.data).toMatchObject({ revoked: true });
   expect(last.body.data.entities_withdrawn).toBeUndefined();
@@ -176,7 +176,7 @@ test("only recipients that were consented to are accepted, and an invalid name s
     unlimited,
   );
   expect(code(right)).toBe("200 ok");
-  // Only accepted recipients count, so this is the last one.
+  // Only recipients that the person accepted can be withdrawn, so this one is the last.
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
 });
 

@@ -1,4 +1,4 @@
-// Tests of POST /v1/certs/{id}/erase-subject: the person's personal data is erased from every store, and the proof of the consent remains.
+// Tests POST /v1/certs/{id}/erase-subject: the person's personal data is erased from every store, and the proof of the consent remains.
 import { firstShard } from "../../core/ids.ts";
 import { auditEntriesSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
@@ -59,7 +59,7 @@ const traceTables = [
 ] as const;
 const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
 
-/** Lists every encrypted value, index and hash that exists because of this certificate's person, each with its column. */
+/** Lists every encrypted value, index and hash that is derived from the personal data on this certificate, each with its column. */
 const tracesOf = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
   const found = await env.DB.batch<{ value: string | null }>(
     traceColumns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),

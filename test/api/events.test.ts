@@ -1,4 +1,4 @@
-// Tests of GET /v1/events: pages, cursors and access.
+// Tests GET /v1/events: pages, cursors and access.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
@@ -146,7 +146,7 @@ describe("GET /v1/events", () => {
     };
     const service = createServiceCall({ EVENT_SEQUENCE: watched });
     const key = await createApiKey(await createBusiness());
-    vi.useFakeTimers({ toFake: ["Date"] }); // All requests happen at the same moment, however long they really take.
+    vi.useFakeTimers({ toFake: ["Date"] }); // all requests happen at the same moment, however long they really take
     const answers = await Promise.all(
       Array.from({ length: 125 }, () => service("/v1/events?cursor=0&limit=1", { headers: { authorization: `Bearer ${key}` } })),
     );

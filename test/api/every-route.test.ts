@@ -1,4 +1,4 @@
-// Tests of rules that apply to every route in the OpenAPI document: who may call it and how it responds. A new route is tested as soon as
+// Tests rules that apply to every route in the OpenAPI document: who may call it and how it responds. A new route is tested as soon as
 // the document describes it.
 import { deriveLogVkey } from "../support/note-keys.ts";
 import { env } from "cloudflare:workers";
@@ -64,7 +64,8 @@ let activeShareId = "";
 let stoppedShareId = "";
 const revokedKey = generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
-// The tests share API keys. Each has a minute of its own, so that the limit of a key does not depend on how fast the tests before it ran.
+// The tests share API keys. Each test runs in a minute of its own, so that the limit of a key does not depend on how fast the earlier tests
+// ran.
 let minute = Date.now();
 beforeEach(() => {
   minute += 61_000;
@@ -83,7 +84,7 @@ beforeAll(async () => {
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
-  // No caller is a recipient here, because recipients may call match.
+  // This certificate has no recipient with an account, because recipients may call match.
   const ofNobody = { entities: ["Nobody Else Ltd"] };
   ownCertId = (await issueCertificate(ofNobody)).cert_id;
   await call(`/v1/certs/${ownCertId}/withdrawals`, {
@@ -102,7 +103,7 @@ beforeAll(async () => {
     .run();
 });
 
-/** Path parameters that point to acme's records where an API key can read them. A route with a new parameter needs a record here. */
+/** Path parameters that point to acme's records where an API key can read them. A route with a new parameter needs an entry here. */
 const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
 /** A certificate can be withdrawn only once, so each successful call needs an active certificate. */
 const activeCertIds: string[] = [];
@@ -342,7 +343,7 @@ describe("every route that needs a session", () => {
     const shared = operations.filter(({ takesSession, parameters }) => takesSession && parameters.includes("share_id"));
     expect(shared.map(nameOf)).toEqual(expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]));
     const { auditLogStub } = await getPlatform(env as unknown as Env);
-    await auditLogStub(firstShard).drainNow(); // otherwise the log could assign numbers to the history's entries between the two reads
+    await auditLogStub(firstShard).drainNow(); // otherwise the log could assign numbers to the entries between the two reads
     const before = await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live);
     const faults = await collectFaults(shared, async (operation) => {
       const headers = { ...sam.headers, origin: "http://svc.test" };
@@ -430,7 +431,7 @@ describe("every route", () => {
   test("changes nothing when read, except the records of the read", async () => {
     const reads = operations.filter(({ method }) => method === "GET");
     expect(reads.length).toBeGreaterThan(10);
-    const recordsOfReads = ["audit_entries"]; // Each read of personal data is recorded in this table.
+    const recordsOfReads = ["audit_entries"]; // each read of personal data is recorded in this table
     const stored = async (): Promise<Record<string, string>> =>
       Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !recordsOfReads.includes(table)));
     await getWithKey("/v1/certs", world.acme.keys.live); // a key's first use on a day is recorded

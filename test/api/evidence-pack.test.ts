@@ -1,4 +1,4 @@
-// Tests of the evidence pack as zip, HTML and JSON. Only the offline verifier decides whether they are valid.
+// Tests the evidence pack as zip, HTML and JSON. Whether a pack is valid is decided only by the offline verifier.
 import { statementsSql } from "../support/statements-sql.ts";
 import { firstShard } from "../../core/ids.ts";
 import { env, exports } from "cloudflare:workers";
@@ -52,12 +52,12 @@ const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string =>
 const anchorAll = async (): Promise<void> => {
   await platform.auditLogStub(firstShard).drainNow();
   await submitAnchors(platform);
-  await waitUntilSettled(); // The issuance's background work may still hold the lease.
+  await waitUntilSettled(); // the issuance's background work may still hold the lease
   const { results } = await env.DB.prepare(`SELECT last_error FROM ${statementsSql} WHERE status <> 'anchored'`).all();
   expect(results).toEqual([]);
 };
 
-/** Issues a certificate and gets it into both the ledger and the audit log. */
+/** Issues a certificate that is then anchored in the ledger and recorded in the audit log. */
 const issueAnchored = async (): Promise<string> => {
   const { cert_id } = await issueCertificate({ fields: person });
   await anchorAll();
@@ -81,7 +81,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("is complete for a business's first certificate as soon as it is drained, before the first quarter-hour checkpoint", async () => {
-    const { other } = world; // This business was not in the log when the heads were recorded.
+    const { other } = world; // this business was not in the log when the heads were recorded
     const issued = await submitConsent(
       { ...buildSubmission(other), page_url: "https://www.other.example/quote" },
       { origin: "https://www.other.example" },
@@ -140,7 +140,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   test("returns the same files for an unchanged certificate, except for the time in the manifest", async () => {
     const first = filesOf(await zipOf(certId));
     await getWithKey(`/v1/certs/${certId}`, key);
-    await issueAnchored(); // The ledger and the audit log grow in between.
+    await issueAnchored(); // so that the ledger and the audit log grow in between
     await platform.auditLogStub(firstShard).drainNow();
     const second = filesOf(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);
@@ -229,7 +229,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   test("contains the withdrawal however often strangers request codes, and none of those requests", async () => {
     const mine = await issueToNewPerson();
     expect((await requestWithdrawalCode(mine.certId, createEmailAddress())).status).toBe(200);
-    // A thousand requests on other days, copied from the first one.
+    // Adds a thousand requests on other days, copied from the first one.
     const asked = await env.DB.prepare("SELECT id, chain FROM audit_entries WHERE entity_id = ? AND type = 'optout.code_requested'")
       .bind(mine.certId)
       .first<{ id: string; chain: string }>();
@@ -253,7 +253,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
     vault.open = async (...given) => {
-      vault.open = open; // The row has been read by now, and its first value is being decrypted.
+      vault.open = open; // by now, the row has been read and its first value is being decrypted
       await withdrawCertificate(mine);
       return open(...given);
     };
@@ -274,7 +274,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     changed.requestAnchoring = notify;
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
-    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // Creating the pack drains the audit log first.
+    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // creating the pack drains the audit log first
   });
 
   test("is returned without the audit part while the audit log is unavailable", async () => {

@@ -1,4 +1,4 @@
-// Tests of a shard that has no room for more certificates.
+// Tests a shard that has no room for more certificates.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import { buildJsonPost } from "../support/withdrawal.ts";
@@ -15,7 +15,7 @@ const submit = (service: Call, submissionId: string): Promise<TestResponse> =>
     body: JSON.stringify({ ...buildSubmission(), submission_id: submissionId }),
   });
 
-/** Creates a service whose database is larger than its limit. It learns the size with the first certificate. */
+/** Creates a service whose database is larger than its limit. The service learns the size when it issues the first certificate. */
 const createFullService = async (): Promise<{ readonly service: Call; readonly first: TestResponse; readonly firstId: string }> => {
   const service = createServiceCall({ DEV_SHARD_BYTES: "4096" });
   const firstId = crypto.randomUUID();

@@ -1,6 +1,6 @@
-// Every route, every tool of the agent server and every scheduled job on a database that strangers have filled. Asserts how many rows each
-// SQL statement reads, in the databases and in Durable Objects. A route without a request here fails the test. Because every route is called,
-// the test also checks which GET routes store something.
+// Runs every route, every tool of the agent server and every scheduled job on a database that strangers have filled. Checks how many rows
+// each SQL statement reads, in the databases and in Durable Objects. Also checks which GET routes store something. The test fails if it
+// does not send a request to every route.
 import { env } from "cloudflare:workers";
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { inspectRoutes } from "hono/dev";
@@ -42,10 +42,13 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-/** How many rows one statement of any route may read: far fewer than the hostile records, and several pages of any list. */
+/**
+ * The maximum number of rows that one statement of any route may read. It is far below the number of hostile records, and is several pages
+ * of any list.
+ */
 const maxRows = 2_000;
 
-/** Routes whose statements may read more, and how many rows. */
+/** Routes whose statements may read more rows, with their maximum and the reason. */
 const exceptions: readonly { readonly route: RegExp; readonly rows: number; readonly why: string }[] = [
   {
     route: /\/certs$|\/certs\/search$|\/certificates(?:\/export)?$/,
@@ -77,7 +80,10 @@ const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[
   { route: / \/v1\/admin\//, why: "operators only" },
 ];
 
-/** Routes that refuse here after they have read what they need, because the fake outside world has no page, record or payment for them. */
+/**
+ * Routes that refuse in this test, but only after they have read what they need, because the mocked external services have no page, record
+ * or payment for them.
+ */
 const refusingRoutes: readonly RegExp[] = [
   /\/integrate$|\/snippet$/,
   /\/domains\/:(?:id|domain_id)\/verify$/,
@@ -87,7 +93,10 @@ const refusingRoutes: readonly RegExp[] = [
   /^(?:GET|POST) \/portal\/test\//,
 ];
 
-/** An idle audit log passes each new change once. The tests have 30 audit logs; a deployment has a few. */
+/**
+ * Each audit log that has no work updates its position when it skips changes that belong to other logs. The tests have 30 audit logs; a
+ * deployment has a few.
+ */
 const auditLogsPass = /^insert into "change_readers"/;
 
 let counter: RowCounter;
@@ -98,7 +107,7 @@ let originals: OriginalRecords;
 let pat: SignedPerson;
 let routes: readonly { readonly name: string; readonly method: string; readonly path: RegExp }[] = [];
 
-/** The best status of each route that was called. */
+/** The best status that each called route has returned. */
 const answered = new Map<string, number>();
 const findings = new Map<string, { readonly rows: number; readonly during: string }>();
 
@@ -118,13 +127,16 @@ const takeFindings = (): readonly string[] => {
 const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
-/** Stored by any route: the day on which a credential was last used, and refused requests (`commonWrites`). */
+/** What any route may store: the day on which a credential was last used, and refused requests (`commonWrites`). */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 
-/** What GET requests stored, by route: the tables, and the prefixes of keys in KV. */
+/** What GET requests stored, by route: the tables, and the key prefixes in KV. */
 const storedByReads = new Map<string, ReadonlySet<string>>();
 
-/** Sends a GET request to the app in this isolate, without the background work that other requests left, and records what it stores. */
+/**
+ * Sends a GET request to the app in this isolate and records what it stores. First waits for the background work of other requests, so that
+ * it is not counted.
+ */
 const callAndRecordWrites = async (route: string, path: string, init?: RequestInit): Promise<TestResponse> => {
   const stored = new Set<string>(storedByReads.get(route));
   const base = await getPlatform(env as unknown as Env);
@@ -143,7 +155,7 @@ const callAndRecordWrites = async (route: string, path: string, init?: RequestIn
   return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null };
 };
 
-/** Sends a request, waits for the work that follows the response, and checks the statements of both. */
+/** Sends a request, waits for the work that follows the response, and checks the statements of both the request and that work. */
 const ask: Call = async (path, init) => {
   checkStatements("preparations");
   const route = findRoute(init?.method ?? "GET", path.replace(/[?#].*$/, ""));
@@ -224,7 +236,7 @@ beforeAll(async () => {
     );
   const always = async () => ({ isAllowed: true, remaining: 1, resetMs: 1 });
   const { takeApproximately, takeExactly } = platform;
-  restoreLimits = () => void Object.assign(platform, { takeApproximately, takeExactly }); // later test files share the platform
+  restoreLimits = () => void Object.assign(platform, { takeApproximately, takeExactly }); // later test files use the same platform
   Object.assign(platform, { takeApproximately: always, takeExactly: always });
   counter = await countRowsRead();
 }, 400_000);
@@ -550,7 +562,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       .replace(":delivery", records.delivery_id ?? "")
       .replace(":seq", records.seq ?? "");
 
-  /** Opens every page below `root`, then submits every form of these pages. Forms that end something come last. */
+  /** Opens every page below `root`, then submits every form of these pages. Forms that delete or end something come last. */
   const visitPages = async (root: string, session: { readonly cookie: string }, prefix: "form" | "portal form"): Promise<void> => {
     const isBelow = (path: string): boolean =>
       (path === root || path.startsWith(`${root}/`)) && (root !== "/portal" || !path.startsWith("/portal/test"));
@@ -666,7 +678,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     counter.take();
     const platform = await getPlatform(env as unknown as Env);
     for (const cron of [everyMinute, "*/15 * * * *"]) {
-      // A job asks before each step whether it may go on. After this many steps in all jobs, the minute is over.
+      // Before each step, a job asks whether it may continue. After this many steps in all jobs, the answer is no.
       let steps = 100;
       const hasBudget = async (): Promise<boolean> => {
         steps -= 1;

@@ -1,5 +1,5 @@
 // Tests, on every POST route, that a repeated request with the same Idempotency-Key is processed only once and gets the same response, and
-// that this applies only to the same caller.
+// that this applies only to repeats by the same caller.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -115,13 +115,16 @@ interface Sendable {
 }
 interface Route {
   readonly prepare: () => Promise<Sendable>;
-  /** True if repeating the request without the key has its effect again, so that a test can notice when a repeat was not blocked. */
+  /**
+   * True if the request has its effect again when it is repeated without the key. Only then can a test notice that a repeat was not
+   * blocked.
+   */
   readonly repeats: boolean;
 }
 
 const people = { caller: () => owner, otherCaller: () => secondOwner };
 const keys = { caller: () => bearer(world.acme.keys.live), otherCaller: () => bearer(otherKey) };
-/** These routes accept the key, but their limit of twenty requests per minute is too low for these tests. */
+/** These routes accept the key, but their limit of 20 requests per minute is too low for these tests. */
 const inTestMode = ["/v1/sandbox/clock", "/v1/sandbox/reset", "/v1/sandbox/trigger"];
 let household = 0;
 /** Returns two IP addresses that no other test uses. */
@@ -202,7 +205,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/me/agent-token": {
     repeats: true,
     prepare: async () => {
-      await env.DB.prepare("DELETE FROM agent_tokens").run(); // A person can have at most ten tokens.
+      await env.DB.prepare("DELETE FROM agent_tokens").run(); // a person can have at most ten tokens
       return { path: "/v1/me/agent-token", ...named, caller: () => consumer, otherCaller: () => secondConsumer };
     },
   },
@@ -404,7 +407,7 @@ const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
-  const entries = "(SELECT COUNT(*) FROM audit_entries WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run on their own schedule.
+  const entries = "(SELECT COUNT(*) FROM audit_entries WHERE type NOT LIKE 'policy.%') AS entries"; // policy captures run on their own schedule
   const events = "(SELECT COUNT(*) FROM changes WHERE sequence IS NOT NULL) AS events";
   const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM email_code_failures) AS failures";
   const log = eventSequences.getByName(world.acme.id);
@@ -493,7 +496,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
 
   test("treats the same key on another record as another request", async () => {
     const [one, other] = [await prepare(), await prepare()];
-    if (one.path === other.path) return; // The path contains no record ID.
+    if (one.path === other.path) return; // the path contains no record ID
     const key = freshKey();
     await send({ ...one, caller: other.caller }, key);
     const there = await send(other, key);
@@ -603,8 +606,8 @@ const withLog = (methods: EventSequenceMethods): Partial<Platform> => {
 };
 
 /**
- * A database that makes every change but loses the response. The caller has just set a two-second timeout for the response; it fires
- * immediately.
+ * A database that makes every change but loses the response. The caller's two-second timeout for the response fires immediately, so that
+ * the test does not wait.
  */
 const losingChanges = {
   prepare: (text: string) => env.DB.prepare(text),
@@ -918,7 +921,7 @@ describe("POST /v1/share/redeem", () => {
     const first = await redeemCode(granted, {}, key);
     const second = await redeemCode(granted, {}, key);
     expect([told(second), isReplay(first), isReplay(second)]).toEqual([told(first), false, true]);
-    expect(await entries()).toEqual({ n: 2 }); // One entry in each of the two audit chains.
+    expect(await entries()).toEqual({ n: 2 }); // one entry in each of the two audit chains
     expect(await kept()).toEqual(before);
     vi.setSystemTime(start + minuteMs);
     expect(outcome(await redeemCode(granted, {}, key))).toBe("409 code_used");

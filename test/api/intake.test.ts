@@ -1,5 +1,5 @@
-// Tests of submissions while their database is silent: the journal answers for it, and every certificate is in the database once and
-// complete after the outage.
+// Tests submissions while their database does not respond. The journal accepts them, and after the outage every certificate is in the
+// database exactly once and complete.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -25,7 +25,7 @@ const endFault = () => setFault("hang", 0);
 const countEntries = (): Promise<number> =>
   runInDurableObject(journal(), (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n);
 
-/** Waits until the journal's alarm has placed everything. */
+/** Waits until the journal's alarm has moved all entries to the database. */
 const waitUntilPlaced = async (): Promise<void> => {
   await expect.poll(countEntries, { timeout: 20_000 }).toBe(0);
 };
@@ -45,11 +45,14 @@ const countWritten = async (certId: string): Promise<readonly number[]> => [
 ];
 const once = [1, 1, 1];
 
-/** The default wait for the database. The other tests wait longer, because a busy machine answers late without a fault. */
+/**
+ * The default time to wait for the database. The other tests wait longer, because the database of a busy machine can respond late without a
+ * fault.
+ */
 const defaultWait = { INTAKE_WAIT_MS: "600" };
 
 let serial = 0;
-/** An isolate that has just seen the database answer. A new one for each test, because isolates remember an outage for a second. */
+/** An isolate to which the database has just responded. Each test has its own, because an isolate remembers an outage for a second. */
 let isolate: Call;
 
 /** Sends a submission, with an idempotency key of its own unless one is given. */
@@ -58,16 +61,19 @@ const submit = (service: Call = isolate, key = `intake-${serial++}`, change: obj
 
 const verify = (certId: string, service: Call = isolate) => service(`/v1/certs/${certId}/verify`);
 
-/** An isolate that dies when the database does not answer: its journal never gets the entry. */
+/** Creates an isolate that dies when the database does not respond, so that the journal never receives the entry. */
 const createDyingIsolate = (): Call =>
   createServiceCall({
     INTAKE_JOURNAL: { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("dead")) }) },
   });
 
-/** An isolate that read the database before the journal placed anything: until it asks the journal, its database is an empty one. */
+/**
+ * Creates an isolate that read the database before the journal moved anything to it. Until it asks the journal, the isolate sees an empty
+ * database.
+ */
 const createLateIsolate = (): Call => {
   let database: D1Database = env.DB_01;
-  /** Statements are reused, so each is prepared again when it runs. */
+  /** Statements can be reused, so each is prepared again whenever it runs. */
   const prepare = (text: string, params: readonly unknown[] = []) => {
     const build = () => database.prepare(text).bind(...params);
     return { build, bind: (...values: unknown[]) => prepare(text, values), all: () => build().all(), raw: () => build().raw() };
@@ -336,7 +342,7 @@ describe("GET /v1/certs/{id}/verify while the database is silent", () => {
   test("returns 503, never 404, for a certificate that the journal does not have", async () => {
     const { cert_id } = (await submit()).body.data;
     await setFault("hang");
-    await submit(); // this isolate now sees the database as away
+    await submit(); // this isolate now treats the database as unavailable
     for (const id of [cert_id, "cc_00000000000000000000000000"]) expect((await verify(id)).status).toBe(503);
   });
 
@@ -434,7 +440,7 @@ describe("the limits of a journal", () => {
     runInDurableObject(journal(), (_, { storage }) => {
       storage.sql.exec("DELETE FROM entry WHERE cert_id LIKE 'fake%'");
     });
-  /** Adds entries that no submission wrote, older than all others. */
+  /** Adds entries that were not created by submissions and are older than all others. */
   const addFakes = (entries: number, bytes: number, issuedAt: number, client = "other"): Promise<void> =>
     runInDurableObject(journal(), (_, { storage }) => {
       storage.sql.exec(

@@ -1,4 +1,4 @@
-// Tests of POST /v1/business/portal/integrate, which reads a page of the business and returns the script tag for its form.
+// Tests POST /v1/business/portal/integrate, which reads a page of the business and returns the script tag for its form.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -345,7 +345,7 @@ describe("POST /v1/business/portal/integrate with a model", () => {
     const { ai, questions } = stubModel(answer);
     return { questions, parts: { proposeMapping: createFormModel(ai, "model", (fault) => void faults.push(fault)) } };
   };
-  /** Uses a field name that was not sent to the model before, because the model's responses are cached. */
+  /** Serves a page with a field name that was not sent to the model before, because the model's responses are cached. */
   const freshPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
 
   test("adds the model's mapping of fields that the form itself does not explain, and sends only those fields", async () => {

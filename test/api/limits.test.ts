@@ -1,4 +1,4 @@
-// Tests of the limits per address, per person and per client, with the published settings.
+// Tests the limits per address, per person and per client, with the published settings.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { buildJsonRequest } from "../support/people.ts";
 import { stopClock } from "../support/stopped-clock.ts";
@@ -14,7 +14,7 @@ import {
   type Call,
 } from "../support/world.ts";
 
-/** Excludes the platform's rate limiter, because its local stand-in also counts requests. */
+/** Excludes the platform's rate limiter, because its local simulation also counts requests. */
 const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
 const from = (ip: string): Record<string, string> => ({ "cf-connecting-ip": ip });
 const verify = (service: Call, ip: string): Promise<TestResponse> =>

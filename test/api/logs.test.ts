@@ -85,7 +85,7 @@ const useEach = async (service: Call): Promise<void> => {
     await service(path, withKey(world.acme.keys.live));
 };
 
-/** Sends every request that a caller can make here, valid and invalid. */
+/** Sends all kinds of requests that a caller can make here, valid and invalid. */
 const useAll = async (service: Call): Promise<void> => {
   const issued = await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));

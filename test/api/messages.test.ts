@@ -1,4 +1,4 @@
-// Tests of the messages in 400 responses on every route: a constant sentence states the input and the rule and repeats nothing that was
+// Tests the messages in 400 responses on every route: a constant sentence states the input and the rule and repeats nothing that was
 // sent. The inputs come from the OpenAPI document, so a new route is tested as soon as the document describes it.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -127,13 +127,13 @@ const ids: Readonly<Record<string, () => string>> = {
   client_id: () => "pc_live_00000000000000000000000000",
   member_id: () => "mem_00000000000000000000000000",
 };
-/** Failed matches are counted per certificate, so these guesses use a certificate that does not exist. */
+/** Failed matches are counted per certificate, so these requests use a certificate that does not exist. */
 const unknownCertId = "cc_00000000000000000000000000";
 const addressOf = ({ path }: Operation): string =>
   path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? unknownCertId : (ids[name]?.() ?? name)));
 
 const mark = "qZsentqZ";
-/** One value of each kind. JSON omits an undefined member. */
+/** One value of each type. JSON leaves out an undefined member. */
 const wrongValues: readonly unknown[] = [
   undefined,
   mark,
@@ -228,7 +228,7 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // By design, these codes have one message for every reason.
+  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // by design, these codes have one message for every reason.
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;

@@ -1,4 +1,4 @@
-// Data points for Workers Analytics Engine.
+// Tests the data points for Workers Analytics Engine.
 import { expect, test } from "vitest";
 import { createServiceCall } from "../support/world.ts";
 

@@ -1,5 +1,5 @@
-// Form submissions with odd values: a certificate is never lost for the content of a field. What could not be used is kept as typed, said on
-// the certificate, and never matched.
+// Tests form submissions with odd values. A certificate is never refused because of the content of a field. A value that is not usable is
+// kept as typed, is named on the certificate, and never matches a search.
 import { firstShard } from "../../core/ids.ts";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -120,7 +120,7 @@ beforeAll(async () => {
   await eventSequences.getByName(world.acme.id).drain();
   deliveryId = (await eventSequences.getByName(world.acme.id).listDeliveries(webhookId, 1, null))?.deliveries[0]?.id as string;
 });
-// These tests send more requests per person than the rate limits allow, so each test runs two minutes later.
+// These tests send more requests per person than the rate limits allow, so each test sets the clock two minutes ahead.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -163,7 +163,7 @@ describe("OpenAPI document", () => {
   });
 });
 
-/** Returns a base URL that is valid when the app is built and invalid when the document is requested. */
+/** Creates a function that returns a base URL that is valid when the app is built and invalid when the document is requested. */
 const createVanishingUrl = (): (() => string) => {
   let reads = 0;
   return () => (++reads === 1 ? platform.config.baseUrl : "no address");
@@ -178,7 +178,10 @@ const wrongToken = { token: "A".repeat(43) };
 const withdrawByLink = (certificate: IssuedCertificate): Promise<TestResponse> =>
   call(`/v1/certs/${certificate.certId}/opt-out/manage`, buildJsonPost({ token: certificate.manageToken }));
 const buildWithdrawal = () => ({ method: "sms_stop", received_at: new Date().toISOString(), note: "STOP" });
-/** A recorded withdrawal follows every address, so this certificate shares none with the others. */
+/**
+ * A withdrawal that the business records applies to every certificate with the same address, so this certificate shares no address with the
+ * others.
+ */
 const issueToEmailOnly = () => issueToNewPerson({ fields: { email: createEmailAddress() } });
 const revoked = async (): Promise<string> => {
   const { certId: id } = await issueToEmailOnly();

@@ -1,4 +1,5 @@
-// Optional members of requests: JSON null means the same as absence in every route, and times are read as other languages write them.
+// Tests optional members of requests: in every route, JSON null means the same as an absent member, and times are accepted in the forms
+// that other programming languages produce.
 import { describe, expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
 import { callPortal, signUpBusiness } from "../support/portal.ts";

@@ -1,4 +1,4 @@
-// Tests of a database that does not respond: the error that the caller gets, and what happens when the caller repeats the request.
+// Tests a database that does not respond: the error that the caller gets, and what happens when the caller repeats the request.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { buildJsonRequest } from "../support/people.ts";
@@ -41,10 +41,10 @@ test("B2: the same key sent again returns the certificate that a database wrote 
   const service = createServiceCall({ DB: sometimes });
   const headers = { "idempotency-key": "no-answer-1" };
   const purpose = "a purpose of this test alone";
-  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // Fills the account cache, so that the next submission needs a single batch.
+  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // fills the account cache, so that the next submission needs a single batch.
   isAway = true;
   const first = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
-  expect(first.status).toBe(201); // journaled with the same rows
+  expect(first.status).toBe(201); // the journal stores the same rows
   isAway = false;
   const again = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
@@ -63,7 +63,7 @@ test("B2: a repeat with the same key returns the share that a database wrote wit
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),
     withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
-    // The batch that claims the key gets a response; the longer batch that stores the grant does not.
+    // The batch that claims the key gets a response, but the longer batch that stores the grant does not.
     batch: (statements: D1PreparedStatement[]) => (isAway && statements.length > 5 ? silent.batch(statements) : env.DB.batch(statements)),
   };
   const service = createServiceCall({ DB: sometimes });

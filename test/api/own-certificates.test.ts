@@ -1,4 +1,4 @@
-// Tests of a signed-in person who lists the certificates that name them and withdraws them.
+// Tests how a signed-in person lists the certificates that name them, and withdraws consent on them.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";

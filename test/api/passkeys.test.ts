@@ -1,4 +1,4 @@
-// Tests of passkeys: who can add one, which authenticator data is accepted, and what refusals reveal.
+// Tests passkeys: who can add one, which authenticator data is accepted, and what refusals reveal.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toBase64Url, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
@@ -38,7 +38,7 @@ const at = (instant: number): void => {
 };
 let start = noon;
 beforeEach(async () => {
-  start += 24 * 60 * minuteMs; // Each test uses its own day because of the per-person limits.
+  start += 24 * 60 * minuteMs; // each test uses its own day because of the per-person limits
   at(start);
   await clearCodes();
   for (const table of ["sessions", "passkeys", "webauthn_challenges"])
@@ -313,7 +313,7 @@ describe("POST /v1/auth/passkey/verify", () => {
     expect(outcome(answer)).toBe("400 login_failed");
     expect(await countRows(tables)).toEqual(before);
     const honest = await submitSignedCredential(await authenticator.sign(options, { counter: 9 }));
-    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // The first attempt used up the challenge.
+    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // the first attempt used up the challenge
   });
 
   test("U8: refuses another key under the same credential id, and a removed passkey", async () => {

@@ -1,4 +1,4 @@
-// Tests of where accounts are created in a deployment with several shards.
+// Tests in which shard an account is created in a deployment with several shards.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -1,4 +1,4 @@
-// Tests of requests with no credential or an invalid one: they are counted per address before they reach a database or a Durable Object.
+// Tests requests with no credential or an invalid one: they are counted per address before they reach a database or a Durable Object.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";
@@ -50,7 +50,7 @@ describe("Q2: unknown API keys", () => {
     stopClock();
     const { reads, service } = countReads();
     const ip = "203.0.113.90";
-    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // A valid key is used from the same address first.
+    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // a valid key is used from the same address first
     const before = reads.calls;
     expect(before).toBeGreaterThan(0);
     const statuses: number[] = [];

@@ -1,5 +1,5 @@
-// Tests of withdrawals that a business records and acknowledges for more or less than one certificate (all of a person's certificates, or
-// single recipients), and of the email that confirms a withdrawal to the person.
+// Tests withdrawals that a business records and acknowledges for all of a person's certificates or for single recipients, and of the
+// email that confirms a withdrawal to the person.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -143,7 +143,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(code)).toEqual(["201 ok", "201 ok", "201 ok"]);
     expect(new Set(answers.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
-    const later = await issueToNewPerson({ fields: { phone } }); // A new consent, given after the withdrawal.
+    const later = await issueToNewPerson({ fields: { phone } }); // a new consent, given after the withdrawal
     await waitUntilSettled();
     const left = async () => {
       await runOutboxRelay();
@@ -321,7 +321,7 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
     expect(code(await acknowledge(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, { entities: [] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, body, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // The certificate itself is still active.
+    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // the certificate itself is still active
     await updateBusiness("status = 'past_due'");
     try {
       expect(code(await acknowledge(mine.certId, body))).toBe("402 subscription_past_due");

@@ -1,5 +1,5 @@
-// Tests of submissions that decline every recipient: nothing derived from such a certificate may say that the person agreed. Also tests
-// that a check is reported only if it was made.
+// Tests submissions that decline every recipient. Nothing that is derived from such a certificate may say that the person agreed. Also
+// tests that a check is reported only if it was made.
 import { beforeAll, describe, expect, test } from "vitest";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 import { createEmailAddress, buildJsonPost } from "../support/withdrawal.ts";
@@ -28,7 +28,7 @@ describe("a certificate of a refusal", () => {
 
   test("says so in its evidence pack", async () => {
     const { text } = await getWithKey(`/v1/certs/${certId}/evidence-pack?format=html`, world.acme.keys.live);
-    const page = text.replace(/<script[\s\S]*?<\/script>/g, ""); // the embedded verifier contains the texts of all kinds of page
+    const page = text.replace(/<script[\s\S]*?<\/script>/g, ""); // the embedded verifier contains the texts of every kind of page
     expect(page).toContain("<strong>No recipient was accepted.</strong>");
     expect(page).toContain("Consent refused to");
     expect(page).not.toContain("Who may contact the person");

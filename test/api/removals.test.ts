@@ -1,5 +1,5 @@
-// Tests of removals: a person whose plan includes them requests one, an operator handles it, and an affidavit completes it.
-import "@cantoo/pdf-lib"; // Loads hundreds of modules here, so that loading does not count toward a test's timeout.
+// Tests removals: a person whose plan includes them requests one, an operator handles it, and an affidavit completes it.
+import "@cantoo/pdf-lib"; // loads hundreds of modules here, so that loading does not count toward a test's timeout
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { fromBase64Url } from "../../core/bytes.ts";
@@ -15,7 +15,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { call, readDatabaseContents, createServiceCall, type Call } from "../support/world.ts";
 
 const services = createServicesWith(platform, {});
-/** A separate test covers the daily limit. */
+/** These tests raise the daily limit, which has its own test. */
 const withoutLimit = createServiceCall({ LIMIT_REMOVALS: "1000/60" });
 const onPlan = async (service: Call = withoutLimit): Promise<SignedPerson> => {
   const by = await signInPerson({}, service);

@@ -1,5 +1,5 @@
-// Tests of the sandbox from a page, with a test key and as a member: the share protocol with a test client, the sandbox clock and triggered
-// events. None of it reaches the live feed or a live endpoint.
+// Tests the sandbox from a page, with a test key and as a member: the share protocol with a test client, the sandbox clock and triggered
+// events. No sandbox event reaches the live feed or a live endpoint.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
@@ -45,7 +45,7 @@ const eventsOf = async (id: string) => {
 
 beforeEach(async () => {
   await waitUntilSettled();
-  vi.setSystemTime(Date.now() + 61_000); // The business's limit is per minute, so each test gets its own minute.
+  vi.setSystemTime(Date.now() + 61_000); // the business's limit is per minute, so each test gets its own minute
   expect((await reset()).status).toBe(200);
 });
 afterAll(async () => {
@@ -84,7 +84,7 @@ describe("a test share", () => {
 
     expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
-      ["consumer.updated.email", null], // The payload is withheld because the share has ended.
+      ["consumer.updated.email", null], // the payload is withheld because the share has ended
     ]);
     expect((await eventsOf(renewed.share.id)).map(({ type }) => type)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
   });
@@ -254,7 +254,7 @@ describe("POST /v1/sandbox/clock", () => {
     expect(Date.parse(warned.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
     const later = await grantTestShare({ duration_days: 1 });
     expect(Date.parse(later.share.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
-    expect((await redeemCode(later, { client_id: clientId })).status).toBe(200); // A code expires by real time, not by the sandbox clock.
+    expect((await redeemCode(later, { client_id: clientId })).status).toBe(200); // codes expire by real time, not by the sandbox clock
     await move({ to: made.expires_at });
     expect(await share(made.id)).toMatchObject({ status: "expired", expired_at: made.expires_at });
     expect(await share(later.share.id)).toMatchObject({ status: "expired" });

@@ -1,4 +1,4 @@
-// Tests of GET /.well-known/security.txt (RFC 9116).
+// Tests GET /.well-known/security.txt (RFC 9116).
 import { expect, test } from "vitest";
 import { productionSettings, createServiceCall } from "../support/world.ts";
 

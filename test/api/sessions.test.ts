@@ -1,4 +1,4 @@
-// Tests of a person's list of sessions, and of ending one session from another session.
+// Tests a person's list of sessions, and ending one session from another session.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

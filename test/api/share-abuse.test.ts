@@ -1,4 +1,4 @@
-// Tests of attacks on the share protocol. Most titles start with the number of a threat in docs/internals/security.md.
+// Tests attacks on the share protocol. Most titles start with the number of a threat in docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -88,9 +88,9 @@ const cookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
-/** The browser comes from the page that asks. */
+/** The headers of a browser that comes from the page that requests the share. */
 const fromPage = { referer: `${origin}/` };
-/** The consent sheet in one browser, which keeps its cookies. */
+/** Opens the consent sheet in a browser, which keeps its cookies. */
 const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
@@ -123,11 +123,11 @@ describe("an authorization code", () => {
     async () => {
       let pat = await signInPerson();
       for (let round = 0; round < codeCount; round += 1) {
-        if (round % 25 === 24) pat = await signInPerson(); // A person can grant at most thirty shares a minute.
+        if (round % 25 === 24) pat = await signInPerson(); // a person can grant at most 30 shares a minute
         const made = await grantShare(pat);
         const answers = await concurrently(concurrency, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
         expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": concurrency - 1 });
-        expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2); // One entry in the business's chain and one in the person's.
+        expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2); // one entry in the business's chain and one in the person's
         if (codeCount > 1 && round % 25 === 24) console.log(`${round + 1} codes, ${concurrency} redemptions each`);
       }
     },
@@ -410,11 +410,11 @@ describe("the consent sheet", () => {
     const path = paths({});
     const seen = sheetOf(pat);
     expect(backIn(await seen.get(path, { referer: `${origin}/` }))).toBe(back);
-    expect(backIn(await seen.get(path))).toBe(back); // The sign-in steps do not send the page's URL as Referer.
-    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // The URL was copied to another browser.
+    expect(backIn(await seen.get(path))).toBe(back); // the sign-in steps do not send the page's URL as Referer
+    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // the URL was copied to another browser
     const moved = `${new URL(path, "http://svc.test").pathname}${new URL(path, "http://svc.test").search.replace("step%3D2", "step%3D3")}`;
     expect(backIn(await seen.get(moved))).toBe("");
-    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // A different request for the same page.
+    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // a different request for the same page
   });
 
   test("P21: accepts no cookie of others as evidence", async () => {
@@ -693,9 +693,9 @@ describe("PUT /v1/me/fields", () => {
     const answers = await concurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(({ status }) => status === 429);
-    const conflicting = answers.filter(({ status }) => status === 503); // Five other changes got in first, one after another. The response says so, and nothing was written.
+    const conflicting = answers.filter(({ status }) => status === 503); // Five other changes were stored first, one after another. The response says so, and nothing was written.
     expect(changed.length + limited.length + conflicting.length).toBe(90);
-    expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // The first change was made earlier.
+    expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the first change was made earlier
     expect(limited.length).toBeGreaterThanOrEqual(31);
     const eventTypes = await eventsOf(share.id);
     expect(eventTypes.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);

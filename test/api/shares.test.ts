@@ -1,4 +1,4 @@
-// Tests of a share from grant to end, as a person, a page and a business use it.
+// Tests a share from its grant to its end, from the perspectives of the person, the page and the business.
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -129,7 +129,7 @@ describe("a share", () => {
     const steps = [
       () => redeemCode(granted, {}, { origin }, later(20_000)),
       () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
-      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // The person's audit chain records at most one read per day.
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // the person's audit chain records at most one read per day
       () => change({ phone: "+1 202 555 0199" }, 10_800_000),
     ];
     expect(await readLastDelivery()).toBeNull();
@@ -140,7 +140,7 @@ describe("a share", () => {
       expect(now - before).toBeGreaterThanOrEqual(10_000);
       before = now;
     }
-    await change({ city: "Newtown" }, 14_400_000); // The share does not include the city.
+    await change({ city: "Newtown" }, 14_400_000); // the share does not include the city
     await pat.post(`/v1/shares/${id}/revoke`, {});
     await change({ phone: null }, 18_000_000);
     expect(Date.parse((await readLastDelivery()) as string)).toBe(before);
@@ -244,7 +244,7 @@ describe("a share", () => {
     const stop = (id: string, body: object) =>
       call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     expect(describeOutcome(await stop(share.id, {}))).toBe("401 unauthorized");
-    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // The credential is checked before the ID.
+    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // the credential is checked before the ID
     expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
     expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
     expect((await getWithApiKey(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");

@@ -1,4 +1,4 @@
-// Tests of signing in with an email code: who can sign in, the limits on attempts, and what the responses reveal.
+// Tests signing in with an email code: who can sign in, the limits on attempts, and what the responses reveal.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -40,7 +40,8 @@ const minute = 60_000;
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const peopleTables = ["members", "consumers", "email_codes", "sessions", "mail_outbox", "captured_mail"] as const;
 /**
- * Counts the codes that were emailed, or would have been if the address were known. Past a limit, the row is created as already expired.
+ * Counts the codes that were emailed, or that would have been if the address were known. Above a limit, the row of a code is created as
+ * already expired.
  */
 const codesOfUse = (): Promise<number | null> =>
   env.DB.prepare("SELECT COUNT(*) AS n FROM email_codes WHERE expires_at > created_at").first<number>("n");
@@ -326,8 +327,8 @@ describe("an email code", () => {
     };
     expect(codeFrom(0, 0, 0, 0)).toBe("000000");
     expect(codeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the last number that is accepted.
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // Numbers from 4,294,000,000 up are discarded and drawn again.
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the largest number that is accepted
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // numbers from 4,294,000,000 up are discarded and drawn again
     expect(codeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });
@@ -369,7 +370,7 @@ describe("POST /v1/auth/request-code", () => {
       expect((await requestEmailCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
     expect(await codesOfUse()).toBe(5);
-    expect((await listMailTo(email)).length).toBe(3); // Only the codes for the realm in which the address may sign in are sent.
+    expect((await listMailTo(email)).length).toBe(3); // only codes for the realm in which the address may sign in are sent
     at(start + 15 * minute);
     await requestEmailCode(email, "consumer");
     expect(await codesOfUse()).toBe(6);
@@ -403,13 +404,14 @@ describe("POST /v1/auth/request-code", () => {
     }
     const browser = await askIn(40 * minute);
     const code = await findEmailCode(email);
-    // Twenty wrong codes from elsewhere are used up, so even the right one is refused there, and none is counted on the new code.
+    // Other browsers have used up their 20 wrong codes, so even the right code is refused there, and the attempt does not count against the
+    // new code.
     expect(outcome(await submitEmailCode(email, code, "consumer"))).toBe("400 login_failed");
     const submit = (given: string) =>
       call("/v1/auth/verify-code", buildJsonRequest({ email, code: given, realm: "consumer" }, { cookie: browser }));
     for (let tries = 0; tries < 4; tries += 1) expect(outcome(await submit(differentCode(code)))).toBe("400 login_failed");
     expect(outcome(await submit(code))).toBe("200 ok");
-    // A correct code opens the budget for other browsers again.
+    // A correct code resets the number of attempts for other browsers.
     await askIn(50 * minute);
     expect(outcome(await submitEmailCode(email, await findEmailCode(email), "consumer"))).toBe("200 ok");
   });
@@ -517,8 +519,8 @@ describe("whether an address is known", () => {
         "/v1/auth/request-code",
         buildJsonRequest({ email, realm: "business" }),
       );
-      await waitUntilSettled(); // Otherwise this service's relay would send the next test's emails.
-      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql)); // Omits what follows the response.
+      await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
+      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql)); // omits the statements that run after the response
     };
     const statements = await asked(ownerEmail);
     expect(statements.length).toBeGreaterThanOrEqual(3);
@@ -531,22 +533,22 @@ describe("whether an address is known", () => {
     await requestEmailCode(stranger, "business");
     const start = Date.now();
     const refused: TestResponse[] = [
-      await submitEmailCode(ownerEmail, differentCode(code), "business"), // A wrong code.
-      await submitEmailCode(stranger, code, "business"), // An unknown address.
-      await submitEmailCode("never-asked@example.com", code, "business"), // No code outstanding.
-      await submitEmailCode(ownerEmail, code, "consumer"), // Another realm.
+      await submitEmailCode(ownerEmail, differentCode(code), "business"), // a wrong code
+      await submitEmailCode(stranger, code, "business"), // an unknown address
+      await submitEmailCode("never-asked@example.com", code, "business"), // no code was requested
+      await submitEmailCode(ownerEmail, code, "consumer"), // another realm
     ];
     for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await submitEmailCode(ownerEmail, differentCode(code), "business"));
-    refused.push(await submitEmailCode(ownerEmail, code, "business")); // No attempts left.
+    refused.push(await submitEmailCode(ownerEmail, code, "business")); // no attempts left
     await requestEmailCode(memberEmail, "business");
     const members = await findEmailCode(memberEmail);
     await submitEmailCode(memberEmail, members, "business");
-    refused.push(await submitEmailCode(memberEmail, members, "business")); // Already used.
+    refused.push(await submitEmailCode(memberEmail, members, "business")); // already used
     at(start + 11 * minute);
     await requestEmailCode(ownerEmail, "business");
     const late = await findEmailCode(ownerEmail);
     at(start + 22 * minute);
-    refused.push(await submitEmailCode(ownerEmail, late, "business")); // Expired.
+    refused.push(await submitEmailCode(ownerEmail, late, "business")); // expired
     expect(new Set(refused.map((answer) => JSON.stringify(told(answer)))).size).toBe(1);
     expect(outcome(refused[0]!)).toBe("400 login_failed");
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
@@ -602,7 +604,7 @@ describe("a session", () => {
     const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", ownerEmail);
     expect((await production("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }))).status).toBe(200);
-    await waitUntilSettled(); // Otherwise this service's relay would send the next test's emails.
+    await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
     await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456"))
       .run();
@@ -761,7 +763,7 @@ describe("a request from another site", () => {
     expect((await asked(production, "https://app.svc.test")).status).toBe(200);
     expect((await asked(production, "https://api.svc.test")).status).toBe(403);
     expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
-    await waitUntilSettled(); // Otherwise this service's relay would send the next test's emails.
+    await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
   });
 
   test("returns 415 unsupported_media_type for a form", async () => {

@@ -1,4 +1,4 @@
-// Tests of POST /dev/faults, which makes a shard's database fail in development.
+// Tests POST /dev/faults, which makes a shard's database fail in development.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -19,7 +19,10 @@ import {
 
 const hourMs = 3_600_000;
 
-/** A new isolate for each test. It keeps submissions in the journal for about a second after a fault, which must not reach other files. */
+/**
+ * Each test uses a new isolate. An isolate sends submissions to the journal for about a second after a fault, and this must not affect
+ * other files.
+ */
 let call: Call;
 
 const setFault = (mode: string, for_ms: number, database = "00") => call("/dev/faults", buildJsonRequest({ database, mode, for_ms }));
@@ -42,7 +45,10 @@ afterEach(async () => {
   await expect.poll(countEntries, { timeout: 20_000 }).toBe(0);
 });
 
-/** Issues certificates until one is in the database. A journal that is not empty yet receives the next submissions. */
+/**
+ * Issues certificates until one is in the database. A single certificate is not enough, because the next submissions also go to the journal
+ * while it is not empty.
+ */
 const issueStored = async (): Promise<string> => {
   for (;;) {
     const { cert_id: certId } = (await call("/v1/consent", buildConsentRequest(buildSubmission()))).body.data;

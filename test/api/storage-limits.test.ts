@@ -1,4 +1,4 @@
-// Limits on what a business or a sandbox can store with certificates and shares together.
+// Tests how much a business or a sandbox can store with certificates and shares together.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";

@@ -1,4 +1,5 @@
-// Tests of test deliveries and replays: they are sent immediately with the real secret, and only the end of the delivery is recorded.
+// Tests deliveries that a member triggers: test events and replays. They are sent immediately and signed with the real secret, and only the
+// end of the delivery is recorded.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
@@ -114,7 +115,7 @@ describe("replayDelivery", () => {
     });
     const { services, business, queue, deliveries, tellOne: commitEvent } = await setUpEndpoint(() => 500);
     const id = await commitEvent();
-    await runAlarmsUntil(queue, farAhead + 61_000); // Two attempts have failed by then.
+    await runAlarmsUntil(queue, farAhead + 61_000); // two attempts have failed by then
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 2 }]);
     vi.restoreAllMocks();
     let isHeld = true;
@@ -191,7 +192,7 @@ describe("recoverEndpoint", () => {
   test("keeps the state of a delivery that fails again, and ignores deliveries that never failed", async () => {
     const { services, business, id, queue, deliveries, tellOne: commitEvent } = await setUpEndpoint(() => 500);
     await commitEvent();
-    await runAlarmsUntil(queue, farAhead + 1_000); // One attempt has failed, and the next one is due in a minute.
+    await runAlarmsUntil(queue, farAhead + 1_000); // one attempt has failed, and the next one is due in a minute
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
     expect(await recoverEndpoint(services, business, id, farAhead)).toMatchObject({ ok: true, value: { queued: 1 } });
     await runAlarmsUntil(queue, farAhead + 2_000);

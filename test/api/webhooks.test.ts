@@ -1,4 +1,4 @@
-// Tests of webhook endpoints as members use them: permissions, allowed addresses, secrets that are shown once, and audit entries.
+// Tests webhook endpoints as members manage them: permissions, allowed addresses, secrets that are shown once, and audit entries.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
@@ -304,7 +304,7 @@ describe("POST /v1/webhooks", () => {
     }
   });
 
-  /** Runs the service on a database that commits the next endpoint but loses the response. With `isAwayAfter`, later reads fail too. */
+  /** Runs the service on a database that commits the next endpoint but loses the response. With `isAwayAfter`, later reads also fail. */
   const losingAnswer = (isAwayAfter: boolean): Call => {
     let isLost = false;
     const away = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
@@ -613,7 +613,7 @@ describe("permissions on webhooks", () => {
       (await call("/v1/auth/session", { headers: { cookie: person.cookie } })).body.data.user.id;
     const [ownerId, memberId] = [await idOf(owner), await idOf(member)];
     try {
-      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // In this order, because a business must always have an owner.
+      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // in this order, because a business must always have an owner
       expect(outcome(await callWebhooks(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
       expect(outcome(await callWebhooks(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
     } finally {
@@ -763,7 +763,7 @@ describe("tests and replays", () => {
     ];
     for (let calls = 0; calls < 4; calls += 1) expect(await callBoth()).toEqual(["200 ok", "200 ok"]);
     expect(await callBoth()).toEqual(["200 ok", "429 rate_limited"]);
-    expect(posts.length).toBe(10); // with the delivery
+    expect(posts.length).toBe(10); // includes the delivery
     const refused = await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
     vi.setSystemTime(Date.now() + 60_000);
@@ -824,7 +824,7 @@ describe("a delivery", () => {
   });
 
   describe("of shared details", () => {
-    /** A person shares their details and changes their email address; the receiver returns what it gets. */
+    /** Creates a person who shares their details and changes their email address. The receiver returns what it receives. */
     const setUpUpdate = async () => {
       const person = await signInPerson();
       const { share } = await grantShare(person);
@@ -873,7 +873,7 @@ describe("a delivery", () => {
       const { body, text } = await getDelivery(delivery);
       expect(text).not.toContain(email);
       expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
-      // The master key does not open what was kept.
+      // The master key does not decrypt what was kept.
       const { vault } = await getPlatform(env as unknown as Env);
       const sealed = record?.attempts[0]?.exchangeSealed as string;
       await expect(openExchange(vault, { deliveryId: delivery, businessId: world.acme.id }, sealed)).rejects.toThrow();

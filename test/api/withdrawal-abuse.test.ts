@@ -1,4 +1,4 @@
-// Tests of attacks on withdrawals: the threats O1 to O12, O15, O17 and O18 of docs/internals/security.md.
+// Tests attacks on withdrawals: the threats O1 to O12, O15, O17 and O18 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -36,7 +36,7 @@ import {
   withdrawCertificate,
 } from "../support/withdrawal.ts";
 
-const atOnce = Number(env.AT_ONCE); // 1,000 in `npm run stress`.
+const atOnce = Number(env.AT_ONCE); // 1,000 in `npm run stress`
 const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
 const withoutRequestId = (answer: TestResponse): string => answer.text.replace(answer.body.request_id, "");
 /** Issues a certificate for another business to the same email address. */
@@ -79,7 +79,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(first.body.data).toEqual({ accepted: true });
     expect(shapeOf(second)).toEqual(shapeOf(first));
     expect(hit).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_entries: 1 });
-    expect(miss).toEqual({ ...hit, audit_entries: 0 }); // The audit log records only emails that were sent.
+    expect(miss).toEqual({ ...hit, audit_entries: 0 }); // the audit log records only emails that were sent
     expect(await listCodes(mine.email)).toHaveLength(1);
     expect(await listMailTo(stranger)).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe("O1: whether an address is on a certificate", () => {
     }
     expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_entries: 0 });
     expect(grown[1]).toEqual(grown[0]);
-    expect(grown[2]).toEqual(grown[0]); // The same as for an address that is below the limits.
+    expect(grown[2]).toEqual(grown[0]); // the same as for an address that is below the limits
     expect(await listCodes(mine.email)).toHaveLength(3);
   });
 
@@ -156,7 +156,7 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const wrong = differentCode(code);
-    // Half of the guesses are the correct code. Each correct guess that is compared withdraws the certificate or reports that it is already
+    // Half of the guesses are the correct code. A correct guess that is checked withdraws the certificate or reports that it is already
     // withdrawn.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
@@ -278,7 +278,7 @@ describe("O3: locking the person out", () => {
     const [token] = await listLinkTokens(email);
     const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: given }));
     for (const certId of [another.certId, elsewhere.certId]) expect(outcome(await tap(certId, token as string))).toBe("400 opt_out_failed");
-    // Tokens that were never sent, created here with the service's own keys: one for another address, and one past a limit.
+    // These tokens were never sent. They are created here with the service's own keys: one for another address, and one above a limit.
     const { linkToken } = await openVault(loadConfig(env as never));
     const newest = async (): Promise<string> => {
       const id = await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
@@ -387,9 +387,9 @@ describe("O4: mail bombing", () => {
     const sent = async (): Promise<number> => (await listMailTo(written)).length;
     const ask = async (hours: number, address: string): Promise<void> => {
       await requestWithdrawalCode(mine.certId, address, {}, at(hours));
-      await at(hours)("/dev/mail"); // Loading this page sends the emails due at that time.
+      await at(hours)("/dev/mail"); // loading this page sends the emails that are due at that time
     };
-    // At most three codes can be active at the same time; after eleven minutes the first ones have expired.
+    // At most three codes can be active at the same time. After 11 minutes, the first codes have expired.
     for (const hours of [0, 0, 0, 0, 0.2, 0.2, 0.2, 0.4]) await ask(hours, mine.email.toLowerCase());
     expect(await sent()).toBe(5);
     for (const hours of [2, 2, 2, 2.2, 2.2, 2.2, 2.4, 4, 4, 4, 4.2]) await ask(hours, mine.email);
@@ -403,7 +403,8 @@ describe("O4: mail bombing", () => {
       "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
     const mails = async (): Promise<number> => (await listMailTo(email)).length;
-    // Reassigns the codes to one other business until it has used its 3 and the shared 20. After that, this business can still send three.
+    // Reassigns the codes to one other business until it has used up its own 3 codes and the 20 that all businesses share. After that, this
+    // business can still send three codes.
     for (let times = 0; times < 40; times += 1) {
       await requestWithdrawalCode(certId, email);
       if ((await mails()) <= 23) await move.bind("biz_other live", certId).run();

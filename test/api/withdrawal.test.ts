@@ -1,4 +1,4 @@
-// Tests of withdrawing by email code, by link and as recorded by the business. withdrawal-abuse.test.ts covers attacks.
+// Tests withdrawals by email code, by link, and as recorded by the business. withdrawal-abuse.test.ts covers attacks.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -253,7 +253,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm with scope business", () => {
     const many: IssuedCertificate[] = [];
     for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { email } }));
     const { withdrawn_at } = (await withdrawCertificate(many[7] as IssuedCertificate, "business")).body.data;
-    const later = await issueToNewPerson({ fields: { email } }); // A new consent, given after the withdrawal.
+    const later = await issueToNewPerson({ fields: { email } }); // a new consent, given after the withdrawal
     const left = async () => {
       await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");

@@ -1,5 +1,5 @@
-// Every route, tool and job that stores something is in a table with what bounds it, and the limit of a route refuses calls with 429 before
-// anything is stored. hostile-database.test.ts checks which GET routes store something.
+// Tests that every route, tool and job that stores something is in a table that states its limit, and that the limit of a route refuses
+// calls with 429 before anything is stored. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -12,9 +12,9 @@ import { callWith } from "../support/scenarios.ts";
 import { signIn } from "../support/people.ts";
 import { world } from "../support/world.ts";
 
-/** Used only by the operator, by this deployment's own ledger clients, or in development. */
+/** Routes that are used only by the operator, by this deployment's own ledger clients, or in development. */
 const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
-/** The agent server has its own tests. The pages of invitations are for people who belong to no business, with the same handlers. */
+/** The agent server has its own tests. The pages of invitations use the same handlers, but for people who belong to no business. */
 const isCheckedElsewhere = /^(?:ALL \/mcp|POST \/portal\/invitations\/.*)$/;
 const listed = writePaths.flatMap(({ routes }) => routes).filter((route) => !route.startsWith("GET "));
 

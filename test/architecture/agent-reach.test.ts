@@ -1,5 +1,5 @@
-// Agents cannot grant consent (SPEC Agent server). This test lists every operation that the agent server can reach: none issues a
-// certificate, creates, widens or renews a share, or creates a token.
+// Checks that agents cannot grant consent (SPEC Agent server). This test lists every operation that the agent server can reach. None of
+// them issues a certificate, creates, widens or renews a share, or creates a token.
 import { describe, expect, test } from "vitest";
 import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
 

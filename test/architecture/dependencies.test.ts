@@ -47,7 +47,7 @@ const sections = [
   { heading: "Builds, checks and tests", declared: manifest.devDependencies },
 ] as const;
 
-/** `(MIT OR Apache-2.0)` as written in the page. */
+/** Returns `(MIT OR Apache-2.0)` as the page writes it. */
 const describedSections = (licence: string): string => licence.replaceAll(/[()]/g, "").replaceAll(" OR ", " or ");
 
 describe("docs/internals/dependencies.md", () => {

@@ -135,7 +135,7 @@ describe("the worked example", () => {
   });
 });
 
-/** RFC 7638. */
+/** Computes the thumbprint of a key (RFC 7638). */
 const createThumbprint = (x: string): string =>
   Buffer.from(sha256Hex(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`), "hex").toString("base64url");
 

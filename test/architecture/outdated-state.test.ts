@@ -1,4 +1,4 @@
-// Checks that a state folder is moved aside, not migrated, if its database was created with migrations that no longer exist.
+// Checks that a state folder is moved aside and not migrated if its database was created with a migration that no longer exists.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Rules for outgoing requests that cannot be checked by running locally, because Cloudflare's limits are not enforced there: which code may
-// send requests, and what would keep a Durable Object awake.
+// Checks rules for outgoing requests in the source code, because Cloudflare's limits are not enforced locally: which code may send
+// requests, and what would keep a Durable Object awake.
 import { describe, expect, test } from "vitest";
 import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { findMatchingLines, readRepositoryFile, listScriptFiles } from "./repository.ts";

@@ -20,11 +20,11 @@ export const readRepositoryFile = (path: string): string => {
 /** Lists TypeScript and JavaScript files, sorted. Excludes generated files. */
 export const listScriptFiles = (): string[] => codeFolders.flatMap((folder) => listFiles(folder, ["ts", "tsx", "mts", "mjs"])).sort();
 
-/** Lists scripts, styles and migrations, sorted. */
+/** Lists scripts, styles and migrations in alphabetical order. */
 export const listSourceFiles = (): string[] =>
   codeFolders.flatMap((folder) => listFiles(folder, ["ts", "tsx", "mts", "mjs", "css", "sql"])).sort();
 
-/** Lists code, documents and configuration, sorted. */
+/** Lists code, documents and configuration in alphabetical order. */
 export const listTextFiles = (): string[] =>
   [
     ...listSourceFiles(),
@@ -33,7 +33,7 @@ export const listTextFiles = (): string[] =>
 
 export interface Import {
   readonly file: string;
-  /** As written in the file. */
+  /** The specifier as the file writes it. */
   readonly specifier: string;
   /** The path from the repository root, or null for a package. */
   readonly target: string | null;

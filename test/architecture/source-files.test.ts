@@ -1,4 +1,4 @@
-// Rules for source files: names, opening comments and forbidden content.
+// Checks the rules for source files: names, opening comments and forbidden content.
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -98,7 +98,7 @@ export const listKeyPrefixes = (): string[] => {
 };
 
 export interface DescribedTable {
-  /** `D1`, `KV`, `Objects`. */
+  /** The section of the page: `D1`, `KV` or `Objects`. */
   readonly section: string;
   readonly table: string;
   readonly rows: readonly { readonly name: string; readonly kind: string; readonly meaning: string; readonly lifetime: string }[];

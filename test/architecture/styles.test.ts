@@ -1,4 +1,4 @@
-// The style sheet: its size, the contrast of its colors, and the icons.
+// Checks the style sheet: its size, the contrast of its colors, and the icons.
 import { globSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -18,7 +18,7 @@ type Scheme = "light" | "dark";
 
 const tokens = readFileSync("workers/pages/styles/tokens.css", "utf8");
 
-/** The red, green and blue of a token in a color scheme. */
+/** Returns the red, green and blue values of a token in a color scheme. */
 const colorOf = (token: string, scheme: Scheme): number[] => {
   const [, value = ""] = new RegExp(`--${token}: ([^;]+);`).exec(tokens) ?? [];
   const colors = value.match(/#[0-9a-f]{6}/g) ?? [];
@@ -27,7 +27,7 @@ const colorOf = (token: string, scheme: Scheme): number[] => {
   return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255);
 };
 
-/** Relative luminance, WCAG 2.2. */
+/** Computes the relative luminance (WCAG 2.2). */
 const luminance = (color: number[]): number => {
   const [red = 0, green = 0, blue = 0] = color.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;

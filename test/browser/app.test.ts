@@ -1,5 +1,5 @@
-// The app in a real browser: signing in, revoking a share, changing a detail and opening an email link. Tested with and without scripts, by
-// keyboard, in three languages, in wide and narrow windows, in light and dark.
+// Tests the app in a real browser: signing in, revoking a share, changing a detail and opening an email link. Runs with and without
+// scripts, with the keyboard, in three languages, in wide and narrow windows, and in light and dark mode.
 import { mkdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Connecting an agent in a real browser: a client registers itself, opens the page, and gets its result through a redirect to the user's
-// machine or in the opener window. Every step passes axe and has no horizontal scrolling.
+// Tests connecting an agent in a real browser. A client registers itself, opens the page, and receives its result through a redirect to the
+// user's machine or in the opener window. Every step passes axe and has no horizontal scrolling.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -15,7 +15,10 @@ let program: Server;
 const clientOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
 const callback = (): string => `${clientOrigin()}/callback`;
 
-/** Pages that a client serves on the user's machine: a callback that posts its query to the opener, and a page that frames ours. */
+/**
+ * Serves the pages that a client has on the user's machine: a callback that posts its query to the opener, and a page that frames the
+ * service's page.
+ */
 const clientPage = (url: URL): string => {
   if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;
   if (url.pathname !== "/callback") return "<p>A program</p>";

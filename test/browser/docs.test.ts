@@ -1,5 +1,5 @@
-// The documentation in a real browser: accessible at every width, in light and dark, without scripts. The reference's curl commands are run
-// unchanged.
+// Tests the documentation in a real browser: it is accessible at every width, in light and dark mode, and without scripts. Also runs the
+// curl commands of the reference unchanged.
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import type { ApiDocument } from "../../workers/pages/docs/openapi-document.ts";
@@ -10,7 +10,7 @@ import { signInToOrigin } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
-/** Pages of operation groups and of operations below /docs. */
+/** Paths below /docs of the pages about operation groups and about operations. */
 let groups: readonly string[];
 let operations: readonly string[];
 
@@ -109,7 +109,7 @@ describe("the API reference", () => {
       expect(repeated, path).toEqual([]);
       const added = await expandEachKind(page, kinds);
       kinds.push(...added);
-      // The pages of operations are made of the same parts, so only those with a new kind of part are checked in full.
+      // The pages of operations consist of the same parts, so only pages with a new kind of part are checked in full.
       if (operations.includes(path) && added.length === 0) continue;
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
@@ -186,7 +186,7 @@ describe("the API reference", () => {
     await close();
   });
 
-  /** Errors that this setup causes: one owner, no internet, a live key where a test key is needed, no plan. */
+  /** The errors that this setup causes: there is one owner, no internet, a live key where a test key is needed, and no plan. */
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
     /^\/v1\/business\/portal\/integrate page_unreachable$/,
@@ -227,7 +227,7 @@ describe("the API reference", () => {
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
       );
-      // over plain http the cookie has no prefix; signing out is excluded because all other calls use the same session
+      // Over plain HTTP, the cookie has no prefix. Signing out gets no cookie, because all other calls use the same session.
       const cookie = address.endsWith("/logout") ? undefined : optionOf("--cookie")?.replace("__Host-", "");
       if (cookie !== undefined) headers.push(["cookie", cookie]);
       const body = optionOf("--data");

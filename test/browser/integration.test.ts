@@ -1,5 +1,5 @@
-// The integration helper reads the same from a page's source as a browser finds on the page: with real-world forms, and with names that are
-// special in CSS.
+// Tests that the integration helper reads from a page's source what a browser finds on the page, with real-world forms and with names that
+// are special in CSS.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,7 +22,9 @@ const sourceOf = (name: string): string =>
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 
-/** The fields that the page script collects (test/widget/forms.test.ts). The forms not listed here are built by scripts or are dialogs. */
+/**
+ * The fields that the page script collects (test/widget/forms.test.ts). Forms that are not listed here are built by scripts or are dialogs.
+ */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   aspnet: ["first_name", "email", "phone"],
   bootstrap: ["first_name", "email", "city"],

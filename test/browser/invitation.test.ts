@@ -1,4 +1,4 @@
-// Answering an invitation to a team in a real browser, without scripts.
+// Tests answering an invitation to a team in a real browser without scripts.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
 import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";

@@ -1,4 +1,5 @@
-// Every email template in a real browser: axe, dark mode, and its width. With MAIL_SCREENSHOTS=folder, also saves a picture of each.
+// Checks every email template in a real browser: with axe, in dark mode, and its width. With MAIL_SCREENSHOTS=folder, also saves a
+// screenshot of each.
 import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,7 +23,7 @@ const htmlOf = (language: MailLanguage, mail: TemplatedMail): string =>
     renderMail(language, mail, "https://app.example.com"),
   ).html;
 
-/** Light and dark, each at 600, 390 and 320 pixels; most rules are checked in the first window only. */
+/** Light and dark mode, each at 600, 390 and 320 pixels. Most rules are checked only in the first window. */
 const appearances = (["light", "dark"] as const).flatMap((colorScheme) => [600, 390, 320].map((width) => ({ colorScheme, width })));
 
 describe("every email", () => {

@@ -1,4 +1,4 @@
-// A member adds, uses and removes a passkey on the portal's pages, with Chromium's virtual authenticator.
+// Tests that a member can add, use and remove a passkey on the portal's pages, with Chromium's virtual authenticator.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
 import { addVirtualAuthenticator, findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";

@@ -1,4 +1,4 @@
-// Passkeys in a real browser with Chromium's virtual authenticator: the service accepts what browsers actually send.
+// Tests passkeys in a real browser with Chromium's virtual authenticator: the service accepts what browsers actually send.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { addVirtualAuthenticator, launchBrowser, openPage } from "../support/browser.ts";
@@ -33,7 +33,7 @@ const sendRequest = (page: Page, method: string, path: string, body?: object): P
     [method, path, body === undefined ? "" : JSON.stringify(body)] as const,
   );
 
-/** Creates a credential for our options on the virtual authenticator and returns it as the browser serializes it. */
+/** Creates a credential for the service's options on the virtual authenticator and returns it as the browser serializes it. */
 const createCredential = (page: Page, options: object): Promise<object> =>
   page.evaluate(async (json) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json as PublicKeyCredentialCreationOptionsJSON);
@@ -54,7 +54,7 @@ const codeFor = async (email: string): Promise<string> => {
 
 test("a passkey added by a signed-in person signs them in later without an email address", async () => {
   const email = "passkey.person@example.com";
-  // Bypassed because the page's Content Security Policy would block the test's requests.
+  // The Content Security Policy is bypassed, because it would block the test's requests.
   const { page, close } = await openPage(browser, { bypassCSP: true });
   await addVirtualAuthenticator(page);
   await page.goto(`${service.origin}/docs`);

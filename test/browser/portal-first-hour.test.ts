@@ -1,4 +1,4 @@
-// A business's first hour in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
+// Tests a business's first hour in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
 // acknowledgment, a webhook endpoint, and a live certificate.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -155,7 +155,7 @@ test("a new business gets to a live certificate within its first hour", async ()
     "Go live": "Not available yet",
   });
 
-  // The domain cannot be verified until the business has published its token.
+  // The domain cannot be verified before the business has published the domain's token.
   await page.getByRole("main").getByRole("link", { name: "Add domain" }).click();
   await findTextbox(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add domain" }).click();

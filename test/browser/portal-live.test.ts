@@ -1,4 +1,4 @@
-// Portal pages that follow what happens: the setup steps and the events, without a reload.
+// Tests the portal pages that are updated without a reload: the setup steps and the events.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, missingIcons, openPage } from "../support/browser.ts";
@@ -57,7 +57,7 @@ const pollMs = 5_100;
 describe("the setup steps", () => {
   test("show a finished step within seconds, without a reload", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
-    await page.clock.install(); // the page asks every five seconds
+    await page.clock.install(); // the page checks every five seconds
     await signUp(page, "owner@live-steps.example");
     await page.goto(`${service.origin}/portal`);
     await markDocument(page);

@@ -1,6 +1,5 @@
 // Tests the portal in a real browser with a month of demo data: the accessibility and width of every page, the drawers, the portal's
-// download size, and keyboard use.
-// With UPDATE_SCREENSHOTS=1 it also takes the portal's screenshots for the README and the guides.
+// download size, and keyboard use. With UPDATE_SCREENSHOTS=1 it also takes the portal's screenshots for the README and the guides.
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

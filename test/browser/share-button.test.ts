@@ -1,4 +1,5 @@
-// Share mode on the business's page, against a fake service: loading the script, placing the button, the request, and filling in the form.
+// Tests share mode on the business's page against a fake service: loading the script, placing the button, making the request, and filling
+// in the form.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";

@@ -1,4 +1,4 @@
-// Sharing from the demo business's page with the whole local service: the button, the real consent sheet, and the filled-in form. The
+// Tests sharing from the demo business's page with the whole local service: the button, the real consent sheet, and the filled-in form. The
 // result returns in one of three ways: as a message to the opener, through the page's own origin if the sheet has lost its opener, or
 // through a link without scripts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -48,8 +48,8 @@ const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> =>
 };
 
 /**
- * Builds the URL of the demo's share page with the given headers. The URL has a query and a fragment that must still be there after the
- * return.
+ * Builds the URL of the demo's share page with the given headers. The URL has a query and a fragment, which must still be there when the
+ * person returns to the page.
  */
 const buildPageUrl = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
 
@@ -64,7 +64,7 @@ const checkStep = async (page: Page): Promise<void> => {
   checkedSteps.add(step);
 };
 
-/** The consent button. */
+/** Selector of the consent button. */
 const share = ".answer [formaction]";
 const next = ".answer button.primary";
 
@@ -96,7 +96,7 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
 const signIns = ["fresh", "code", "passkey"] as const;
 type SignIn = (typeof signIns)[number];
 
-/** B1 to B12: every opener policy of a page, combined with every way to sign in. */
+/** B1 to B12 combine every opener policy of a page with every way to sign in. */
 const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"].flatMap((policy, row) =>
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
@@ -518,7 +518,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(share);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
-    await expectShared(visited, email, address); // this also expects no content policy violations
+    await expectShared(visited, email, address); // also expects no content policy violations
     await close();
   });
 

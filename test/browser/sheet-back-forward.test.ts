@@ -1,5 +1,5 @@
-// When the consent sheet is restored from the back-forward cache, it shows the current state, not the state when the person left it. This
-// needs the full browser, because the headless shell has no back-forward cache.
+// Tests that the consent sheet, when it is restored from the back-forward cache, shows the current state and not the state in which the
+// person left it. The test needs the full browser, because the headless shell has no back-forward cache.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
@@ -52,7 +52,7 @@ test("delivers the answer when Back restores a decision that has been made in th
       return null;
     };
   });
-  // Browsers cache different pages: WebKit caches even no-store pages, and Chromium caches them only if no cookie changes.
+  // Browsers differ in which pages they cache. WebKit caches even no-store pages, and Chromium caches them only if no cookie changes.
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {

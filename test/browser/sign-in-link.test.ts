@@ -1,5 +1,5 @@
-// The link in a sign-in email in a real browser: found however a mail gateway rewrote it, used only after a press, and only in the browser
-// that asked.
+// Tests the link in a sign-in email in a real browser. The page finds the token however a mail gateway rewrote the link, and uses it only
+// when the button is clicked, and only in the browser that requested the email.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";

@@ -1,4 +1,5 @@
-// The pages outside the portal in every appearance: light and dark, three widths, 200 % text and zoom, and forced colors with the keyboard.
+// Checks the pages outside the portal in every appearance: light and dark mode, three widths, 200 % text size and zoom, and forced colors
+// with the keyboard.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
@@ -83,7 +84,7 @@ const zoomedWidth = 640; // 200 % zoom in a window of 1,280 pixels
 
 /** Lists what is wrong with a page in any appearance. */
 const inspect = async (page: Page, path: string): Promise<readonly string[]> => {
-  const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` }); // shows the sheet who asks
+  const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` }); // tells the sheet which page made the request
   expect([path, answer?.status()]).toEqual([path, path === "/c/unknown" ? 404 : 200]);
   const findings = await findingsInWindows(page, windows);
   for (const [width, size] of [
@@ -102,7 +103,7 @@ const inspect = async (page: Page, path: string): Promise<readonly string[]> => 
 
 const maxStops = 40;
 
-/** Goes through the page with the Tab key. Lists the stops whose focus is not visible. */
+/** Moves through the page with the Tab key. Lists the elements whose focus is not visible. */
 const listInvisibleStops = async (page: Page, path: string): Promise<readonly string[]> => {
   await page.goto(`${service.origin}${path}`);
   const invisible: string[] = [];

@@ -62,7 +62,7 @@ const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
   return data.verify_url;
 };
 
-/** The check of the fingerprint, once it has an outcome. */
+/** Selector of the fingerprint check, once it has an outcome. */
 const verdict = '#checks [data-proof="fingerprint"][data-outcome]';
 const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-outcome");
 const withOutcome = (outcome: "pass" | "fail"): string => `#checks [data-proof="fingerprint"][data-outcome="${outcome}"]`;
@@ -275,7 +275,7 @@ describe("without scripts", () => {
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toBe("Not checked in this browser");
     expect(await page.locator("#check").innerText()).toContain("You can also verify the certificate yourself, as described below.");
-    // Only buttons that submit a form, which needs no scripts.
+    // Lists only buttons that submit a form, because a form needs no scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
     ).toBe(0);
@@ -455,7 +455,7 @@ describe("the proofs of the page", () => {
 
   test("turn from pending to recorded in an open page without a reload, and without another counted view", async () => {
     const { page, problems, close } = await openPage(browser);
-    await page.clock.install(); // the page waits five seconds before it asks again
+    await page.clock.install(); // the page waits five seconds before it checks again
     const url = await issue();
     let isRecorded = false;
     await page.route("**/c/cc_*", async (route) => {
@@ -576,7 +576,7 @@ describe("on paper", () => {
       expect(await page.locator(left).first().isVisible(), left).toBe(false);
     }
     expect(await page.locator(".printed .url").innerText()).toBe(plain);
-    // Renders the code to pixels, then decodes it as a camera would.
+    // Renders the QR code to pixels, then decodes it as a camera would.
     const painted = await page.locator(".qr").evaluate(async (svg) => {
       const side = 400;
       const copy = svg.cloneNode(true) as SVGElement;
@@ -592,7 +592,7 @@ describe("on paper", () => {
       context.fillStyle = "white";
       context.fillRect(0, 0, side, side);
       context.drawImage(image, 0, 0);
-      // Returned as one string, because the driver serializes each array element separately, and there are 640,000.
+      // The pixels are returned as one string, because the driver serializes each array element separately and there are 640,000 elements.
       return { side, data: Array.from(context.getImageData(0, 0, side, side).data, (byte) => String.fromCharCode(byte)).join("") };
     });
     const data = Uint8ClampedArray.from(painted.data, (char) => char.charCodeAt(0));
@@ -637,7 +637,7 @@ describe("the colors of the page", () => {
       const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
       await page.goto(plain);
       await page.waitForSelector(verdict);
-      if (screenshotsAsked) await page.waitForSelector('#verdict[data-verdict="pass"]'); // once the public log has it
+      if (screenshotsAsked) await page.waitForSelector('#verdict[data-verdict="pass"]'); // once the public log contains the certificate
       await saveScreenshot(page, `verify-page-${colorScheme}`);
       const ground = await page.evaluate(() => {
         const paint = new OffscreenCanvas(1, 1).getContext("2d");

@@ -1,5 +1,5 @@
-// Withdrawing in a real browser: with and without scripts, by code and by link, by keyboard, in three languages, in wide and narrow
-// windows.
+// Tests withdrawals in a real browser: with and without scripts, by code and by link, with the keyboard, in three languages, and in wide
+// and narrow windows.
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -312,7 +312,7 @@ describe("every withdrawal page", () => {
 
   test.each([
     ["en", [light, dark, small]],
-    ["es", [light, small]], // colors do not depend on the language, so one color scheme is enough
+    ["es", [light, small]], // one color scheme is enough, because colors do not depend on the language
     ["fr-CA", [light, small]],
   ] as const)("is accessible without horizontal scrolling: %s", async (language, windows) => {
     const mine = await issue();

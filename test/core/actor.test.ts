@@ -1,4 +1,5 @@
-// Tests of each actor's text form, of reading it, and of the audit payload that contains it. Audit chains commit to both, so neither may ever change.
+// Tests each actor's text form, how it is parsed, and the audit payload that contains it. Audit chains commit to both, so neither may ever
+// change.
 import { firstShard } from "../../core/ids.ts";
 import { describe, expect, test } from "vitest";
 import { formatActor, parseActor, type Actor } from "../../core/actor.ts";

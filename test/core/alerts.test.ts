@@ -1,4 +1,4 @@
-// Tests of the alerts that tell the operator that a figure has passed its threshold.
+// Tests the alerts that tell the operator that a value has passed its threshold.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,4 @@
-// Tests of which entry a full BoundedMap evicts.
+// Tests which entry a full BoundedMap evicts.
 import { expect, test } from "vitest";
 import { BoundedMap } from "../../core/bounded-map.ts";
 

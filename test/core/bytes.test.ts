@@ -1,4 +1,4 @@
-// Tests of strict base64 decoding without native decoders: only the canonical spelling is accepted.
+// Tests strict base64 decoding without native decoders: only the canonical spelling is accepted.
 import { expect, test } from "vitest";
 import { listMisreadSpellings } from "../support/base64-spellings.ts";
 

@@ -1,4 +1,4 @@
-// Tests of canonical JSON: the examples in RFC 8785, and every value that JSON cannot represent exactly.
+// Tests canonical JSON: the examples in RFC 8785, and every value that JSON cannot represent exactly.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";

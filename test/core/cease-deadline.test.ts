@@ -1,4 +1,4 @@
-// Tests of the cease-contact deadline: the published examples, and every day of ten years compared with a second calculation.
+// Tests the cease-contact deadline: the published examples, and every day of ten years compared with a second calculation.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";

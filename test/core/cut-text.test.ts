@@ -1,4 +1,4 @@
-// Tests of cutting text that is too long.
+// Tests that text that is too long is cut off correctly.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutText } from "../../core/cut-text.ts";

@@ -1,4 +1,4 @@
-// Tests of email addresses: which strings are valid, and which spellings are equal.
+// Tests email addresses: which strings are valid, and which spellings are equal.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { normalizeEmailAddress, isEmailAddress, isSameEmailAddress } from "../../core/email-address.ts";

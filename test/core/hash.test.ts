@@ -1,4 +1,4 @@
-// Tests that text is hashed as UTF-8, whatever its length and whatever was hashed before.
+// Tests that text is hashed as UTF-8, regardless of its length and of what was hashed before.
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tests of strict I-JSON parsing: a table of cases, JSON.parse as the reference for valid documents, and a second parser with a different
+// Tests strict I-JSON parsing: a table of cases, JSON.parse as the reference for valid documents, and a second parser with a different
 // design (recursive descent, one character at a time) as the reference for invalid ones.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tests of identifiers and secrets: their format, and that they reveal only their shard.
+// Tests identifiers and secrets: their format, and that they reveal only their shard.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -64,7 +64,7 @@ describe("generateId", () => {
     );
     expect(new Set(ids).size).toBe(1_000);
     const rising = ids.filter((id, at) => at > 0 && id > (ids[at - 1] as string)).length;
-    expect(rising).toBeGreaterThan(400); // 500 are expected; a difference of 100 is six standard deviations of sqrt(1000) / 2 = 16
+    expect(rising).toBeGreaterThan(400); // 500 are expected; the standard deviation is sqrt(1000) / 2 = 16, so 100 below is six of them
     expect(rising).toBeLessThan(600);
   });
 

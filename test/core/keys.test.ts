@@ -1,4 +1,4 @@
-// Tests of `npm run keys` as an operator runs it: what it generates, where it writes that, and that a production deployment accepts it.
+// Tests `npm run keys` as an operator runs it: what it generates, where it writes the result, and that a production deployment accepts it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Tests of masked field values on public pages.
+// Tests how field values are masked on public pages.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maskFieldValue } from "../../core/masking.ts";

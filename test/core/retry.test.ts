@@ -1,4 +1,4 @@
-// Tests of retry delays.
+// Tests retry delays.
 import { expect, test } from "vitest";
 import { computeRetryDelayMs, addJitter } from "../../core/retry.ts";
 

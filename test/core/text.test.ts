@@ -1,4 +1,4 @@
-// Tests of which text may be sealed: for each rule, one text that follows it and one that breaks it.
+// Tests which text is accepted for storage. Each rule has one text that follows it and one that breaks it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasVisibleCharacter, validateLine, validateMultilineText, trimWhiteSpace } from "../../core/text.ts";

@@ -1,4 +1,4 @@
-// Reading the change logs into the chains: every entry arrives exactly once, whatever fails along the way.
+// Tests reading the change logs into the chains. Every entry arrives exactly once, regardless of what fails on the way.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { getAuditReader } from "../../storage/audit-entries.ts";
 import { appendAuditedChanges, countUnreadEntries } from "../support/changes.ts";
 import { getAuditLogStub, toAuditLog, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
-// Log numbers that only this file uses, because the storage cleanup between files skips idle objects.
+// Log numbers that only this file uses, because the cleanup between files does not delete the data of idle objects.
 let written = 0;
 /** Appends changes to a shard's change log. */
 const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
@@ -21,7 +21,7 @@ const commitRows = async (db: D1Database, shard: number, chain: string, count: n
   return ids;
 };
 
-/** The same for many changes. */
+/** Appends many changes to a shard's change log. */
 const commitMany = (db: D1Database, shard: number, chain: string, count: number): Promise<unknown> =>
   appendAuditedChanges(
     db,
@@ -164,7 +164,7 @@ describe("reading the change logs", () => {
     await runInDurableObject(stub, async (_, state) => {
       const log = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await log.alarm();
-      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // for the failing shard
+      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the retry for the failing shard
       await commitRows(env.DB_01, 24, sound, 1);
       await expect(log.drainNow()).rejects.toThrow();
       await commitRows(env.DB_01, 24, sound, 1);
@@ -216,7 +216,7 @@ describe("reading the change logs", () => {
     const chain = toChainTag(0xb1);
     await commitRows(env.DB, 18, chain, 3);
     await stub.drainNow();
-    // The last two changes are lost, and other changes get their numbers. The log still has its position after them.
+    // The last two changes are lost, and other changes get their numbers. The log's position is still after the lost changes.
     const { results } = await env.DB.prepare("SELECT ord FROM audit_entries WHERE audit_log = ? ORDER BY ord")
       .bind(toAuditLog(18))
       .all<{ ord: number }>();

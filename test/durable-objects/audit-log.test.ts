@@ -1,4 +1,4 @@
-// The audit log: one writer for many chains, with proofs of its entries and proofs that they are complete.
+// Tests the audit log: one writer for many chains, with proofs of its entries and proofs that the entries are complete.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -72,7 +72,7 @@ describe("audit chains", () => {
     }
     expect(seen.size).toBe(1_000);
 
-    // Appends the same thousand rows again: all of them, some of them, and some mixed with new ones.
+    // Appends the same thousand rows again: all of them, some of them, and some together with new rows.
     const again = await Promise.all([
       stub.append(rows),
       stub.append(rows.slice(200, 400)),
@@ -210,7 +210,7 @@ describe("the proof shown to a principal", () => {
     const recorded = await fetchChainWithProof(stub, alice);
     expect(await verifyChain(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
 
-    // The record stays provable while heads change, for changed, unchanged and new chains.
+    // The record can be proven while heads change, for changed, unchanged and new chains.
     await stub.append([
       buildAuditRow("a3", alice),
       buildAuditRow("c1", toChainTag(0xc)),
@@ -296,7 +296,7 @@ describe("the proof shown to a principal", () => {
     expect(await stub.proveEntries(alice, [99])).toEqual([]);
   });
 
-  // Makes every kind of change to a stored row. The reader then gets what the tables contain.
+  // Makes every kind of change to a stored row. The reader then receives what the tables contain.
   test.each([
     ["another type", "UPDATE entry SET type = 'share.revoked' WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
     ["another time", "UPDATE entry SET at = at + 1 WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
@@ -394,7 +394,7 @@ describe("a chain of 24 entries", () => {
     await stub.checkpoint(1, iso(15));
     const missed: string[] = [];
     const counted = new Map<string, number>();
-    // Runs inside the object, so that no change needs a round trip.
+    // The work runs inside the object, so that a change does not need a round trip.
     await runInDurableObject(stub, async (object, { storage }) => {
       const tables = ["entry", "leaf"];
       const saved = tables.map((table) => [...storage.sql.exec(`SELECT * FROM ${table}`).raw()]);
@@ -403,7 +403,7 @@ describe("a chain of 24 entries", () => {
         counted.set(what, (counted.get(what) ?? 0) + 1);
         const { page, proven } = await fetchChainWithProof(object as unknown as AuditStub, chain);
         const verdict = await verifyChain(shard, page, proven);
-        const isNewestGone = what === "delete" && seq === count; // the newest entry is missing, and only the record of heads shows that
+        const isNewestGone = what === "delete" && seq === count; // if the newest entry is missing, only the record of heads shows it
         if (isNewestGone ? verdict !== "entries_missing" : !verdict.endsWith(` at ${seq}`)) missed.push(`${what} ${seq}: ${verdict}`);
         for (const [at, table] of tables.entries()) {
           storage.sql.exec(`DELETE FROM ${table}`);

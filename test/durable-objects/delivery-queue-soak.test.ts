@@ -1,6 +1,6 @@
-// Delivery queues under days of random load: events, receivers that fail, hang and recover, processes that end, endpoints that are disabled
-// and enabled, and hours without an alarm. After every step, a queue with work must have an alarm, and no row may be past its retention
-// period. At the end, no work may be left. SOAK_ALARMS is the number of alarms per run (npm run stress sets 10,000).
+// Tests delivery queues with days of random load: events, receivers that fail, hang and recover, processes that end, endpoints that are
+// disabled and enabled, and hours without an alarm. After every step, a queue with work must have an alarm, and no row may be past its
+// retention period. At the end, no work may be left. SOAK_ALARMS is the number of alarms per run (npm run stress sets 10,000).
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -32,7 +32,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Reproducible random numbers in [0, 1). */
+/** Returns reproducible random numbers that are at least 0 and less than 1. */
 const randomOf = (seed: number) => (): number => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;

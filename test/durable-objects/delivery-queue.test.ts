@@ -1,4 +1,4 @@
-// Deliveries to an endpoint: exactly on schedule, at least once, and never stuck.
+// Tests deliveries to an endpoint: they are made exactly on schedule and at least once, and the queue never gets stuck.
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -56,7 +56,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Creates a business with one endpoint, whose host has answered before, and `events` deliveries in its queue. */
+/** Creates a business with one endpoint, whose host has responded with 2xx before, and `events` deliveries in its queue. */
 const createQueueWith = async (events: number, url = hook): Promise<RegisteredEndpoint & { readonly business: string }> => {
   const business = await createBusiness();
   const registered = await registerEndpoint(business, url);
@@ -587,7 +587,7 @@ describe("an endpoint", () => {
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
-    expect(new Set(resolverHosts).size).toBe(2); // both resolvers were queried
+    expect(new Set(resolverHosts).size).toBe(2); // both resolvers were asked
     address = "93.184.216.34";
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);

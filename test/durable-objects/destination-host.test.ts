@@ -1,4 +1,5 @@
-// Attempts to a host that has not answered a business with 2xx yet: a third party's server cannot be flooded by entering its address.
+// Tests attempts to a host that has not responded to a business with 2xx yet. Nobody can flood a third party's server by entering its
+// address.
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";
@@ -52,7 +53,7 @@ const createSender = async (endpointCount: number, events: number): Promise<Send
   return { business, endpoints };
 };
 
-/** Runs the queues' alarms each second for `durationMs`. */
+/** Runs the queues' alarms every second for `durationMs` milliseconds. */
 const run = async (senders: readonly Sender[], durationMs: number, stepMs = step): Promise<void> => {
   for (const end = Date.now() + durationMs; Date.now() < end; vi.setSystemTime(Date.now() + stepMs))
     for (const { endpoints } of senders) for (const { id } of endpoints) await runAlarm(deliveryQueues.getByName(id)); // a crash breaks stubs

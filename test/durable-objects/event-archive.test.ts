@@ -1,5 +1,5 @@
-// When an event sequence reaches its size limit, it moves older events to segments. Readers, writers and endpoints must not notice. The
-// limit is small here, so that a few hundred events fill several segments.
+// Tests an event sequence that reaches its size limit and moves older events to segments. Readers, writers and endpoints must not notice
+// this. The limit is small here, so that a few hundred events fill several segments.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -33,7 +33,7 @@ afterEach(() => {
 
 type Namespace = { readonly getByName: (name: string) => EventSequenceMethods };
 
-/** Runs work on a sequence with a small limit, with segments that may fail. Each call is a new process. */
+/** Runs work on a sequence that has a small limit and whose segments may fail. Each call starts a new process. */
 const small = <T>(
   stub: EventSequenceStub,
   use: (log: EventSequence, state: DurableObjectState) => Promise<T>,
@@ -222,7 +222,7 @@ describe("an event sequence at its size limit", () => {
         const movedThrough = segmentsOf(state).at(-1)?.up_to as number;
         expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events that are still in the sequence itself can be read
         await commitEvents(business, 1);
-        await log.drain(); // a segment might already contain the event, so it is appended only when the segments respond again
+        await log.drain(); // a segment might already contain the event, so it is appended only once the segments respond again
         expect((await log.listEvents(movedThrough, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },

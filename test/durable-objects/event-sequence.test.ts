@@ -1,4 +1,4 @@
-// A business's event sequence: no event is lost or repeated, there are no gaps, and events are in commit order.
+// Tests a business's event sequence: no event is lost or repeated, there are no gaps, and events are in commit order.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
@@ -33,13 +33,13 @@ import { batch, openDatabase } from "../../storage/database.ts";
 
 const runMinute = async (): Promise<void> => runScheduledJobs(await createPlatform(env as unknown as Env), "* * * * *", Date.now());
 
-/** The events of a business that the change log still contains. */
+/** Lists the events of a business that the change log still contains. */
 const inLog = async (businessId: string): Promise<string[]> => {
   const found = await env.DB.prepare("SELECT id FROM changes WHERE sequence = ? ORDER BY ord").bind(businessId).all<{ id: string }>();
   return found.results.map(({ id }) => id);
 };
 
-/** When the reader tries a sequence again that it has set aside; null if it has not. */
+/** Returns when the reader will try a sequence again that it has set aside. Returns null if it has not set the sequence aside. */
 const setAsideUntil = (sequence: string): Promise<number | null> =>
   env.DB.prepare("SELECT next_at AS n FROM change_exceptions WHERE reader = 'events' AND subject = ?").bind(sequence).first<number>("n");
 
@@ -150,7 +150,7 @@ describe("an event sequence", () => {
     await runInDurableObject(stub, async (_, state) => {
       const commitLate = async (sql: string): Promise<void> => {
         if (!sql.startsWith("select") || notices === 2) return;
-        notices += 1; // this pass has finished reading and is about to end
+        notices += 1; // this run has finished reading and is about to end
         await commitEvents(business, 1);
         void log.drain();
       };
@@ -263,7 +263,7 @@ describe("an event sequence", () => {
     const reader = createEventReader(async (sequences) => {
       if (isDown || !sequences.includes(business)) return new Set(isDown ? sequences : []);
       await eventSequences.getByName(business).drain();
-      // Another run passes an event that this drain did not see.
+      // Another run moves the position past an event that this drain did not see.
       if (late.length === 0) {
         late.push(...(await commitEvents(business, 1)));
         await runReader(

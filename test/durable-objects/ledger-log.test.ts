@@ -1,4 +1,4 @@
-// The embedded ledger through its HTTP interface: adding, reading and proving entries.
+// Tests the embedded ledger through its HTTP interface: adding, reading and proving entries.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../core/bytes.ts";
@@ -124,7 +124,7 @@ describe("adding an entry", () => {
 
   test("returns 429 beyond the limit per second", async () => {
     const ask = createLedgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
-    // All calls use one object, because its budget is in memory.
+    // All calls use one object, because the object keeps its budget in memory.
     const answers = await runInDurableObject(createLedgerObject(), async (_, state) => {
       const ledger = new LedgerLog(state, { ...settings, LEDGER_ENTRIES_PER_SECOND: "3" });
       const second = Math.floor(Date.now() / 1_000) + 1;

@@ -1,5 +1,5 @@
-// How many bytes an entry takes in the objects of a shard's logs, so that those of a full shard stay far below the 10 GB that
-// one object can hold.
+// Tests how many bytes an entry takes in the Durable Objects of a shard's logs, so that the logs of a full shard stay far below the 10 GB
+// that one object can store.
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -12,7 +12,7 @@ import { createLedgerObject } from "../support/ledger.ts";
 
 const entries = 6_400;
 const perBatch = 64;
-const certificatesPerShard = 5_000_000; // 7 GB of 1.4 kB each, several times as many as fit into a shard today
+const certificatesPerShard = 5_000_000; // 7 GB at 1.4 kB each, several times as many as fit into a shard today
 const maxBytes = 2_000_000_000;
 
 /** Appends batches with `append` and returns the bytes that an entry takes. */

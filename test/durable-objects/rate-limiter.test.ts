@@ -1,4 +1,4 @@
-// The exact rate limit of an API key, tested on the object itself and through the API.
+// Tests the exact rate limit of an API key, on the object itself and through the API.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";

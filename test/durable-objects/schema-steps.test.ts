@@ -1,4 +1,4 @@
-// Schema migrations in Durable Objects: each step runs once, in order, when the object starts.
+// Tests schema migrations in Durable Objects: each step runs once, in order, when the object starts.
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The transparency log in an object's storage: what it stores, what it signs, and when it freezes.
+// Tests the transparency log in an object's storage: what it stores, what it signs, and when it freezes.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -300,7 +300,7 @@ describe("a log that was set back", () => {
         expect(await sign(storage, 20_000)).toBeNull();
         expect(findFreezeReason(storage.sql)).toMatch(/^at size 10 the root was/);
         restore(storage.sql, tiles);
-        expect(await sign(storage, 30_000)).toBeNull(); // permanently, until a person has inspected the log
+        expect(await sign(storage, 30_000)).toBeNull(); // the log stays frozen until a person has inspected it
       });
     }
   });

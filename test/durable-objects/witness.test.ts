@@ -1,4 +1,5 @@
-// The embedded ledger as the audit log's witness: it does not cosign a log that was set back or that shows two histories.
+// Tests the embedded ledger as the audit log's witness: it does not cosign a log that was reset to an earlier state or that shows two
+// histories.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";

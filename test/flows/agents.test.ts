@@ -45,7 +45,7 @@ interface Connected {
 }
 
 type Mode = "legacy" | "auto" | { pin: string };
-/** SDK 2's negotiation modes, by their name in test titles. */
+/** SDK 2's negotiation modes, with their names in test titles. */
 const modes: Readonly<Record<string, Mode>> = {
   "SDK 2": "legacy",
   "SDK 2 that asks for the latest revision first": "auto",

@@ -1,4 +1,4 @@
-// Paid plans from checkout to cancellation: the bundled Worker with the payment provider's library and a local mock of the provider.
+// Tests paid plans from checkout to cancellation, with the bundled Worker, the payment provider's library and a local mock of the provider.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { signInToOrigin } from "../support/local-session.ts";

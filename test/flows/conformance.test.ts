@@ -18,7 +18,7 @@ let tokenProxy: Server;
 let cookie = "";
 let results = "";
 
-/** Starts a proxy that adds the token, because the suite cannot send it. Everything else stays unchanged, including the Host header. */
+/** Starts a proxy that adds the token, because the suite cannot send it. The proxy changes nothing else, not even the Host header. */
 const startTokenProxy = (token: string): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer((incoming, answer) => {
@@ -73,7 +73,7 @@ const passedIn = (output: string): string[] =>
 const unexpectedIn = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
 
-/** Scenarios that a server with only tools can pass. The others call a fixture's tools, prompts and resources. */
+/** Scenarios that a server that has only tools can pass. All other scenarios call tools, prompts and resources of a test fixture. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": ["server-initialize", "ping", "tools-list", "tools-call-error", "dns-rebinding-protection"],
   "2026-07-28": ["tools-list", "tools-call-error", "dns-rebinding-protection", "http-header-validation"],
@@ -116,7 +116,7 @@ describe("the conformance suite for authorization servers", () => {
     const { status, output } = await suite(["authorization", ...where, "-o", join(results, "authorization")], (text) => {
       const address = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(text)?.[0];
       if (isOpened || address === undefined) return;
-      isOpened = true; // as the person's browser would
+      isOpened = true; // the person's browser would do the same
       void allowConnection(cookie, new URL(address)).then(fetch);
     });
     expect({ status, output: status === 0 ? "" : output.slice(-3_000) }).toEqual({ status: 0, output: "" });

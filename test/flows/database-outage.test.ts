@@ -1,5 +1,6 @@
-// Locks the database file during submissions and withdrawals, so that every write fails for a while. Meanwhile submissions get 201 from the
-// journal, withdrawals get 503, and nothing is written partially; afterwards no record, statement or event is missing. OUTAGE_MS is the duration (npm run stress sets 30,000).
+// Locks the database file during submissions and withdrawals, so that every write fails for a while. During the outage, submissions get 201
+// from the journal, withdrawals get 503, and nothing is written partially. Afterwards, no record, statement or event is missing. OUTAGE_MS
+// is the duration (npm run stress sets 30,000).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -137,7 +138,7 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
   const lockedAt = performance.now();
   const isSubmission = ({ path }: Answered): boolean => path === "/v1/consent";
   const wasSubmitted = (): boolean => answers.some((answer) => isSubmission(answer) && answer.from > lockedAt);
-  const visitors = Promise.all(Array.from({ length: clients }, issueAndWithdraw)); // the other clients may all wait for a withdrawal
+  const visitors = Promise.all(Array.from({ length: clients }, issueAndWithdraw)); // all other clients may be waiting for a withdrawal
   const progress = createProgressPrinter("W6, milliseconds of outage", outageMs);
   while (performance.now() - lockedAt < outageMs || !wasSubmitted()) {
     await pause(100);

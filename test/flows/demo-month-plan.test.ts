@@ -1,4 +1,4 @@
-// The plan of the demo month at any time of the day, on any day: `npm start` must find a certificate for every withdrawal.
+// Tests the plan of the demo month at any time on any day. `npm start` must find a certificate for every withdrawal.
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, hourMs } from "../../core/time.ts";

@@ -1,4 +1,4 @@
-// The month of demo data that `npm start` writes, as its users see it: in the API, in the portal and in evidence packs.
+// Tests the month of demo data that `npm start` writes, as users see it: in the API, in the portal and in evidence packs.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

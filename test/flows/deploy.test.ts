@@ -11,14 +11,14 @@ import { startCloudflareApi, type CloudflareApi } from "../support/cloudflare-ap
 
 const guide = readFileSync("docs/operate/deploy.md", "utf8");
 const domain = "acme-solar.test";
-/** "all": every step fails once. Otherwise only the named one does. */
+/** With "all", every step fails once. Otherwise only the named step fails once. */
 const failingSteps = process.env.DEPLOY_FAILURES ?? "queue";
 
 const clone = mkdtempSync(join(tmpdir(), "svc-clone-"));
 const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|\.deploy|coverage|(?!icons)[^/]*\.gen\.ts)$/;
 
 beforeAll(() => {
-  // Preserves file times, because they show whether the installed packages match this lockfile.
+  // Preserves file times, because they show whether the installed packages match this lock file.
   cpSync(".", clone, { recursive: true, preserveTimestamps: true, filter: (path) => !notCloned.test(path) });
   symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
 });
@@ -146,7 +146,7 @@ describe("npm run deploy", () => {
     const { status, output } = await deploy();
     expect(status, output).toBe(0);
     expect(readSecrets()).toEqual(secrets);
-    const { LEDGER_ORIGIN: _, ...hidden } = secrets; // a name is not secret
+    const { LEDGER_ORIGIN: _, ...hidden } = secrets; // the ledger's name is not secret
     expect(Object.entries(hidden).filter(([, value]) => output.includes(value))).toEqual([]);
     const created = api.changes
       .slice(changesBefore)

@@ -1,4 +1,4 @@
-// Child processes that must not outlive the process that started them.
+// Tests that child processes do not outlive the process that started them.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,7 +15,10 @@ const parentScript = `
   setInterval(() => {}, 60_000);
 `;
 
-/** A process that has ended but was not collected by the process that adopted it still takes signals, in state Z. */
+/**
+ * Returns whether the process is running. A process that has ended, but whose exit status nobody has read, still accepts signals; it is in
+ * state Z.
+ */
 const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,7 @@
-// Submissions to a real service whose database fails. The first test kills the service again and again while its database hangs, resets,
-// answers late and loses answers: every receipt must be in the database once. The second lets the database hang under a steady load: every
-// submission must get a certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run stress -- intake sets 60 kills and 80 seconds).
+// Tests submissions to a real service whose database fails. The first test kills the service repeatedly while the database hangs, resets
+// connections, responds late and loses responses. Every receipt must be in the database exactly once. In the second test, the database
+// hangs under a steady load. Every submission must get a certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run stress --
+// intake sets 60 kills and 80 seconds).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -99,8 +100,8 @@ const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string
 };
 
 /**
- * Compares everything that an issuance writes with the number of certificates. Reads in one transaction, because the journal may still place
- * submissions that got no answer.
+ * Compares everything that an issuance writes with the number of certificates. Reads in one transaction, because the journal may still move
+ * submissions to the database that got no response.
  */
 const expectComplete = (db: DatabaseSync): void => {
   db.exec("BEGIN");
@@ -117,7 +118,10 @@ const expectComplete = (db: DatabaseSync): void => {
 
 describe("a service that is killed while its database fails", () => {
   test("loses no receipt and issues nothing twice", { timeout: 120_000 + kills * 30_000 }, async () => {
-    /** The receipts of each submission, by its position. More than one fingerprint if it has a twin. */
+    /**
+     * The fingerprints on the receipts for each certificate ID. There is more than one if a repeat of the submission was stored as a second
+     * certificate with the same ID (a twin).
+     */
     const receipts = new Map<string, Set<string>>();
     const certIds = new Map<Submission, Set<string>>();
     const progress = createProgressPrinter("intake, kills", kills);
@@ -131,7 +135,7 @@ describe("a service that is killed while its database fails", () => {
           if (receipt !== null && typeof receipt === "object") {
             receipts.set(receipt.cert_id, (receipts.get(receipt.cert_id) ?? new Set()).add(receipt.fingerprint));
             certIds.set(submission, (certIds.get(submission) ?? new Set()).add(receipt.cert_id));
-            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the page sends it again
+            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the page sends the same submission again
           }
         }
       };
@@ -179,7 +183,7 @@ describe("a database that hangs under a steady load", () => {
     await setFault(service, "hang", hangMs + 600_000);
     const durations: number[] = [];
     const answers: (Receipt | number)[] = [];
-    /** Receipts by connection. A connection sends its next submission after the answer to the previous one. */
+    /** Receipts by connection. A connection sends its next submission after the response to the previous one. */
     const inOrder: string[][] = [];
     const startedAt = performance.now();
     const due = Math.round((hangMs / 1_000) * perSecond);

@@ -42,9 +42,9 @@ interface Acknowledged {
   readonly email: string;
 }
 
-const minSubmissions = 12; // on a slow machine, too
+const minSubmissions = 12; // even on a slow machine
 
-/** Visitors who submit forms one after another, and repeat a submission with the same ID until it is acknowledged. */
+/** Simulates visitors who submit forms one after another, and repeat a submission with the same ID until it is acknowledged. */
 const startTraffic = () => {
   const acknowledged: Acknowledged[] = [];
   let isOpen = true;
@@ -60,7 +60,7 @@ const startTraffic = () => {
         });
         return;
       }
-      // A restart can end a response in the middle, which leaves no answer.
+      // A restart can interrupt a response, which then contains no result.
       if (response !== null && answer !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
       await delay(50);
     }
@@ -154,7 +154,7 @@ describe("the rotation of every key under traffic", () => {
     await expect(runRotation("master", { ...rotationOptions(), store: failing })).rejects.toThrow("no network");
     const prepared = secrets.MASTER_KEYS;
     expect(statSync(statePath).mode & 0o777).toBe(0o600);
-    // The work through the stored values stops after three steps. The repeated command continues behind them.
+    // The work through the stored values stops after three steps. The repeated command continues where it stopped.
     let calls = 0;
     const interrupted: RotationOptions["rewrap"] = (cursor, isCheck) => {
       calls += 1;

@@ -1,6 +1,6 @@
-// Checks that acknowledged work survives a crash exactly once: every certificate (201) with its audit entry and ledger statement, and every
-// withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the database file is read directly.
-// KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
+// Checks that acknowledged work is recorded exactly once despite crashes: every certificate (201) with its audit entry and ledger
+// statement, and every withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the database file
+// is read directly. KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

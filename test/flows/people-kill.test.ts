@@ -1,4 +1,4 @@
-// Checks that every promised code arrives and every session stays valid when processes are killed along the way, and that the service's
+// Checks that every code that was promised arrives and every session stays valid although processes are killed, and that the service's
 // files do not reveal who the people are.
 import { spawn, type ChildProcess } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -44,7 +44,7 @@ const post = (url: string, path: string, body: object): Promise<Response> =>
 const addressOf = (at: number): string => `person-${at}@kill-test.example`;
 const databases = (): string[] => globSync(join(state, "v3", "d1", "**", "*.sqlite"));
 
-/** Releases emails that a killed sender had claimed, which otherwise takes a minute. */
+/** Releases emails that a killed sender had claimed. Otherwise they would be released only after a minute. */
 const endLeases = (): void => {
   for (const file of databases()) {
     const database = new DatabaseSync(file);

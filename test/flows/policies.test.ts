@@ -1,5 +1,5 @@
-// Policy capture over real sockets, from a site on this machine (allowed by DEV_FETCH_ALLOW) that compresses, redirects, sends slowly and
-// lies.
+// Tests policy capture over real sockets, from a site on this machine (allowed by DEV_FETCH_ALLOW). The site compresses pages, redirects to
+// other spellings of its address, and responds slowly or never.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
@@ -194,7 +194,7 @@ describe("a site on this machine", () => {
     drips.forEach(clearInterval);
     expect(dripped()?.closedAfterMs).toBeGreaterThan(9_000);
     expect(dripped()?.closedAfterMs).toBeLessThan(13_000);
-    expect((await read(certId)).policies_status).toBe("pending"); // it will be tried again
+    expect((await read(certId)).policies_status).toBe("pending"); // the capture will be tried again
     expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // only one request for all eleven certificates
   });
 });

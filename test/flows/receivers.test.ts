@@ -1,6 +1,6 @@
-// Deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what a recovered
-// receiver gets, and that no business waits for another. BESIDE_EVENTS sets the number of the other business's events (npm run stress sets
-// 5,000).
+// Tests deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what a receiver
+// gets once it has recovered, and that no business has to wait for another. BESIDE_EVENTS sets the number of the other business's events
+// (npm run stress sets 5,000).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -164,7 +164,7 @@ describe("a receiver", () => {
     expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(["success"]));
   });
 
-  // Does not depend on timing: the busy business is blocked at two points until the other one has been served.
+  // The test does not depend on timing, because the busy business is blocked at two points until the other one has been served.
   test("W19: is not delayed by thousands of events of another business, and neither is the feed", { timeout: 180_000 }, async () => {
     const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
     const arrived = new Map<string, string[]>([

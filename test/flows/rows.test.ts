@@ -11,7 +11,7 @@ import { testVars, worldSecret } from "../support/local-vars.ts";
 const tolerance = 1.05;
 const pageBytes = 4_096;
 
-/** The figures of the page's table: action, rows and bytes. */
+/** The figures in the page's table: the action, its rows and its bytes. */
 const figures = [
   ...readFileSync("docs/reference/benchmarks.md", "utf8").matchAll(/^\| ([a-z0-9, ]+) \| ([\d.]+) rows \| ([\d,]+) B \|/gm),
 ].map(([, action, rows, bytes]) => ({
@@ -36,6 +36,6 @@ test("every measured action has a figure", () => {
 test.each(figures)("$action writes at most $rows rows and $bytes bytes, give or take 5 %", ({ action, rows, bytes }) => {
   const cost = costs.find((each) => each.action === action);
   expect(cost?.rows, JSON.stringify(cost?.statements)).toBeLessThanOrEqual(rows * tolerance);
-  // A table grows by whole pages, so which action pays for a page is chance.
+  // A table grows by whole pages, so it is a matter of chance which action a new page is counted for.
   expect(cost?.bytes).toBeLessThanOrEqual(bytes * tolerance + (2 * pageBytes) / (cost?.count ?? 1));
 });

@@ -1,4 +1,4 @@
-// The verifier as the service serves it, with the hash that the trust document and the evidence pack contain.
+// Tests the verifier that the service serves, whose hash is in the trust document and in evidence packs.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

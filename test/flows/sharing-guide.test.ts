@@ -123,7 +123,7 @@ describe("the guide of sharing", () => {
 });
 
 describe("in your language", () => {
-  /** Creates a code like the one that the sheet returns. */
+  /** Creates a code like the one that the consent sheet returns. */
   const codeFor = async (verifier: string): Promise<string> => {
     const decision = {
       client_id: service.world.acme.clients.sandbox,
@@ -235,7 +235,7 @@ func main() {
       await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
       const verifier = randomBytes(32).toString("base64url");
       const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
-      if (command === "go") await printed("go", ["vet", "main.go"]); // compiled before the code's sixty seconds start
+      if (command === "go") await printed("go", ["vet", "main.go"]); // compiles the program before the 60 seconds of the code start
       const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
       stopper.closeAllConnections();
       stopper.close();

@@ -1,4 +1,4 @@
-// The bundle of the Worker that `npm start` keeps while its inputs have not changed.
+// Tests the bundle of the Worker, which `npm start` reuses while its inputs have not changed.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

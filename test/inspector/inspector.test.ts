@@ -1,5 +1,5 @@
-// The MCP Inspector's command line, a client from the makers of the Model Context Protocol, against the whole service. It is 110 MB, so
-// `npm run interop` installs it separately and runs this file; `npm test` does not.
+// Tests the whole service with the command line of the MCP Inspector, a client by the makers of the Model Context Protocol. Because the
+// Inspector has 110 MB, `npm run interop` installs it separately and runs this file, and `npm test` does not.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

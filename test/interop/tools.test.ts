@@ -57,7 +57,7 @@ const issue = async (count: number): Promise<string> => {
 
 const counted = async (sql: string): Promise<number> => Number((await service.database.prepare(sql).first<{ n: number }>())?.n);
 
-/** Runs the crons until every statement is anchored and every audit entry is logged. */
+/** Runs the cron jobs until every statement is anchored and every audit entry is logged. */
 const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
     const anchors = await counted(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE status <> 'anchored'`);
@@ -224,7 +224,7 @@ describe("svc-verify as it is handed out", () => {
     const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
     const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
     const { data } = (await response.json()) as { data: { cert_id: string } };
-    await service.runtime.scheduled("* * * * *"); // runs the minute jobs but not the quarter-hour jobs
+    await service.runtime.scheduled("* * * * *"); // runs the jobs of every minute, but not those of every quarter of an hour
     await anchored();
     await saved(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
     // The timestamp is created with the 15-minute checkpoint, so it is not required here.

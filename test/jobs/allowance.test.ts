@@ -1,5 +1,5 @@
-// The budget of background work. An invocation may make 1,000 queries. However much work is due, the minute jobs together make fewer, the
-// next minute continues, and no single job uses the whole budget.
+// Tests the budget of background work. An invocation may make 1,000 queries. Regardless of how much work is due, the jobs of one minute
+// together make fewer queries, the jobs of the next minute continue the work, and no single job uses the whole budget.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
@@ -73,7 +73,7 @@ const unsendableMails = (count: number) =>
     .bind(count, Date.now() + dayMs)
     .run();
 
-/** Creates share intents without a share. Each is looked up and deleted. */
+/** Creates recorded grants (share intents) whose share does not exist. Each of them is looked up and deleted. */
 const lostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

@@ -1,5 +1,6 @@
-// An hour without the ledger at full load: statements keep arriving, and the ledger is tried less and less often. When it is back,
-// everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which makes 180,000 statements).
+// Tests an hour without the ledger at full load. Statements keep arriving, and the ledger is tried less and less often. When it is
+// available again, everything is anchored exactly once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which makes
+// 180,000 statements).
 import { openShards } from "../../storage/shards.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
@@ -15,7 +16,7 @@ import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
 const { ledger } = basePlatform.config;
-/** With one shard, which has one audit log, and no attestors, four intervals produce four statements. */
+/** Uses one shard, which has one audit log, and no attestors, so that four intervals produce four statements. */
 const only = { shards: openShards({ DB: env.DB }), attestors: [] };
 
 const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
@@ -91,13 +92,13 @@ test("after an hour without the ledger each statement is anchored once, in order
   }
   expect(await counted(waitingSql)).toBe(total + 4); // plus the checkpoints of four intervals
   expect(await counted("SELECT COUNT(*) AS n FROM receipts")).toBe(0);
-  // After five failures, a single row probes the ledger, at intervals that grow to 15 minutes.
+  // After five failures, only one statement is sent to test the ledger, at intervals that grow to 15 minutes.
   const probes = [...new Set(requestTimes)];
   const late = probes.filter((at) => at >= start + 15 * minuteMs);
   expect(late.length).toBeLessThanOrEqual(4);
   for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);
 
-  // From here on the ledger is back, the clock runs normally, and the cron runs every minute.
+  // From here on, the ledger is available, the clock runs normally, and the cron runs every minute.
   const real = openNamedLedger(name);
   const drainBegan = performance.now();
   let minuteBegan = drainBegan;
@@ -119,7 +120,7 @@ test("after an hour without the ledger each statement is anchored once, in order
   const rows = await places();
   expect(rows).toHaveLength(total + 4);
   expect(new Set(rows.map(({ place }) => place)).size).toBe(total + 4);
-  // One statement was the probe. All others follow in commit order, and there are no other entries.
+  // The first statement was the one that tested the ledger. All others follow in commit order, and there are no other entries.
   const others = rows.filter(({ place }) => place > 0).map(({ place }) => place);
   expect(others.filter((place, at) => place !== at + 1)).toEqual([]);
   const note = await (await real(new Request(`https://${ledger.origin}/checkpoint`))).text();

@@ -1,4 +1,4 @@
-// Anchoring: a failing ledger never affects issuing, and when it recovers, everything is anchored exactly once.
+// Tests that a failing ledger never affects issuing, and that everything is anchored exactly once when the ledger recovers.
 import { openShards } from "../../storage/shards.ts";
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Issues certificates whose statements stay pending: queue messages are dropped, so that only the test submits them. */
+/** Issues certificates whose statements stay pending: queue messages are dropped, so that only the test submits the statements. */
 const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
@@ -325,7 +325,7 @@ describe("a failing or dishonest ledger", () => {
     const healed = createPlatformWith(realLedger, () => now);
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
-    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // parked for six hours rather than retried after minutes
+    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // not retried for six hours
     now += 6 * 60 * minuteMs;
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
@@ -381,7 +381,7 @@ describe("a failing or dishonest ledger", () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
     logName = crypto.randomUUID(); // the same name and key with different storage, which gives a different history
-    const ids = await issueWaiting(2); // also two entries, so the size is the same but the root differs
+    const ids = await issueWaiting(2); // the size is the same because there are two entries again, but the root differs
     await submitAnchors(createPlatformWith(realLedger));
     for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
     expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);

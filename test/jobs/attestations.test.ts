@@ -1,5 +1,5 @@
-// Attestations of checkpoints: the ledger's own witness attests a checkpoint of the audit log before it is used; other witnesses and
-// timestamp authorities attest whenever they respond. An attestor never delays anchoring.
+// Tests attestations of checkpoints. The ledger's own witness attests a checkpoint of the audit log before the checkpoint is used. Other
+// witnesses and timestamp authorities attest it whenever they respond. An attestor never delays anchoring.
 import { openShards } from "../../storage/shards.ts";
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
@@ -154,7 +154,7 @@ describe("a checkpoint of the audit log", () => {
       const log = `svc.test/audit/${shard}`;
       await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
       await base.auditLogStub(shard).append([buildAuditRow("first", toChainTag(1))]);
-      // The ledger has already cosigned a different history of this log, as after the log was set back.
+      // The ledger has already cosigned a different history of this log, as if the log had been reset to an earlier state.
       const signers = await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED as string }, log);
       const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), signers);
       const response = await base.fetchLedger(

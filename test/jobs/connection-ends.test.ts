@@ -1,4 +1,4 @@
-// An agent connection's owner gets one email a week before it expires.
+// Tests that the owner of an agent connection gets one email a week before the connection expires.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs that minute's job twice at the same time, as when the cron fires twice. */
+/** Runs that minute's job twice at the same time, as if the cron had fired twice. */
 const minuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
   const platform = await getPlatform(env as unknown as Env);

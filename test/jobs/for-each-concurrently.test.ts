@@ -1,4 +1,4 @@
-// Processing with limited concurrency: all items of a list, and items that are claimed one by one.
+// Tests processing with limited concurrency, both of all items of a list and of items that are claimed one by one.
 import { expect, test } from "vitest";
 import { forEachConcurrently } from "../../workers/background/for-each-concurrently.ts";
 

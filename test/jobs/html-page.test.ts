@@ -1,4 +1,4 @@
-// Extracting text and links from HTML pages: exactly what the markup contains.
+// Tests that the text and links that are extracted from HTML pages are exactly those in the markup.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts";

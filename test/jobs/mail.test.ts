@@ -1,4 +1,4 @@
-// Sending email from the outbox: a stored email is sent, whatever fails along the way, until it expires.
+// Tests sending email from the outbox. A stored email is sent, regardless of what fails on the way, until it expires.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -85,7 +85,7 @@ describe("an email in the outbox", () => {
     expect(after.length).toBe(1);
     await after[0]?.();
     expect(sent.length).toBe(3);
-    scheduleMail(); // this timer is dropped and never runs
+    scheduleMail(); // the timer is dropped and never fires
     scheduleMail();
     expect(after.length).toBe(2);
     now += 1_200;

@@ -1,5 +1,5 @@
-// Replacing the ledger, as happens every half-year: entries in the old ledger stay proven and readable, and statements that were still
-// waiting for it go to the new one.
+// Tests replacing the ledger, which happens every half-year. Entries in the old ledger can still be proven and read, and statements that
+// were still waiting for the old ledger go to the new one.
 import { firstShard } from "../../core/ids.ts";
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await submitAnchors(basePlatform);
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   waiting = (await issueCertificate()).cert_id;
-  await scheduler.wait(2_200); // that request's coalesced queue message
+  await scheduler.wait(2_200); // waits for that request's coalesced queue message
   silent.mockRestore();
 
   const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await createSecret(nextOrigin, 23), LEDGER_VKEYS: logVkey };

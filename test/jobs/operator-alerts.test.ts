@@ -1,4 +1,4 @@
-// The job that measures the deployment and emails the operator.
+// Tests the job that measures the deployment and emails the operator.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { MailOutcome, OutgoingMail } from "../../core/mail/message.ts";
@@ -11,7 +11,7 @@ import { createPlatform } from "../../workers/platform/create-platform.ts";
 
 const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" } as unknown as Env);
 
-// Other tests use the same database and can leave old work there, so the thresholds are above what is there already.
+// Other tests use the same database and can leave old work in it, so the thresholds are above what already exists.
 const { overdue_work: existingMinutes } = await measureService(platform);
 const overdueMinutes = existingMinutes + 5_000;
 const never = 1_000_000_000;

@@ -1,4 +1,5 @@
-// Notices to the owners of a business: the first of a kind at once, then digests, so that a stranger cannot fill the owners' inboxes.
+// Tests notices to the owners of a business. The first notice of a kind is sent at once and later ones in digests, so that a stranger
+// cannot fill the owners' inboxes.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { OwnerNotice } from "../../core/mail/owner-notices.ts";
@@ -36,7 +37,9 @@ const passTime = async (ms: number): Promise<void> => {
   vi.setSystemTime(Date.now() + ms);
   await relayMail(await loadPlatform());
 };
-/** Counts emails to anyone that are written or sent. Reading the mailbox would send what is waiting. */
+/**
+ * Counts emails to anyone that are written or sent. Does not read the mailbox, because reading it would send the emails that are waiting.
+ */
 const countEmails = (): Promise<number | null> =>
   env.DB.prepare("SELECT (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM captured_mail) AS n").first<number>("n");
 /** Returns the subjects of the owner's emails about withdrawals and shares, oldest first. */

@@ -1,4 +1,4 @@
-// The page fetcher: which hosts it calls, how much of a response it reads, and when it stops.
+// Tests the page fetcher: which hosts it calls, how much of a response it reads, and when it stops.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { createPageFetcher } from "../../workers/adapters/page-fetcher.ts";

@@ -1,5 +1,5 @@
-// Policy snapshots from the form to the verify page: when and how often policies are captured, for which certificates, and which faults do
-// not stop the capture.
+// Tests policy snapshots from the form to the certificate page: when and how often policies are captured, for which certificates, and which
+// faults do not stop the capture.
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -144,7 +144,7 @@ describe("issuing a certificate", () => {
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // a failure on our side is not counted
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // a failure of the service itself is not counted
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
@@ -570,7 +570,7 @@ describe("submissions by strangers", () => {
     await env.DB.prepare("INSERT INTO policy_pages (business_id, origin, page, next_at, created_at) VALUES (?, ?, ?, 1, 1)")
       .bind(world.other.id, originOf(host), `https://${host}/quote`)
       .run();
-    // The other business came last but gets one of the first two turns.
+    // The other business's request was the last one, but it gets one of the first two turns.
     const db = openDatabase(env.DB);
     const now = (await createPlatformAt()).clock();
     await env.DB.prepare("UPDATE policy_pages SET next_at = 0 WHERE business_id = ?").bind(acme).run();

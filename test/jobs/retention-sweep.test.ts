@@ -1,4 +1,4 @@
-// Personal data is erased when its retention period ends, however much is due, and progress is logged.
+// Tests that personal data is erased when its retention period ends, regardless of how much is due, and that the progress is logged.
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";

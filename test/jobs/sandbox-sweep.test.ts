@@ -1,4 +1,5 @@
-// Test certificates and test shares are deleted after 30 days, with the texts that no other record has. Live records are never deleted.
+// Tests that test certificates and test shares are deleted after 30 days, together with the texts that no other record uses. Live records
+// are never deleted.
 import { env } from "cloudflare:workers";
 import { getColumns, getTableName } from "drizzle-orm";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -38,7 +39,7 @@ const count = async (table: string, column: string, value: string | number): Pro
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE ${column} = ?`).bind(value).first<{ n: number }>())?.n ?? -1;
 const verifyStatus = async (certId: string): Promise<number> => (await getWithKey(`/v1/certs/${certId}/verify`)).status;
 
-/** These keep the history of deleted records: IDs and hashes. */
+/** These tables keep the history of deleted records, as IDs and hashes. */
 const logs: ReadonlySet<string> = new Set(["audit_entries", "changes"]);
 
 /** The other tables that still have rows of a record. */

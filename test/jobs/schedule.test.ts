@@ -1,4 +1,4 @@
-// The cron runs: each job runs whether or not others fail, and the log contains the name of a job that failed.
+// Tests the cron runs: each job runs whether or not other jobs fail, and the log contains the name of a job that failed.
 import { toAuditLog } from "../support/audit.ts";
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
@@ -89,9 +89,9 @@ describe("the change log", () => {
     const countChanges = () => DB.prepare("SELECT COUNT(*) AS n FROM changes").first<number>("n");
     await appendAuditedChanges(DB, ["first", "second", "third"], busy, "d".repeat(32));
     await deletePassed(platform);
-    expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has passed them
+    expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has processed them
     await base.auditLogStub(busy).drainNow();
-    await requestAuditDrains(platform); // the other audit log passes them without being started
+    await requestAuditDrains(platform); // the position of the other audit log moves past them without starting it
     await submitAnchors(platform);
     await deletePassed(platform);
     expect(await countChanges()).toBe(1);

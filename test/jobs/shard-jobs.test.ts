@@ -1,4 +1,4 @@
-// Tests of running the cron jobs of each shard in an invocation of its own.
+// Tests running the cron jobs of each shard in an invocation of its own.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";

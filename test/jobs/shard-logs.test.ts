@@ -1,4 +1,4 @@
-// Each shard has an audit log and a ledger of its own. What they prove is verified offline with the published keys only.
+// Tests that each shard has an audit log and a ledger of its own. What they prove is verified offline, with only the published keys.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A shard that is filling up is reported long before it is full.
+// Tests that a shard that is filling up is reported long before it is full.
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
 import { openShards } from "../../storage/shards.ts";
@@ -36,7 +36,7 @@ const measure = async (db: D1Database): Promise<{ readonly faults: readonly stri
   return { faults, metrics };
 };
 
-afterEach(() => env.DB.exec("DELETE FROM shard_registry")); // a size decides where other tests create accounts
+afterEach(() => env.DB.exec("DELETE FROM shard_registry")); // the sizes determine where other tests create accounts
 
 test("every 15 minutes the size of each shard is logged as a metric", async () => {
   const { faults, metrics } = await measure(env.DB);

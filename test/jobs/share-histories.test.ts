@@ -1,4 +1,4 @@
-// Random sharing histories compared with a model: three people, three businesses in two shards, a clock that jumps, and isolates that die
+// Compares random sharing histories with a model: three people, three businesses in two shards, a clock that jumps, and isolates that die
 // at any database round trip. A client that gets no response retries. After each step the rows match the model. At the end, when no work is
 // left, every business has received exactly the events that happened, in order. N1 to N14 are the invariants.
 //   HISTORIES=200 HISTORY_SEED=5 npm run stress -- shares
@@ -67,7 +67,7 @@ interface ModelShare {
   supersededBy: string | null;
   warnedUntil: number;
   readonly events: string[];
-  /** Each entry is in both chains, unless the person's account has been deleted. */
+  /** The audit entries, each of which is in both chains unless the person's account has been deleted. */
   readonly entries: { readonly type: DomainEventType; readonly chains: number }[];
 }
 
@@ -312,7 +312,7 @@ test.each(seeds)(
       },
       sweep: async () => {
         await job(sweepDueShares);
-        await Promise.all([sweepDueShares(isolate.services), sweepDueShares(isolate.services)]); // as when the cron fires twice
+        await Promise.all([sweepDueShares(isolate.services), sweepDueShares(isolate.services)]); // as if the cron had fired twice
         const now = Date.now();
         for (const share of shares) {
           if (share.state !== "active") continue;
@@ -447,7 +447,7 @@ test.each(seeds)(
       await check();
     }
 
-    // Runs the crons until no work is left. A crashed isolate blocks its work for at most a minute.
+    // Runs the crons until no work is left. The work of a crashed isolate is blocked for at most a minute.
     const waits = async (): Promise<number | null> => {
       const ids = JSON.stringify(people.map(({ id }) => id));
       const of = "consumer_id IN (SELECT value FROM json_each(?1))";

@@ -1,4 +1,5 @@
-// A person and a business in different shards: no batch spans both shards, and a crash between the two writes is repaired.
+// Tests a person and a business in different shards. No batch spans both shards, and the state after a crash between the two writes is
+// repaired.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";

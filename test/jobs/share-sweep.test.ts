@@ -1,4 +1,5 @@
-// How shares expire: two warnings, the end, and the emails about them. Each happens once, however the clock and the crons behave.
+// Tests how shares expire: two warnings, the end, and the emails about them. Each happens exactly once, regardless of how the clock and the
+// cron jobs behave.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";

@@ -1,4 +1,4 @@
-// The limit of share updates that one person can cause: updates beyond it wait and are combined, and none is lost.
+// Tests the limit of share updates that one person can cause. Updates beyond it wait and are combined, and no change is lost.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { settleShares } from "../../workers/background/share-settling.ts";

@@ -1,6 +1,6 @@
-// Stress test: many agents call every tool concurrently while some of their tokens are revoked. Once a revocation is confirmed, its token
-// no longer gives access. Every successful call is in the person's history exactly once, no one sees another person's data, and afterwards
-// the share rows are unchanged except for revocations.
+// Stress test: many agents call every tool concurrently while some of their tokens are revoked. Once the revocation of a token is
+// confirmed, the token no longer gives access. Every successful call is in the person's history exactly once, no one sees another person's
+// data, and afterwards the share rows are unchanged except for revocations.
 //   STORM_AGENTS=60 npm run stress -- agents
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -34,7 +34,7 @@ const arrived = async (): Promise<Someone> => {
   return { signed, tokens, shares, ended: new Set(), answered: new Map(), seen: new Set(), late: 0 };
 };
 
-/** Returns the call for a turn, cycling through all tools. */
+/** Returns the call for a turn. The turns cycle through all tools. */
 const turns: readonly ((someone: Someone, others: Someone, turn: number) => readonly [name: string, args: object])[] = [
   () => ["svc_list_shares", {}],
   ({ shares }) => ["svc_get_share", { share_id: shares[0] }],

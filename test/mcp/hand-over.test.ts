@@ -1,4 +1,5 @@
-// The hand_over argument of svc_get_share: an agent can open the person's own page for a share, where the person makes all decisions.
+// Tests the hand_over argument of svc_get_share. With it, an agent can open the person's own page for a share, where the person makes all
+// decisions.
 import { beforeAll, describe, expect, test } from "vitest";
 import { callTool, callModernMethod, createToken, createTokenWith, parseResult } from "../support/agents.ts";
 import { waitUntilSettled } from "../support/background-work.ts";

@@ -1,5 +1,6 @@
-// Malicious and malformed requests: each has exactly one expected response, and none changes anything except the audit history and the day
-// a token was last used. Each group also contains a valid request, to show that the requests in it do not fail for some other reason.
+// Tests malicious and malformed requests. Each has exactly one expected response, and none changes anything except the audit history and
+// the day on which a token was last used. Each group also contains a valid request, to show that the requests in it do not fail for some
+// other reason.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bearerHeader, createToken, postToAgentServer, parseResult, type CreatedToken } from "../support/agents.ts";
@@ -31,7 +32,7 @@ let consumer: CreatedToken;
 let business: CreatedToken;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
-/** A client, the code that its person approved, and an authorization page that is still open. */
+/** A client, the code that its user approved, and an authorization page that is still open. */
 let client = "";
 let code = "";
 let sealed = "";
@@ -42,7 +43,7 @@ let entriesBefore = 0;
 /** The service with a limit that these rows do not reach. There are more rows than one token may send per minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** The database contents without what a call may change: its audit entry and the day its token was last used. */
+/** The database contents without what a call may change: its audit entry and the day on which its token was last used. */
 const lasting = async (): Promise<Record<string, string>> => {
   const { audit_entries: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));

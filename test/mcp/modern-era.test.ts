@@ -1,5 +1,5 @@
-// Protocol revision 2026-07-28 next to 2025-03-26 on the same URL. Only the body determines the revision, so nothing changes for clients of
-// the earlier one.
+// Tests protocol revision 2026-07-28 next to 2025-03-26 on the same URL. Only the body determines the revision, so nothing changes for
+// clients of the earlier revision.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";

@@ -1,4 +1,4 @@
-// Connecting an agent by OAuth: discovery, the authorization page, and exchanging a code for a token.
+// Tests connecting an agent by OAuth: discovery, the authorization page, and the exchange of a code for a token.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -824,7 +824,7 @@ describe("a program with a document", () => {
     await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await kept()).toBe(1);
     vi.setSystemTime(clock + week);
-    expect((await (await serving(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its life
+    expect((await (await serving(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its lifetime
     await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await kept()).toBe(0);
   });
@@ -836,7 +836,7 @@ describe("a program with a document", () => {
     const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
     expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
     expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
-    // An earlier approval stays valid as it was: its code works only with the redirect URI it was issued for.
+    // An earlier approval stays valid and unchanged. Its code works only with the redirect URI for which it was issued.
     expect(outcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
     expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
   });

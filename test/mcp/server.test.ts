@@ -1,4 +1,4 @@
-// The agent server over HTTP: JSON-RPC over POST (SPEC Agent server).
+// Tests the agent server over HTTP: JSON-RPC over POST (SPEC Agent server).
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";

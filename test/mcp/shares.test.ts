@@ -1,4 +1,4 @@
-// Shares through an agent: people and businesses read them, people revoke and update them, and no agent can grant one.
+// Tests shares through an agent: people and businesses read them, people revoke and update them, and no agent can grant a share.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test, vi } from "vitest";

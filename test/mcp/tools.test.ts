@@ -1,4 +1,4 @@
-// The tools as an agent sees them: their descriptions, and results that equal those of the API.
+// Tests the tools as an agent sees them: their descriptions, and that their results equal those of the API.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { toVisibleJson } from "../../core/agents/visible-json.ts";
 import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
@@ -88,7 +88,7 @@ describe("svc_get_audit", () => {
 
   test("returns the same to a business as its portal", async () => {
     await dataOf(business.token, "svc_get_audit");
-    // The call itself is recorded, so the portal's page is read up to the entry of this call.
+    // The call itself is recorded, so the portal's page is read up to the entry for this call.
     const told = await dataOf(business.token, "svc_get_audit", { limit: 1 });
     const [newest] = told.entries as { seq: number }[];
     const shown = await portal(`?limit=1&before_seq=${(newest?.seq as number) + 1}`);

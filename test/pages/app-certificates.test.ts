@@ -1,4 +1,5 @@
-// The app's pages about consents given on forms: listed for the signed-in address, shown in detail, and withdrawn.
+// Tests the app's pages about consents that were given on forms. They are listed for the signed-in address, shown in detail, and can be
+// withdrawn.
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../../workers/platform/platform.ts";

@@ -1,4 +1,4 @@
-// The app over HTTP: signing in, the lists, stopping and renewing shares, and changing details.
+// Tests the app over HTTP: signing in, the lists, stopping and renewing shares, and changing details.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The consent sheet in a browser without scripts: plain forms whose responses redirect to the same URL.
+// Tests the consent sheet in a browser without scripts. Its steps are plain forms whose responses redirect to the same URL.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildJsonRequest, findEmailCode, clearCodes, signIn } from "../support/people.ts";
@@ -71,7 +71,7 @@ const reviewHeading = "Share these details?";
 const formActions = ({ text }: TestResponse): readonly string[] =>
   [...text.matchAll(/<form[^>]*action="([^"?]+)/g)].map(([, path]) => path as string);
 
-/** Goes to the review as a new person, whose only saved value is the address of the account. */
+/** Continues to the review as a new person whose only saved value is the account's address. */
 const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -151,7 +151,7 @@ describe("the consent sheet", () => {
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
     expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
     expect(done.text).not.toContain("svc_code=");
-    // Only the page script can deliver the answer, so without it the page says so and hides every form.
+    // Only the page script can deliver the result, so without scripts the page says so and hides every form.
     expect(decision.text).toContain("Turn on JavaScript to share");
     expect(decision.text).toMatch(/<div class="steps" data-decides="" hidden="">\s*<form/);
   });
@@ -555,7 +555,7 @@ describe("a request without evidence that the business made it", () => {
     expect([elsewhere.status, forged.status, other.status]).toEqual([403, 403, 403]);
     const confirmed = await visitor.post(`/authorize/opened${search}`, { token, opener_origin: origin });
     expect(confirmed.text).toContain('id="sheet-email"');
-    expect(confirmed.text).toContain('data-back=""'); // the answer goes to that page only, never by redirect
+    expect(confirmed.text).toContain('data-back=""'); // the result goes only to that page, never through a redirect
     const email = `sheet-${crypto.randomUUID()}@example.com`;
     await visitor.post(`/authorize/email${search}`, { email });
     const decision = await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(email) });

@@ -1,4 +1,4 @@
-// The API reference matches the OpenAPI document and loads only files from this origin.
+// Tests that the API reference matches the OpenAPI document and loads files only from this origin.
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   buildExample,

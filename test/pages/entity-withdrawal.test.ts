@@ -1,4 +1,4 @@
-// Withdrawing consent for individual recipients with plain forms, in a browser without scripts, and what the pages show afterwards.
+// Tests withdrawing consent for individual recipients with plain forms, in a browser without scripts, and what the pages show afterwards.
 import { expect, test } from "vitest";
 import { call, type TestResponse } from "../support/world.ts";
 import { listCodes, issueToNewPerson, type IssuedCertificate } from "../support/withdrawal.ts";

@@ -1,4 +1,4 @@
-// Entry points: the home page, a certificate number typed from paper, the ways to withdraw, and unknown URLs.
+// Tests the pages where people start: the home page, a certificate number typed from paper, the ways to withdraw, and unknown URLs.
 import { beforeAll, describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { requestEmailCode, findEmailCode, clearCodes, listMailTo } from "../support/people.ts";

@@ -1,5 +1,5 @@
-// Text from third parties on a page: whatever it contains, the page has the same elements and attributes as with harmless text, and reading
-// the text back returns it unchanged. Warnings next to the text say what readers cannot see.
+// Tests text from third parties on a page. Whatever the text contains, the page has the same elements and attributes as with harmless text,
+// and the text can be read back unchanged. Warnings next to the text say what readers cannot see.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
@@ -240,7 +240,7 @@ describe("warnings about text", () => {
       new Set(["Contains invisible characters: U+200B.", "Mixes look-alike letters from different alphabets: Cyrillic, Latin."]),
     );
     expect(remarks.every((remark) => named(remark, "svg").length === 1)).toBe(true);
-    // business, text, three recipients, purpose, two masked values, policy: two warnings each
+    // There are nine texts (business, text, three recipients, purpose, two masked values, policy) with two warnings each.
     expect(remarks).toHaveLength(18);
   });
 });

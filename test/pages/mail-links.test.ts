@@ -1,4 +1,4 @@
-// The pages that emails link to: a signed-in owner or person reaches each one.
+// Tests the pages that emails link to. A signed-in owner or person can open each of them.
 import { expect, test } from "vitest";
 import { renderMail } from "../../core/mail/render.ts";
 import type { TemplatedMail } from "../../core/mail/templates.ts";

@@ -1,4 +1,4 @@
-// Upper limits for what a page costs: database calls and bytes.
+// Tests upper limits for what a page costs, in database calls and bytes.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -10,9 +10,12 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { call, issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
-/** The session, one shard's data, and a second query if it depends on the first. Or the session and one query in each of two shards. */
+/**
+ * One call for the session, one for a shard's data, and one more if it depends on the first. Or one call for the session and one in each of
+ * two shards.
+ */
 const maxCalls = 3;
-/** Once the entries are known, the history queries both shards again, for the entries' payloads and for pending entries. */
+/** Once the history page knows the entries, it queries both shards again, for the entries' payloads and for pending entries. */
 const maxCallsOfHistory = 5;
 const maxPortalBytes = 9_000;
 const maxBytes = 12_000;
@@ -66,7 +69,7 @@ const gzipped = async (text: string): Promise<number> => {
   return (await new Response(packed).arrayBuffer()).byteLength;
 };
 
-/** Opens the page twice. The first time fills caches and records the session's use on that day. */
+/** Opens the page twice. The first request fills caches and records that the session was used on that day. */
 const opened = async (address: string, headers: Record<string, string>) => {
   await service(address, { headers });
   await waitUntilSettled();

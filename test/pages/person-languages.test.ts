@@ -1,4 +1,4 @@
-// Every page for people in each language: no text, title or label stays in English.
+// Tests every page for people in each language. No text, title or label stays in English.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
@@ -25,7 +25,7 @@ import { issueToNewPerson } from "../support/withdrawal.ts";
 import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { elementsIn, type Element, type ReadPage } from "./page.ts";
 
-/** Pages by their name. */
+/** Pages by name. */
 type Pages = ReadonlyMap<string, ReadPage>;
 
 const saidIn = ["aria-label", "alt", "title", "placeholder", "data-copied"] as const;

@@ -1,4 +1,5 @@
-// A member's own account: passkeys and devices, the sign-in that changing passkeys needs, and signing in to the portal with a passkey.
+// Tests a member's own account: passkeys and devices, the sign-in that is required to change passkeys, and signing in to the portal with a
+// passkey.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-// The audit log in the portal: who made each entry in words, and the filters by actor, type and record.
+// Tests the audit log in the portal: how it names who made each entry, and the filters by actor, type and record.
 import { beforeAll, describe, expect, test } from "vitest";
 import { clearCodes, signIn } from "../support/people.ts";
 import { callPortal, signUpBusiness } from "../support/portal.ts";

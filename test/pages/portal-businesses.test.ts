@@ -1,5 +1,5 @@
-// An address that belongs to several businesses: selecting one after the code, switching in the header, invitations, and who can access
-// what.
+// Tests an address that belongs to several businesses: selecting a business after entering the code, switching in the header, invitations,
+// and who can access what.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -1,5 +1,5 @@
-// Paying from the portal: in each account status, who is redirected to the provider and who gets an explanation, and that an unreachable
-// checkout changes nothing.
+// Tests payment from the portal: who is redirected to the provider and who gets an explanation in each account status, and that an
+// unreachable checkout changes nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
@@ -41,7 +41,7 @@ afterEach(() => {
 
 const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, free.id).run();
 
-/** Moves to more than fourteen days after a payment failed. */
+/** Sets the clock to more than 14 days after a payment failed. */
 const unpaid = async (): Promise<ReturnType<typeof createCustomer>> => {
   const customer = createCustomer(free.id, "business");
   for (const event of [customer.checkout(0), customer.failed(1)]) expect((await sendProviderEvent(event)).status).toBe(200);

@@ -1,5 +1,5 @@
-// A CSV export with many batches: it contains every row once and in order, is read only as fast as the client takes it, and is never
-// complete if a batch failed.
+// Tests a CSV export with many batches. It contains every row once and in order, is read only as fast as the client receives it, and is
+// never complete if a batch failed.
 import { describe, expect, test } from "vitest";
 import { streamCsv } from "../../workers/pages/portal/csv.ts";
 

@@ -1,5 +1,5 @@
-// After a failed DNS verification, members see the texts that were found instead, as plain text, limited in number and length. The API
-// returns constant text.
+// Tests that members see, after a failed DNS verification, the texts that were found instead: as plain text, and limited in number and
+// length. The API returns a constant message.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";

@@ -1,4 +1,4 @@
-// The snippet builder as a form: invalid input is kept and marked, nothing is fetched for unauthorized callers, and only the response
+// Tests the snippet builder as a form. Invalid input is kept and marked, nothing is fetched for unauthorized callers, and only the response
 // contains the result.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -32,7 +32,7 @@ let clerk: Member;
 let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 let web: StubWeb;
 beforeAll(async () => {
-  // A separate business, because page fetches are limited per business and hour.
+  // The tests use a business of their own, because page fetches are limited per business per hour.
   owner = await signUpBusiness("owner@integration-pages.example");
   await verifyDomain(owner, domain, createStubWeb());
   vi.restoreAllMocks();

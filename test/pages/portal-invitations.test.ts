@@ -1,4 +1,5 @@
-// The page of a person who belongs to no business and is invited: signing in joins nothing, and a press accepts or declines.
+// Tests the page of a person who belongs to no business and has been invited to one. Signing in does not join the business; the person
+// clicks a button to accept or decline.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -1,5 +1,5 @@
-// The overview of a live business: activity per day and month in one environment, counted when it happens. An export contains the same
-// figures, and the audit chain records it.
+// Tests the overview of a live business. It shows the activity per day and month in one environment, counted when it happens. An export
+// contains the same figures and is recorded in the audit chain.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newCertificates } from "../support/counted-certificates.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 interface Figures {
-  /** Certificates issued and withdrawn today; acknowledgments made on time and late this month. */
+  /** Certificates that were issued and withdrawn today, and acknowledgments that were made on time and late this month. */
   readonly today: readonly [number, number];
   readonly month: readonly [number, number];
 }

@@ -1,4 +1,5 @@
-// What the snippet builder reports about a page's Content-Security-Policy: whether it lets the script run and, if not, what must change.
+// Tests what the snippet builder reports about a page's Content-Security-Policy: whether it allows the script to run and, if not, what must
+// change.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { signUpBusiness, verifyDomain } from "../support/portal.ts";
 import { getPageText, submitForm, type Member } from "../support/portal-pages.ts";
@@ -11,7 +12,7 @@ const form = '<form id="quote"><input name="email" type="email"><p id="text">I a
 let member: Member;
 let web: StubWeb;
 beforeAll(async () => {
-  // A separate business, because page fetches are limited per business and hour.
+  // The tests use a business of their own, because page fetches are limited per business per hour.
   const owner = await signUpBusiness("owner@page-policy.example");
   await verifyDomain(owner, domain, createStubWeb());
   member = owner;

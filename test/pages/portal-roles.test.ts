@@ -1,5 +1,5 @@
-// Permissions in the portal: every page and form has an entry here with the expected result for each kind of visitor in both environments.
-// A refused request changes no row, and the owner of another business changes no row of this one.
+// Tests permissions in the portal. Every page and form has an entry here with the expected result for each kind of visitor in both
+// environments. A refused request changes no row, and the owner of another business changes no row of this business.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -32,9 +32,9 @@ interface Line extends Readonly<Record<Role, string>> {
 const signIn = { nobody: "303 /portal/sign-in", consumer: "303 /portal/sign-in" };
 const ownersOnly = "403 owners";
 type More = Pick<Line, "test" | "id" | "sent">;
-/** Every member of the business has access. The owner of another business sees their own records. */
+/** A page to which every member of the business has access. The owner of another business sees that business's own records. */
 const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
-/** Like `open`, but for a page about one record: other businesses have no record with that ID. */
+/** Like `open`, but for a page about one record. Other businesses have no record with that ID. */
 const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });
 const owned = (answer: string, more: More = {}): Line => ({ ...open(answer, more), member: ownersOnly });
 const ownedRecord = (answer: string, id: string, more: More = {}): Line => ({ ...owned(answer, more), stranger: "404", id });
@@ -53,7 +53,7 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /sign-in/passkey": publicPage("303 /portal/sign-in"),
   "POST /sign-in/passkey": publicPage("200"),
   "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?answer=passkey"),
-  // For people who are only invited, who have a session of their own kind.
+  // This page is for people who are only invited. They have a session of their own kind.
   "GET /invitations": { ...signIn, stranger: "303 /portal/businesses", member: "303 /portal/businesses", owner: "303 /portal/businesses" },
   "POST /invitations/accept": publicPage("303 /portal/sign-in"),
   "POST /invitations/decline": publicPage("303 /portal/sign-in"),
@@ -215,7 +215,7 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   const answer = await send(role, request);
   await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
-  // A redirect to the sign-in page means a refusal, except after signing out or leaving, which also redirect there.
+  // For visitors who are not members, a redirect to the sign-in page is a refusal, except after signing out, which also redirects there.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;
@@ -224,7 +224,7 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
 };
 
-/** Moves forms to the end if they remove records that other forms need, and signing out and leaving to the very end. */
+/** Returns the position of a form. Forms that remove records that other forms need run late, and signing out and leaving run last. */
 const lastOf = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
 const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));

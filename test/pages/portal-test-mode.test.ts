@@ -1,4 +1,4 @@
-// Test mode: its own records and clock, and triggered events through to their delivery.
+// Tests test mode: its own records and clock, and triggered events through to their delivery.
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { commitEvents, mockReceivers } from "../support/events.ts";
 import { clearCodes, signIn } from "../support/people.ts";

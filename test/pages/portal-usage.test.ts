@@ -1,5 +1,5 @@
-// The billing page's counts for this month and for twelve months: each certificate is counted as it is issued, and only this business's
-// live ones count.
+// Tests the billing page's counts for this month and for twelve months. Each certificate is counted when it is issued, and only this
+// business's live certificates count.
 import { expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
 import { listAuditEntryTypes } from "../support/portal.ts";

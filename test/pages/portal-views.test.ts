@@ -1,4 +1,4 @@
-// Saved views of the certificate list: a view stores the filter as it is in the URL, without personal data.
+// Tests saved views of the certificate list. A view stores the filter that is in the URL, without personal data.
 import { beforeEach, expect, test } from "vitest";
 import { findEmailCode, getCookie, clearCodes, submitEmailCode } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";

@@ -1,4 +1,4 @@
-// Webhook endpoints in the portal: invalid input, permissions, stale and repeated forms, and the notice about opt-in events.
+// Tests webhook endpoints in the portal: invalid input, permissions, outdated and repeated forms, and the notice about opt-in events.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarmsUntil } from "../support/events.ts";
 import { clearCodes } from "../support/people.ts";

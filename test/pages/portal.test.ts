@@ -1,4 +1,5 @@
-// The business portal over HTTP: signing up and in, permissions, form tokens, IDs that belong to other businesses, and inactive accounts.
+// Tests the business portal over HTTP: signing up and in, permissions, form tokens, IDs that belong to other businesses, and inactive
+// accounts.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { Hono } from "hono";
@@ -399,7 +400,7 @@ describe("deadlines", () => {
     expect(asked).toContain("For these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
-    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // this is the last recipient, so the whole certificate is due
+    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last recipient, so the whole certificate is now withdrawn
     expect(await rowsOf(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);

@@ -1,4 +1,4 @@
-// The link in a sign-in email: what it does in the browser that asked for it, in any other browser, and when it is only opened.
+// Tests the link in a sign-in email: what it does in the browser that requested it, in any other browser, and when the page is only opened.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Realm } from "../../core/access/session.ts";
@@ -83,7 +83,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(getPageText(page)).toContain("works only in the browser where you asked for it");
     expect(describeRedirect(await press(another, realm, token))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
     expect(another.jar.has("svc_session")).toBe(false);
-    // A browser that asked for a code of its own is still another browser.
+    // A browser that requested a code of its own still counts as another browser.
     vi.setSystemTime(Date.now() + minute);
     const stranger = await ask(realm);
     await press(stranger, realm, token);

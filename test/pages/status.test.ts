@@ -1,4 +1,4 @@
-// The public status page, and the operator's routes that fill it.
+// Tests the public status page, and the operator's routes that fill it.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -12,7 +12,7 @@ const token = "token-of-the-operator-of-the-status-page-43";
 const service = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
 const fail = (): Promise<never> => Promise.reject(new Error("D1_ERROR: network connection lost"));
 const failingStatement = { bind: () => failingStatement, all: fail, raw: fail, first: fail, run: fail };
-/** A deployment whose database does not answer. */
+/** A deployment whose database does not respond. */
 const withoutDatabase = createServiceCall({ DB: { prepare: () => failingStatement, batch: fail } });
 const bearer = { authorization: `Bearer ${token}` };
 const html = { headers: { accept: "text/html", "accept-language": "en" } };

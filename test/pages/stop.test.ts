@@ -1,4 +1,4 @@
-// The email link that stops a share without signing in, used by a browser and by an attacker's program.
+// Tests the email link that stops a share without signing in, as a browser and as an attacker's program use it.
 import { describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { listMailTo } from "../support/people.ts";

@@ -1,5 +1,5 @@
-// What people see when an email to them, or to a person they invited, could not be delivered. The provider of this deployment does not
-// support addresses with letters outside ASCII before the @.
+// Tests what people see when an email to them, or to a person they invited, could not be delivered. The provider of this deployment does
+// not support addresses with letters outside ASCII before the @.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { parseDocument } from "htmlparser2";
@@ -15,13 +15,13 @@ const service = createServiceCall({
   MAIL_HTTP_URL: "https://mail.example/send",
   MAIL_HTTP_TOKEN: "token of the provider",
 });
-/** Waits until the outbox has no email left: each has been captured or has failed. */
+/** Waits until the outbox contains no email, because each email has been captured or has failed. */
 const waitUntilMailFailed = () =>
   vi.waitFor(async () => expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox").first("n")).toBe(0), 20_000);
 const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
 const undelivered = "We couldn’t deliver the email to this address. Check the address, or use a different one.";
 
-// The other deployment of the tests has a working provider. Its relay must not send the emails of these tests.
+// The tests also have a deployment with a working provider. Its relay must not send the emails of these tests.
 const signUpOwner = async (email: string) => {
   const owner = await signUpBusiness(email);
   await waitUntilSettled();

@@ -1,5 +1,5 @@
-// A certificate's public page over HTTP: its content, order and languages, and its error pages. view-trail.test.ts covers recorded views,
-// and hostile-text.test.ts covers hostile text.
+// Tests a certificate's public page over HTTP: its content, order and languages, and its error pages. view-trail.test.ts covers recorded
+// views, and hostile-text.test.ts covers hostile text.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ import {
 import { insertWithdrawal } from "../support/withdrawal.ts";
 import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, withClass, words, type ReadPage } from "./page.ts";
 
-/** The status and the time of issuance, below the name of the business. */
+/** Returns the status and the time of issuance, which are below the name of the business. */
 const statusText = (page: ReadPage): string => words(withClass(page.document, "standing")[0]!);
 const sectionNames = (page: ReadPage): (string | undefined)[] => named(page.document, "section").map((element) => element.attribs.id);
 
@@ -201,7 +201,7 @@ describe("the timeline", () => {
     readonly anchored_at: number | null;
   }
 
-  /** Opens the page in this state. Background work may change the state in the meantime; then the state is set again. */
+  /** Opens the page in this state. If background work changes the state in the meantime, sets it again. */
   const openIn = async (certId: string, state: State): Promise<ReadPage> => {
     for (;;) {
       if (state.status === "anchored") await submitAnchors(basePlatform);
@@ -427,7 +427,7 @@ describe("response headers", () => {
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
     for (const [at, ask] of asks.entries()) {
-      // Policies and anchors may arrive in the meantime. Then the page equals the later page instead of the earlier one.
+      // Policies and anchors may be added in the meantime. The page then equals the later page instead of the earlier one.
       const [before, asked, after] = [await honest(), await ask(), await honest()];
       expect([before, after], `spoofed header ${at}`).toContain(asked);
       expect(asked).toContain(`http://svc.test/c/${cert_id}`);

@@ -1,4 +1,4 @@
-// Each view of a certificate page is recorded before the response. If recording fails, the page is still shown.
+// Tests that each view of a certificate page is recorded before the response. If recording fails, the page is still shown.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";

@@ -1,5 +1,5 @@
-// The withdrawal forms as an attacker's program uses them: they have the same limits as the API, and a cookie carries an address without
-// revealing it. test/browser/withdrawal.test.ts covers how people use the forms.
+// Tests the withdrawal forms as an attacker's program uses them. They have the same limits as the API, and a cookie stores an address
+// without revealing it. test/browser/withdrawal.test.ts covers how people use the forms.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";

@@ -1,4 +1,4 @@
-// The same encodings as in test/core, decoded by the engine instead of by JavaScript.
+// Tests the same encodings as test/core, but decoded by the engine instead of by JavaScript.
 import { expect, test } from "vitest";
 import { listMisreadSpellings } from "../support/base64-spellings.ts";
 

@@ -1,4 +1,5 @@
-// The counters of certificates are brought up to date for many certificates at once, and equal the certificates they include.
+// Tests that the counters of certificates are updated for many certificates at once, and that they equal the number of certificates that
+// they include.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { hourMs } from "../../core/time.ts";

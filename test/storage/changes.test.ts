@@ -1,5 +1,5 @@
 // Compares the change log with a model: random sequences in which readers die, lag, repeat or refuse changes, and in which the database is
-// set back. Afterward, each reader must have processed every change that the database contains.
+// reset to an earlier state. Afterwards, each reader must have processed every change that the database contains.
 import type { ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,11 +18,11 @@ const logs = ["00", "01", "02"] as ShardId[];
 const sequenceNames = ["biz_a", "biz_a~sandbox", "biz_b"];
 const tables = ["changes", "audit_entries", "kept_records", "change_readers", "change_exceptions", "audit_batches"];
 
-// Records that contain everything that their audit entries consist of, as live certificates do. Only their changes contain the entries.
+// These records contain all data of their audit entries, as live certificates do. The entries themselves are stored only in their changes.
 beforeAll(() => env.DB.exec("CREATE TABLE kept_records (ord INTEGER PRIMARY KEY, id TEXT NOT NULL, audit_log TEXT NOT NULL)"));
 afterAll(() => env.DB.exec("DROP TABLE kept_records"));
 
-/** A small generator, so that a failure can be repeated with its seed. */
+/** A small random generator, so that a failure can be repeated with its seed. */
 const createRandom = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -50,15 +50,15 @@ const writeTables = async (contents: ReadonlyMap<string, readonly Row[]>): Promi
     ]);
 };
 
-/** How one run of a reader goes. */
+/** What happens in one run of a reader. */
 interface Run {
   readonly maxPerPage: number;
-  /** The process dies after the work and before it stores the position. */
+  /** True if the process dies after the work and before it stores the position. */
   readonly dies: boolean;
   readonly fails: (subject: string) => boolean;
 }
 
-/** A target that is not in the database and keeps what it has processed, each change once, as audit logs and event sequences do. */
+/** A target outside the database that keeps what it has processed, each change once, as audit logs and event sequences do. */
 class Target {
   readonly processed: string[] = [];
   process(ids: readonly string[]): void {
@@ -129,7 +129,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
     const events = createModelSequences();
     const sequenceOf = new Map<string, string | null>();
     let committed = 0;
-    let numbers = new Map<number, string>(); // which change had a number, since the database was last set back
+    let numbers = new Map<number, string>(); // which change had which number since the database was last reset
     let backup = await readTables(tables);
     const refusedIds = new Set<string>();
     const refuses = (id: string): boolean => refusedIds.has(id);
@@ -166,14 +166,14 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedEntry], 1 + random(10)).run();
       } else if (action < 11) backup = await readTables(tables);
       else {
-        // Either everything is set back, or everything except what the readers have stored.
+        // Either everything is reset, or everything except what the readers have stored.
         const restored = random(2) === 0 ? tables : tables.filter((name) => !name.startsWith("change_"));
         await writeTables(new Map([...backup].filter(([name]) => restored.includes(name))));
         numbers = new Map();
       }
     }
 
-    // Everything works again. The second run tries what the first one set aside.
+    // From here on, nothing fails. The second run processes what the first one set aside.
     const working = { maxPerPage: 10, dies: false, fails: () => false };
     for (const { run } of [...auditLogs, events]) for (let runs = 0; runs < 2; runs += 1) await run(working);
     const { results } = await env.DB.prepare(
@@ -193,7 +193,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         ids(results).filter((id) => sequenceOf.get(id) === name),
         () => false,
       );
-    // Nothing is kept that every reader has passed, except the newest change.
+    // After the cleanup, no change is left that every reader has processed, except the newest one.
     await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedEntry], 1_000).run();
     const left = (await readTables(["changes"])).get("changes") ?? [];
     expect(left.map(({ ord }) => ord)).toEqual(committed === 0 ? [] : [left[0]?.ord]);

@@ -1,4 +1,4 @@
-// A change and everything that its domain events require are one transaction.
+// Tests that a change and everything that its domain events require are one transaction.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";

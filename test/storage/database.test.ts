@@ -1,4 +1,4 @@
-// The behavior of drizzle that the storage layer relies on, tested against the real database.
+// Tests the behavior of drizzle that the storage layer relies on, with the real database.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";

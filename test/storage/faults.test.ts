@@ -1,4 +1,4 @@
-// Storage faults are reported by kind (outage, constraint or bug), never with the store's own text.
+// Tests that storage faults are reported by kind (outage, constraint or bug), never with the store's own text.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -152,7 +152,7 @@ describe("in a response", () => {
         },
       };
       const closed = { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("storage outage")) }) };
-      /** A new isolate each time, because an isolate that has seen an outage sends nothing to the database for a moment. */
+      /** Each request uses a new isolate, because an isolate that has seen an outage sends nothing to the database for a moment. */
       const service: Call = (path, init) => createServiceCall({ DB: failing, INTAKE_JOURNAL: closed })(path, init);
       const answers = [
         await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),

@@ -1,5 +1,5 @@
-// Every statement that lists shares uses an index, so that a page costs the same with a million shares as with one. Checked with EXPLAIN
-// QUERY PLAN.
+// Tests with EXPLAIN QUERY PLAN that every statement that lists shares uses an index, so that a page costs the same with a million shares
+// as with one.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ConsumerId, ShareId } from "../../core/ids.ts";
@@ -75,8 +75,8 @@ const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<reado
   return plans.flatMap(({ results }) => results.map(({ detail }) => detail));
 };
 /**
- * Returns the steps that read all rows of a table. Bound lists, changed sandbox clocks and an address's newest records are short, so scanning
- * them is fine. The rows of a subquery come from steps that are checked themselves.
+ * Returns the steps that read all rows of a table. Scanning bound lists, changed sandbox clocks and an address's newest records is allowed,
+ * because they are short. The rows of a subquery come from steps that are checked as well.
  */
 const scans = (plan: readonly string[]): readonly string[] =>
   plan.filter(
@@ -120,7 +120,7 @@ describe("a page of a business's shares", () => {
 describe("another list of shares", () => {
   const lists: Readonly<Record<string, { readonly run: (db: Database) => Promise<unknown>; readonly by: string; readonly sorted?: true }>> =
     {
-      // Sorting is fine because the number of one person's shares is limited. Active shares come first.
+      // Sorting is allowed, because the number of one person's shares is limited. Active shares come first.
       "shares of a person": { run: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
       "number of a person's shares": { run: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
       "a person's shares with one business": {
@@ -141,7 +141,7 @@ describe("another list of shares", () => {
       "a business's shares by address": {
         run: (db) => listContactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
         by: "shares_email",
-        sorted: true, // one person's records, so sorting is fine
+        sorted: true, // sorting is allowed, because these are one person's records
       },
       deadlines: { run: (db) => listOpenDeadlines(db, owner, 50), by: "shares_deadline" },
       "number of deadlines of a session": { run: (db) => findSessionByTokenHash(db, "a hash", now, "live"), by: "shares_deadline" },

@@ -1,4 +1,4 @@
-// A platform that has its own clock and a ledger whose requests a test can intercept.
+// Creates a platform that has its own clock, and a ledger whose requests a test can intercept.
 import { env } from "cloudflare:workers";
 import { formatVkey } from "../../core/ledger/note.ts";
 import type { Instant } from "../../core/time.ts";

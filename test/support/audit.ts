@@ -1,4 +1,4 @@
-// Fetches audit logs and verifies them with nothing but core.
+// Fetches audit logs and verifies them only with code from core.
 import { env } from "cloudflare:workers";
 import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -11,7 +11,7 @@ import { noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
 
-/** Audit logs that no shard has, so that a test can use one that no other test uses. */
+/** Returns the ID of an audit log that belongs to no shard, so that a test can use one that no other test uses. */
 export const toAuditLog = (number: number): ShardId => `t${"0123456789abcdefghjkmnpqrstvwxyz".charAt(number)}` as ShardId;
 
 export const getAuditLogStub = (auditLog: ShardId) => objects.getByName(auditLog);

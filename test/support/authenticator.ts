@@ -12,7 +12,7 @@ const encodeCborHead = (major: number, value: number): Bytes => {
   return Uint8Array.of(kind | 25, value >> 8, value & 255);
 };
 
-/** The subset of CBOR that an attestation uses. */
+/** Encodes the subset of CBOR that an attestation uses. */
 const encodeCbor = (value: Cbor): Bytes => {
   if (typeof value === "number") return value < 0 ? encodeCborHead(1, -1 - value) : encodeCborHead(0, value);
   if (typeof value === "string") return concatBytes(encodeCborHead(3, encodeUtf8(value).length), encodeUtf8(value));
@@ -23,7 +23,7 @@ const encodeCbor = (value: Cbor): Bytes => {
   return concatBytes(encodeCborHead(5, value.size), ...pairs);
 };
 
-/** The subset of DER that a certificate uses. */
+/** Encodes the subset of DER that a certificate uses. */
 const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   const content = concatBytes(...parts);
   const { length } = content;
@@ -83,7 +83,7 @@ export interface AuthenticatorOverrides {
   readonly counter?: number;
   readonly userHandle?: string | null;
   readonly id?: string;
-  /** The new key attests itself, as in some browsers when no attestation is requested. */
+  /** Lets the new key attest itself, as some browsers do when no attestation is requested. */
   readonly selfAttested?: true;
   /** Adds a valid manufacturer's attestation although none is requested. */
   readonly attested?: true;

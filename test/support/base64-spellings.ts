@@ -2,7 +2,7 @@
 // decoder must agree on all of them.
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 
-/** A string and its bytes, or null if the string must be refused. */
+/** A string and its bytes. The bytes are null if the string must be refused. */
 const base64: readonly (readonly [string, readonly number[] | null])[] = [
   ["", []],
   ["AA==", [0]],

@@ -62,12 +62,12 @@ const injectAxe = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // a click that opens another page resolves as soon as that page starts loading
   if (await page.evaluate(() => "axe" in globalThis)) return;
   await page.evaluate(axe);
-  if (preparedPages.has(page)) await page.addInitScript(axe); // an init script costs half as much as evaluating axe again
+  if (preparedPages.has(page)) await page.addInitScript(axe); // an init script takes half as long as evaluating axe again
   preparedPages.add(page);
 };
 
 const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
-  // Formats the result in the page, because axe's full result is several megabytes.
+  // The result is formatted in the page, because axe's full result has several megabytes.
   page.evaluate(
     async ([only, selector]) => {
       const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
@@ -104,7 +104,7 @@ export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
 
 export interface Appearance {
   readonly colorScheme: "light" | "dark";
-  /** In pixels. */
+  /** The width in pixels. */
   readonly width: number;
 }
 export const wideAndNarrowAppearances = [

@@ -1,4 +1,4 @@
-// WebCrypto with a result cache. Among a thousand tokens or receipts that differ in one byte, most contain the same signature over the same
+// WebCrypto with a cache of results. A thousand tokens or receipts that differ in one byte mostly contain the same signature over the same
 // bytes.
 import { toHex } from "../../core/bytes.ts";
 import type { SignatureCrypto } from "../../core/ledger/spki.ts";

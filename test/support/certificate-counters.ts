@@ -7,7 +7,7 @@ const statuses = "SUM(status = 'active') AS active, SUM(status = 'revoked') AS r
 const hour = "issued_at - issued_at % 3600000";
 const day = "issued_at - issued_at % 86400000";
 
-/** What a counter counts: its key, as it is stored and as it follows from a certificate. */
+/** The counters. The key of each is given as it is stored and as it is derived from a certificate. */
 const counters: readonly { readonly table: string; readonly stored: string; readonly key: string; readonly where?: string }[] = [
   { table: "certificate_totals", stored: "business_id, environment", key: "business_id, environment" },
   { table: "certificate_groups", stored: "id", key: "group_id", where: "counted = 1" },
@@ -45,7 +45,7 @@ export const expectCountersRight = async (): Promise<void> => {
   const dates = await env.DB.prepare(
     `SELECT business_id, environment, ${day}, COUNT(*) FROM certificates GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   ).raw();
-  // Test records that were deleted stay in the days' counters.
+  // The days' counters still include test records that were deleted.
   const live = (all: readonly unknown[][]) => all.filter(([, environment, , n]) => environment === "live" && n !== 0);
   expect(live(issued)).toEqual(live(dates));
 };

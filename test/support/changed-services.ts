@@ -2,7 +2,7 @@
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import type { Platform, Services } from "../../workers/platform/platform.ts";
 
-/** Background work after a response also uses the replaced parts. */
+/** Returns the services with some parts replaced. Background work after a response also uses the replaced parts. */
 export const createServicesWith = (platform: Platform, changed: Partial<Platform>): Services => {
   const services = { ...platform, ...changed };
   return Object.assign(services, createSchedules(services));

@@ -1,4 +1,4 @@
-// Writes to the change log as a committed change does, for tests that need many changes or malformed ones.
+// Writes to the change log in the same way as a committed change, for tests that need many changes or malformed ones.
 import type { ShardId } from "../../core/ids.ts";
 
 /** Appends one change for each ID, each with an entry in the given audit chain, and with an event if a sequence is given. */
@@ -48,7 +48,7 @@ export const appendChangesOfRecords = (
       .bind(JSON.stringify(ids), auditLog),
   ]);
 
-/** Adds copies of an audit entry, each of a change of its own. */
+/** Adds copies of an audit entry, each with a change of its own. */
 export const copyAuditEntry = (db: D1Database, id: string, chain: string, count: number): Promise<unknown> =>
   db.batch([
     db
@@ -67,7 +67,7 @@ export const copyAuditEntry = (db: D1Database, id: string, chain: string, count:
       .bind(count, id, chain),
   ]);
 
-/** Counts the audit entries that an audit log has not read, with those that it set aside. */
+/** Counts the audit entries that an audit log has not processed, including those that it has set aside. */
 export const countUnreadEntries = async (db: D1Database, auditLog: ShardId): Promise<number> =>
   (await db
     .prepare(

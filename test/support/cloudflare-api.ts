@@ -1,5 +1,5 @@
-// The parts of the Cloudflare API that wrangler calls during a deployment, on localhost. Keeps what was created, runs SQL on a real SQLite
-// database, and can fail the calls of a kind.
+// Simulates, on localhost, the parts of the Cloudflare API that wrangler calls during a deployment. It keeps what was created, runs SQL on
+// a real SQLite database, and can fail calls of a certain kind.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
@@ -27,7 +27,7 @@ export interface CloudflareApi {
   readonly domains: string[];
   /** Bodies of the uploads, as text. */
   readonly uploads: string[];
-  /** Answers calls that match with 500, until it is called with null. */
+  /** Responds with 500 to calls that match the pattern, until it is called with null. */
   fail: (pattern: RegExp | null) => void;
   close: () => Promise<void>;
 }
@@ -229,7 +229,7 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
         else if (method !== "GET" && reply.status === undefined) changes.push(at);
       }
       const { status = 200, result: found = null, code, message } = reply ?? { status: 404, code: 7_003, message: `unknown: ${at}` };
-      const result = Array.isArray(found) && Number(url.searchParams.get("page") ?? 1) > 1 ? [] : found; // every list fits one page
+      const result = Array.isArray(found) && Number(url.searchParams.get("page") ?? 1) > 1 ? [] : found; // every list fits on one page
       const errors = code === undefined ? [] : [{ code, message }];
       response.writeHead(status, { "content-type": "application/json" });
       const listed = Array.isArray(result)

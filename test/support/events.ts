@@ -24,7 +24,10 @@ export const destinationHosts = env.DESTINATION_HOST as DurableObjectNamespace<D
 export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
-/** Methods that a test replaces. A method name that the object lacks is a type error, so after a rename no replacement stays unused. */
+/**
+ * Methods that a test replaces. A name that is not a method of the object is a type error, so that a renamed method does not leave a
+ * replacement unused.
+ */
 export type EventSequenceMethods = Partial<Record<keyof EventSequence, unknown>>;
 export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>;
 
@@ -88,7 +91,7 @@ export const registerEndpoint = async (
   return { id, secret, queue: deliveryQueues.getByName(id) };
 };
 
-/** Makes the host of `url` one that has answered the business with 2xx, so that attempts to it are not paced. */
+/** Records that the host of `url` has responded to the business with 2xx, so that there is no pause between attempts to it. */
 export const proveHost = (businessId: string, url: string): Promise<void> =>
   destinationHosts.getByName(new URL(url).hostname).recordSuccess(businessId, Date.now());
 
@@ -117,7 +120,7 @@ export interface ReceivedPost {
 
 type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<Response>;
 
-/** The DNS response for a host: its IPv4 addresses, or a complete response. */
+/** Returns the DNS response for a host: its IPv4 addresses, or a complete response. */
 type Resolver = (name: string) => readonly string[] | Response;
 
 /**
@@ -177,7 +180,7 @@ export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: numbe
   }
 };
 
-/** Far enough in the future that no alarm fires by itself. */
+/** A time so far in the future that no alarm fires by itself. */
 export const farAhead = Date.UTC(2050, 0, 1);
 
 /** Creates a live API key for a business. */

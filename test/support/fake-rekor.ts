@@ -1,5 +1,5 @@
 // A Rekor v2 server on loopback, written from Rekor's documentation without code from the adapter: it uses the naive tree in naive-log.ts
-// and Node's crypto. Its mode makes it lose responses, lie or fail.
+// and Node's crypto. Depending on its mode, it loses responses, sends false responses or fails.
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -86,7 +86,7 @@ export class FakeRekor {
   readonly missedRequests: string[] = [];
   /** The highest number of concurrent requests to add an entry. */
   maxConcurrent = 0;
-  /** Lines added below the log's own signature, where witnesses' cosignatures go. */
+  /** Lines that are added below the log's own signature, which is the place for cosignatures of witnesses. */
   extraLines = "";
   /** The size of the published checkpoint, or null for the size of the log. */
   publishedSize: number | null = null;

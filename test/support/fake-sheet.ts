@@ -1,6 +1,6 @@
-// A business's page and, on another site, a fake service: the widget, a consent sheet that exchanges the same messages as the real sheet
-// and decides when a button is clicked, and an API that redeems codes. Every request is recorded. A test can make it as lenient or as
-// broken as it needs; the real service's refusals have their own tests.
+// A business's page and, on another site, a fake service. The service consists of the widget, a consent sheet that exchanges the same
+// messages as the real sheet and decides when a button is clicked, and an API that redeems codes. Every request is recorded. A test can
+// make the service as lenient or as faulty as it needs. The refusals of the real service have their own tests.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -38,14 +38,14 @@ export interface FakeServiceSettings {
   /** Response headers of the business site. */
   headers: Record<string, string>;
   sheetHeaders: Record<string, string>;
-  /** A promise to await before the sheet is served. */
+  /** The sheet is served once this promise resolves. */
   sheetGate: Promise<unknown>;
   /** Serves the sheet without its script, so that only its links work. */
   withoutScript: boolean;
-  /** Headers of a redirect between the page and the sheet; undefined for no redirect. */
+  /** Headers of a redirect between the page and the sheet. Undefined if there is no redirect. */
   hop: Record<string, string> | undefined;
   /**
-   * Returns the response to the nth redemption; undefined means the normal response. With `lost` the code is used but the connection
+   * Returns the response to the nth redemption. Undefined stands for the normal response. With `lost`, the code is used but the connection
    * breaks.
    */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;

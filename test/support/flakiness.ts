@@ -1,6 +1,6 @@
 // Finds tests that depend on time or chance. Shifts the clock (TEST_CLOCK_OFFSET_MS), sets fast-check's seed (TEST_SEED, which also changes
-// the order of the files), and rejects assertions that a long text does not contain a short string, because the string could occur in it by
-// chance.
+// the order of the files), and rejects assertions that a long text does not contain a short string, because the string could occur in the
+// text by chance.
 import fc from "fast-check";
 import { chai, vi } from "vitest";
 
@@ -9,7 +9,7 @@ const readNumber = (name: string): number => Number(process.env[name] ?? 0);
 export const clockOffsetMs = readNumber("TEST_CLOCK_OFFSET_MS");
 if (readNumber("TEST_SEED") !== 0) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: readNumber("TEST_SEED") });
 
-const guardKey = Symbol.for("svc.test.chance"); // test files that share a runtime each run this module, but it must be installed only once
+const guardKey = Symbol.for("svc.test.chance"); // test files that share a runtime all run this module, but it must be installed only once
 const isInstalled = Reflect.has(globalThis, guardKey);
 Reflect.set(globalThis, guardKey, true);
 
@@ -29,7 +29,7 @@ if (clockOffsetMs !== 0 && !isInstalled) {
   };
 }
 
-const longTextChars = 100; // shorter texts are words and sentences with nothing random in them
+const longTextChars = 100; // shorter texts are words and sentences without random parts
 
 /** Returns true for a string that may occur by chance in a long text of hex digits, base64, IDs or times. */
 export const canOccurByChance = (needle: string): boolean => /^(?:[0-9a-f]{1,7}|[A-Za-z0-9+/_-]{1,5})$/i.test(needle);

@@ -1,4 +1,4 @@
-// Variants of a text in which one byte is changed.
+// Generates variants of a text in which one byte is changed.
 import { encodeUtf8 } from "../../core/bytes.ts";
 
 const masks = [0x01, 0x20, 0x80]; // the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets

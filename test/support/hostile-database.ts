@@ -1,4 +1,4 @@
-// Fills the first shard with what strangers and dishonest customers can create: tens of thousands of records of one address, one business,
+// Fills the first shard with what strangers and dishonest customers can create: tens of thousands of records for one address, one business,
 // one person and one queue. Each record is a copy of one that the API created, so every column has a value that the service wrote.
 import { env } from "cloudflare:workers";
 import type { BusinessId, ShareId } from "../../core/ids.ts";
@@ -12,9 +12,9 @@ import { openDatabase } from "../../storage/database.ts";
 import { shareCopyContext } from "../../storage/share-values.ts";
 import { world } from "./world.ts";
 
-/** How many records of one address, one business or one queue there are. Far more than any limit on what a statement may read. */
+/** The number of records for one address, one business or one queue. It is far above any limit on what a statement may read. */
 const many = 8_000;
-/** How many there are of what every copy makes slower to seed, because triggers write further rows. */
+/** The number of records that take longer to seed, because triggers write more rows for each of them. */
 export const several = 2_500;
 /** Below the 1,000 active shares that a person can have. */
 const maxPersonShares = 980;
@@ -23,7 +23,7 @@ const maxTestShares = 9_000;
 
 type Cells = Readonly<Record<string, string>>;
 
-/** Lists a table's columns, without one that SQLite numbers. */
+/** Lists a table's columns, except a column that SQLite numbers itself. */
 const listColumns = async (table: string): Promise<readonly string[]> => {
   const numbered = `name = 'ord' AND pk = 1 AND (SELECT COUNT(*) FROM pragma_table_info('${table}') WHERE pk > 0) = 1`;
   const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE NOT (${numbered})`).all<{
@@ -52,14 +52,14 @@ const insertRows = async (table: string, count: number, cells: Cells): Promise<v
 };
 
 const run = (sql: string): Promise<D1Result> => env.DB.prepare(sql).run();
-/** When queued work is due: later than any test, until `makeWorkDue` runs. */
+/** The time at which queued work is due. It is later than any test, until `makeWorkDue` runs. */
 const notYet = Date.now() + 100 * dayMs;
 const waiting = `${notYet} + n.i`;
 const text = (value: string): string => `'${value}'`;
-/** An ID with this prefix, unique per `tag` and copy. */
+/** Builds the SQL for an ID with this prefix, which is unique for each `tag` and copy. */
 const copyId = (prefix: string, tag: string): string => `'${prefix}00${tag}' || printf('%0${24 - tag.length}d', n.i)`;
 
-/** Records that exist through the API, and that everything is copied from. */
+/** The records that were created through the API and from which everything is copied. */
 export interface OriginalRecords {
   readonly certId: string;
   readonly withdrawnCertId: string;
@@ -72,11 +72,11 @@ export interface OriginalRecords {
   readonly removalId: string;
 }
 
-/** Makes one address the holder of most of a business's certificates. */
+/** Makes most of a business's certificates name the same address. */
 const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: OriginalRecords): Promise<void> => {
   const original = `id = '${certId}'`;
   await copyRows("certificates", original, many, { id: copyId("cc_", "a"), issued_at: `s.issued_at - n.i * ${minuteMs}` });
-  // Each of these has its own purpose, recipients, origin and disclosure.
+  // Each purpose has its own recipients, origin and disclosure.
   await insertRows("purposes", several, {
     business_id: text(world.acme.id),
     environment: "'live'",
@@ -88,7 +88,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     entities: "json_array('Acme Solar LLC', 'Partner ' || n.i, 'Other ' || n.i)",
   });
   await insertRows("disclosures", several, { hash: "printf('%064d', n.i)", text: "'I agree, text number ' || n.i" });
-  // As many as the service allows have counters. The certificates of the others are found without them.
+  // Only as many have counters as the service allows. The certificates of the others are found without counters.
   await run(`INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment, counted)
     SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment, CAST(substr(p.purpose, 20) AS INTEGER) <= 490 FROM purposes p JOIN entity_lists l ON l.hash = printf('%064d', substr(p.purpose, 20))
     WHERE p.purpose LIKE 'solar quote number %'`);
@@ -105,7 +105,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
   await run(`INSERT INTO certificates (${columns.join(", ")}) SELECT ${columns.map((name) => own[name] ?? `s.${name}`).join(", ")}
     FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id, certificates s
     WHERE s.id = '${certId}' AND p.purpose LIKE 'solar quote number %'`);
-  // Many certificates that name a list of a thousand recipients.
+  // Adds many certificates that name a list of a thousand recipients.
   await copyRows("certificates", `id = '${listCertId}'`, several, { id: copyId("cc_", "c"), issued_at: `s.issued_at - n.i * ${minuteMs}` });
   await run(`INSERT OR IGNORE INTO certificate_addresses (cert_ord, kind, address_index, business_id, environment, issued_at)
     SELECT c.ord, a.kind, a.address_index, c.business_id, c.environment, c.issued_at
@@ -120,7 +120,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     misses: "1",
   });
 
-  // Withdrawals: one for each of thousands of certificates, none acknowledged, so all are overdue.
+  // Adds a withdrawal for each of thousands of certificates. None is acknowledged, so all are overdue.
   await run(`INSERT INTO withdrawals (${(await listColumns("withdrawals")).join(", ")})
     SELECT ${(await listColumns("withdrawals")).map((name) => (name === "cert_id" ? "c.id" : `s.${name}`)).join(", ")}
     FROM certificates c, withdrawals s WHERE s.cert_id = '${withdrawnCertId}' AND c.id > 'cc_00a' || printf('%023d', 0) AND c.id < 'cc_00a' || printf('%023d', ${several})`);
@@ -133,7 +133,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     method: "'email_code'",
     next_at: waiting,
   });
-  // One certificate with hundreds of partial withdrawals.
+  // Adds one certificate with hundreds of partial withdrawals.
   await run(`INSERT INTO entity_withdrawals (${(await listColumns("entity_withdrawals")).join(", ")})
     SELECT ${(await listColumns("entity_withdrawals")).map((name) => (name === "number" ? "n.value" : `s.${name}`)).join(", ")}
     FROM (SELECT value FROM json_each('${JSON.stringify(Array.from({ length: 500 }, (_, at) => at + 2))}')) n, entity_withdrawals s
@@ -175,7 +175,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
   await copyRows("shares", `id = '${revokedShareId}'`, many, { id: copyId("shr_", "r"), subject_sealed: "NULL", ...unique });
   await copyRows("shares", `id = '${sandboxShareId}'`, maxTestShares, { id: copyId("shr_", "s"), ...unique, ...due });
-  // People who entered one stranger's address among their fields.
+  // Adds people who entered one stranger's address among their contact fields.
   await copyRows("shares", `id = '${activeShareId}'`, several, { id: copyId("shr_", "n"), consumer_id: copyId("con_", "n"), ...unique });
   await copySharedValues(activeShareId);
   await copyRows("share_codes", `share_id = '${activeShareId}'`, several, {
@@ -202,7 +202,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
 };
 
-/** Fills the business with members, as far as one more fits. */
+/** Fills the business with members, but leaves room for one more. */
 const copyMembers = async (): Promise<void> => {
   const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
   const rows = await Promise.all(
@@ -228,7 +228,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
     audit_chain: copyId("ch", "n"),
   });
   const member = `business_id = '${world.acme.id}' AND role = 'owner'`;
-  // One person who opened thousands of accounts, and whom thousands of others invited.
+  // Adds one person who opened thousands of accounts and was invited by thousands of others.
   const crowd = await (await openVaultFromVars(env as unknown as Record<string, unknown>)).blindIndex(
     "email",
     normalizeEmailAddress(crowdEmail) as string,
@@ -328,7 +328,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   });
 };
 
-/** Codes, challenges, sign-ups and counters, of one address and past their end. */
+/** Seeds codes, challenges, sign-ups and counters of one address, including expired ones. */
 const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   const address = `(SELECT email_index FROM consumers WHERE id = '${records.consumerId}')`;
   for (const [purpose, topic] of [
@@ -402,10 +402,10 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   await insertRows("billing_events", several, { id: copyId("evt", "b"), customer_id: "'cus'", type: "'t'", at: "n.i", received_at: "n.i" });
 };
 
-/** Work that waits, and histories of one record. */
+/** Seeds work that waits, and long histories of single records. */
 const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
-  // What anyone can repeat: exports of a certificate, reads of a share, and calls of an assistant.
-  // Numbers before those of all changes, so that the audit log has read these entries.
+  // Anyone can repeat these actions: exports of a certificate, reads of a share, and calls by an assistant. The entries get numbers before
+  // those of all changes, so that the audit log has already read them.
   for (const [range, [entity, entityType, type, chain]] of (
     [
       [certId, "certificate", "evidence_pack.exported", text(world.acme.chain)],
@@ -422,7 +422,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       chain,
     });
   await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
-    // Numbers before those of all changes, because the next change takes the next number.
+    // The numbers are before those of all changes, because the next change takes the next number.
     ord: "-n.i",
     status: "'parked'",
     entity_id: copyId("cc_", "a"),
@@ -470,7 +470,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       next_at: waiting,
       created_at: "n.i",
     });
-  // One page of one business with thousands of certificates, and one page each of thousands of businesses.
+  // Adds thousands of certificates for one page of one business, and one page for each of thousands of businesses.
   const ownPage = { origin: "'https://www.example.com'", page: "'https://www.example.com/quote'", created_at: "n.i" };
   await insertRows("policy_pages", 1, { ...ownPage, business_id: text(world.acme.id), next_at: "1" });
   await run(`UPDATE certificates SET policy_page_id = (SELECT ord FROM policy_pages WHERE business_id = '${world.acme.id}')
@@ -496,10 +496,10 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
   await insertRows("attestations", several, { origin: "'o'", window: "n.i", kind: "'rfc3161'", attestor: "'a'", next_at: waiting });
 };
 
-/** A person with thousands of memberships and invitations. */
+/** The email address of a person with thousands of memberships and invitations. */
 export const crowdEmail = "crowd@example.com";
 
-/** Seeds everything. The originals must exist. */
+/** Seeds all hostile data. The original records must already exist. */
 export const seedHostileDatabase = async (records: OriginalRecords): Promise<void> => {
   await run("PRAGMA foreign_keys = OFF");
   await seedAccounts(records);
@@ -510,7 +510,7 @@ export const seedHostileDatabase = async (records: OriginalRecords): Promise<voi
   while (await countNewCertificates(openDatabase(env.DB), Date.now()));
 };
 
-/** Makes all queued work due. Until then, requests would spend their time on it. */
+/** Makes all queued work due. It is not due earlier, because requests would otherwise spend their time on it. */
 export const makeWorkDue = async (): Promise<void> => {
   for (const table of [
     "withdrawal_work",

@@ -1,4 +1,4 @@
-// Submissions that must be refused, with the expected status and error code of each.
+// Lists submissions that must be refused, each with the expected status and error code.
 import type { RefusalCode } from "../../core/refusals.ts";
 import {
   buildSubmissionWith,

@@ -1,4 +1,4 @@
-// An isolate that dies at a database round trip, before or after its statements take effect. All of its work dies with it.
+// An isolate that dies at a database round trip, before or after its statements take effect. All of its pending work is lost.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -22,7 +22,7 @@ export interface KillableIsolate {
   /** Starts the next isolate, which never dies if `death` is null. Call it when none of the previous isolate's work is running. */
   readonly begin: (death: IsolateDeath | null) => void;
   readonly isDead: () => boolean;
-  /** Runs the responses' background work. Work left over when the next isolate starts is lost. */
+  /** Runs the responses' background work. Work that is left when the next isolate starts is lost. */
   readonly follow: () => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export const createKillableIsolate = async (): Promise<KillableIsolate> => {
     cachedClients: new BoundedMap(1),
     log: { ...platform.log, error: doNothing },
     waitUntil: (work) => backgroundWork.push(work),
-    // These only make work happen sooner than the crons, and the test runs the crons itself.
+    // These functions only make work run earlier than the cron jobs would, and the test runs the cron jobs itself.
     scheduleFollowUp: doNothing,
     scheduleMail: doNothing,
     scheduleRelay: doNothing,

@@ -1,5 +1,5 @@
-// Settings of a service that a test starts on this machine. The keys are fixed so that a restarted service can decrypt earlier data. They
-// are not secret.
+// Settings of a service that a test starts on this machine. The keys are not secret. They are fixed, so that a restarted service can
+// decrypt earlier data.
 
 import { keyKinds } from "../../core/ledger/note.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";
@@ -11,7 +11,7 @@ export const worldSecret = createRandomKey(3);
 
 export const testVars: Readonly<Record<string, string>> = {
   ENVIRONMENT: "development",
-  INTAKE_WAIT_MS: "1900", // the longest wait, because a busy machine answers late without a fault
+  INTAKE_WAIT_MS: "1900", // the longest time allowed, because a busy machine can respond late without a fault
   BASE_URL: "http://svc.test/v1",
   VERIFY_URL: "http://svc.test",
   CDN_URL: "http://svc.test",

@@ -1,5 +1,5 @@
-// An independent transparency log to compare with: a literal, slow implementation of RFC 6962 and tlog-tiles that shares no code with the
-// real one.
+// An independent transparency log for comparison. It implements RFC 6962 and tlog-tiles literally and slowly, and shares no code with the
+// real log.
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 
@@ -7,7 +7,7 @@ const sha256 = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(h
 
 export const naiveLeaf = (entry: Uint8Array): Uint8Array => sha256(new Uint8Array([0]), entry);
 
-/** The largest power of two below n. */
+/** Returns the largest power of two below n. */
 const largestPowerOfTwoBelow = (n: number): number => {
   let k = 1;
   while (k * 2 < n) k *= 2;
@@ -35,7 +35,7 @@ export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: n
 /** Computes MTH over the leaf hashes [from, to). */
 export const naiveRoot = (leaves: readonly Uint8Array[], from = 0, to = leaves.length): Uint8Array => naiveRoots(leaves)(from, to);
 
-/** PATH(m, D[n]) (RFC 6962, 2.1.1). */
+/** Computes PATH(m, D[n]) (RFC 6962, 2.1.1). */
 export const naiveInclusion = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => {
   if (leaves.length <= 1) return [];
   const k = largestPowerOfTwoBelow(leaves.length);
@@ -52,7 +52,7 @@ const subproof = (m: number, leaves: readonly Uint8Array[], complete: boolean): 
     : [...subproof(m - k, leaves.slice(k), false), naiveRoot(leaves.slice(0, k))];
 };
 
-/** PROOF(m, D[n]) (RFC 6962, 2.1.2), for 0 < m <= n. */
+/** Computes PROOF(m, D[n]) (RFC 6962, 2.1.2), for 0 < m <= n. */
 export const naiveConsistency = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => subproof(m, leaves, true);
 
 /**

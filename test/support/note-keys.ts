@@ -1,4 +1,4 @@
-// Keys and signed-note secrets from fixed seeds.
+// Creates keys and signed-note secrets from fixed seeds.
 import { toBase64, fromBase64Url, fromHex, concatBytes } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../../core/ledger/note.ts";

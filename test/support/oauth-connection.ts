@@ -1,4 +1,4 @@
-// The OAuth flow that connects an agent: client registration, the consent page, the decision and the token exchange.
+// Runs the OAuth flow that connects an agent: client registration, the consent page, the decision and the token exchange.
 import { toBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { call, type TestResponse, type Call } from "./world.ts";

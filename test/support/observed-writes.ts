@@ -16,7 +16,7 @@ const observeDatabase = <Binding extends D1Database | D1DatabaseSession>(binding
     },
   });
 
-/** A statement counts when it is prepared, because the service prepares only what it runs. */
+/** A statement is counted when it is prepared, because the service prepares only statements that it also runs. */
 export const observeWrites = <Bindings extends Readonly<Record<string, D1Database>>>(
   bindings: Bindings,
   report: (table: string) => void,

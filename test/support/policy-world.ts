@@ -1,5 +1,5 @@
-// Certificates whose policies are not captured yet. The isolate that issues them dies after the response, so a test decides when and how
-// often policies are captured.
+// Creates certificates whose policies are not captured yet. The isolate that issues them dies after the response, so that a test decides
+// when and how often policies are captured.
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
@@ -40,7 +40,7 @@ export const issueWaitingCertificate = async (
   return data.cert_id;
 };
 
-/** Runs the policy capture once, at the time `ms` from now. The clock does not advance while it runs. */
+/** Runs the policy capture once, with the clock `ms` milliseconds ahead. The clock does not advance while it runs. */
 export const runCapture = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
   const platform = await createPlatformAt();
   const now = platform.clock() + ms;

@@ -1,4 +1,4 @@
-// The people and records in the portal's permission tests: each role, signed in, and one business's records for them to act on.
+// The people and records in the portal's permission tests: a signed-in person for each role, and one business's records on which they act.
 import { env } from "cloudflare:workers";
 import { sha256Hex } from "../../core/hash.ts";
 import type { BusinessId } from "../../core/ids.ts";
@@ -10,7 +10,7 @@ import { waitUntilSettled } from "./background-work.ts";
 import { grantShare, signInPerson } from "./sharing.ts";
 import { call, submitConsent, readDatabaseContents, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
 
-/** `nobody` has no cookie; `stranger` owns another business. */
+/** `nobody` has no cookie, and `stranger` owns another business. */
 export const roles = ["nobody", "consumer", "stranger", "member", "owner"] as const;
 export type Role = (typeof roles)[number];
 export type PortalCast = Readonly<Record<Role, { readonly cookie: string }>>;
@@ -32,7 +32,7 @@ export const signInCast = async (): Promise<PortalCast> => {
     member: await signIn(world.memberEmail),
     owner: await signIn(world.ownerEmail),
   };
-  // A session's first use on a day writes a row. That must not happen during a test.
+  // A session's first use on a day writes a row, which must not happen during a test.
   for (const role of roles) await call("/v1/auth/session", { headers: cast[role] });
   await waitUntilSettled();
   return cast;

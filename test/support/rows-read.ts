@@ -1,5 +1,5 @@
-// Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. The runtime reports the count
-// of a D1 statement only with results that the service does not ask for, so this file observes the runtime's own method that sends queries.
+// Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. For D1, the runtime reports
+// the count only with results that the service does not request, so this file observes the method with which the runtime sends queries.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
@@ -12,7 +12,7 @@ interface SentQuery {
   readonly sql: string;
 }
 type Results = readonly { readonly meta: { readonly rows_read: number } }[];
-/** The methods through which the runtime sends every query of every D1 binding. Which one it uses depends on the compatibility date. */
+/** The methods through which the runtime sends every query of every D1 binding. Which of them is used depends on the compatibility date. */
 interface QuerySender {
   _queryOrThrow: (request: { readonly queries: readonly SentQuery[] }, ...rest: unknown[]) => Promise<Results>;
   _sendOrThrow: (path: string, sql: string | readonly string[], ...rest: unknown[]) => Promise<Results | Results[number]>;
@@ -76,7 +76,7 @@ const observeObjects = async (record: (read: StatementRead) => void): Promise<()
 };
 
 export interface RowCounter {
-  /** Returns the statements since the last call, each with the rows it read. */
+  /** Returns the statements since the last call, each with the number of rows that it read. */
   readonly take: () => readonly StatementRead[];
   readonly stop: () => void;
 }

@@ -1,5 +1,5 @@
-// Calls that produce the refusals that many routes share, for comparison with the OpenAPI document: bad keys and bodies, exhausted limits,
-// outages and internal errors.
+// Makes calls that produce the refusals that many routes share, for comparison with the OpenAPI document: bad keys and bodies, exhausted
+// limits, outages and internal errors.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -38,7 +38,7 @@ const throwError = (error: Error) => (): never => {
 const createFailingPlatform = (error: Error): Partial<Platform> => {
   const db = openDatabase({ prepare: throwError(error), batch: throwError(error) } as unknown as D1Database);
   const shards: Shards = { forId: () => db, get: () => db, all: () => [["00" as never, db]], withQueryCounter: () => shards };
-  // With an empty cache and no copy of an account in KV, every request needs the failing database.
+  // With an empty cache and no copy of an account in KV, every request depends on the failing database.
   const kv = { get: async () => null, put: async () => {} } as unknown as KVNamespace;
   return { shards, kv, cachedClients: new BoundedMap(1), intakeState: new IntakeState() };
 };

@@ -1,4 +1,4 @@
-// Opens a page that has a share button, with access to the page's events and to the consent sheet.
+// Opens a page that has a share button, and provides access to the page's events and to the consent sheet.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { FakeService } from "./fake-sheet.ts";
 
@@ -131,8 +131,8 @@ export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<s
 export const filledValues = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
 /**
- * Moves the page's clock forward until no timer on the page is left (its poll, and the second it waits for a response), then waits for the
- * requests that follow.
+ * Moves the page's clock forward until no timer on the page is left (its poll, and the second that it waits for a response), then waits for
+ * the requests that follow.
  */
 export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);

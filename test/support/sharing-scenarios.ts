@@ -1,4 +1,4 @@
-// Calls that produce every success and every refusal of the sharing routes and of the routes for a person's profile and fields, for
+// Makes calls that produce every success and every refusal of the sharing routes and of the routes for a person's profile and fields, for
 // comparison with the OpenAPI document.
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
@@ -83,12 +83,12 @@ const buildAuthorizePath = (change: Record<string, string> = {}): string => {
   return `/v1/authorize?${new URLSearchParams(query)}`;
 };
 const requestsPath = "/v1/share/requests";
-/** A request that a server signs. */
+/** Builds a request that a server signs. */
 const buildShareRequest = (change: object = {}) => {
   const { consent: _, ...request } = buildDecision(createVerifier());
   return { ...request, scope: "email phone?", ...change };
 };
-/** A decision with the token of a request that /v1/authorize has checked. */
+/** Creates a decision with the token of a request that /v1/authorize has checked. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });

@@ -1,4 +1,4 @@
-// Sharing through the API: a person with contact fields, a decision, a grant and the redemption of its code.
+// Shares data through the API: signs in a person with contact fields, makes a decision, grants a share and redeems its code.
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildJsonRequest, signIn } from "./people.ts";

@@ -1,4 +1,4 @@
-// All statements and all audit entries, each as one table, to be used in queries of tests.
+// SQL that provides all statements and all audit entries as one table each, for use in the tests' queries.
 
 const coveringBatch = "(SELECT r.ord FROM receipts r WHERE r.ord >= c.change_ord AND r.first_ord <= c.change_ord ORDER BY r.ord LIMIT 1)";
 

@@ -1,5 +1,5 @@
-// The statements of a database with their state, for tests. Most statements of issuances have no row in `anchors`: they are in their changes
-// until the ledger has them, and in a batch of receipts afterward.
+// Lists the statements of a database with their state, for tests. Most statements of issuances have no row in `anchors`: they are in their
+// changes until the ledger has them, and in a batch of receipts afterward.
 import { env } from "cloudflare:workers";
 import { listLeaves } from "../../core/ledger/receipt-batch.ts";
 import type { Instant } from "../../core/time.ts";
@@ -34,7 +34,7 @@ export const listStatements = async (db: D1Database = env.DB): Promise<Statement
   );
 };
 
-/** Removes all statements, and with them all work for the ledger, but leaves the records. */
+/** Deletes all statements, and with them all work for the ledger, but keeps the records. */
 export const deleteStatements = async (db: D1Database = env.DB): Promise<void> => {
   await db.batch([
     db.prepare("DELETE FROM anchors"),

@@ -1,14 +1,14 @@
-// Sends submissions and compares what the certificates hold.
+// Sends submissions and compares them with what the certificates contain.
 import type { UnusualSubmission } from "./unusual-submissions.ts";
 import { buildConsentRequest, buildSubmission, call, getWithKey, world } from "./world.ts";
 
-/** Sorts the members of objects, so that equal objects print alike; lists keep their order. */
+/** Sorts the members of objects, so that equal objects are printed in the same way. Lists keep their order. */
 const sorted = (_key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** Returns what is wrong with the certificates; empty if each submission was accepted and stored exactly as sent. */
+/** Returns what is wrong with the certificates. The list is empty if each submission was accepted and stored exactly as sent. */
 export const findStorageFaults = async (submissions: readonly UnusualSubmission[]): Promise<string[]> => {
   const original = buildSubmission();
   const faults: string[] = [];

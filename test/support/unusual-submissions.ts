@@ -1,4 +1,4 @@
-// Unusual submissions that must be accepted, with the certificate content expected for each.
+// Lists unusual submissions that must be accepted, each with the expected content of the certificate.
 import { hiddenCharacters } from "./hostile-submissions.ts";
 import {
   buildSubmissionWith,
@@ -40,7 +40,7 @@ const longestNames = buildNames(1_000)
   .map((name) => name.padEnd(200, "-"))
   .sort();
 
-/** Values that are not of the kind that their key promises. */
+/** Values that do not match the kind of field that their key stands for. */
 const unrecognizedValues: readonly (readonly [key: string, value: string])[] = [
   ...[
     "pat",
@@ -248,7 +248,7 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   ),
 ];
 
-/** Fields whose values are not what their keys promise, or cannot be stored as they are. The certificate is still issued. */
+/** Submissions with values that do not match their key or that cannot be stored unchanged. The certificate is still issued. */
 export const oddFieldSubmissions: readonly UnusualSubmission[] = [
   ...unrecognizedValues.map(([key, value]) =>
     buildOddSubmission(

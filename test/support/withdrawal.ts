@@ -1,4 +1,4 @@
-// Withdraws consent as a person does: request a code, read the email, submit the code.
+// Withdraws consent as a person does: requests a code, reads the email, and submits the code.
 import { env } from "cloudflare:workers";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { call, getWithKey, issueCertificate, world, type TestResponse, type Call, type ConsentBody } from "./world.ts";

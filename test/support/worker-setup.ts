@@ -45,7 +45,10 @@ const clearObjects = async (): Promise<void> => {
   await env.KV.get("nothing");
 };
 
-/** Clears the rate limiters of the demo's people, keys and businesses. There are too many limiters to wake all of them for the reset. */
+/**
+ * Clears the rate limiters of the demo's people, keys and businesses. Only these are cleared, because there are too many limiters to start
+ * all of them.
+ */
 const resetRateLimits = async (): Promise<void> => {
   const limiters = env.RATE_LIMITER as DurableObjectNamespace;
   const existingIds = new Set((await listDurableObjectIds(limiters)).map(String));

@@ -1,4 +1,4 @@
-// The demo businesses in two shards, and requests to the Worker. All workerd tests use this.
+// Provides the demo businesses in two shards and requests to the Worker. All workerd tests use this file.
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
@@ -127,7 +127,7 @@ export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}):
   return {
     method: "POST",
     headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
-    // Sent as bytes, because a string body would set its own content type.
+    // The body is sent as bytes, because a string body would set its own content type.
     body: body instanceof Uint8Array ? body : new TextEncoder().encode(text),
   };
 };

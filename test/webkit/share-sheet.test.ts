@@ -1,5 +1,5 @@
 // The WebKit part of the browser matrix, run by `npm run browsers`. It covers the flow of test/browser/share-sheet.test.ts. WebKitGTK has
-// no passkeys and its driver cannot mock responses, so the rows that need those are missing.
+// no passkeys and its driver cannot mock responses, so the rows of the matrix that need these are left out.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -42,7 +42,7 @@ const codeFor = (email: string): Promise<string> =>
  */
 const waitUntilSettled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
 
-/** Waits longer than any timer on the page: its poll, and the second it waits for a response. */
+/** Waits longer than any timer on the page: its poll, and the second that it waits for a response. */
 const waitUntilIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
 const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;

@@ -1,5 +1,5 @@
-// When a page is restored from the back-forward cache, it submits its own certificate or none, never the first submission's certificate.
-// These tests need the full browser, because the headless shell has no back-forward cache.
+// Tests that a page that is restored from the back-forward cache submits its own certificate or none, and never the certificate of the
+// first submission. These tests need the full browser, because the headless shell has no back-forward cache.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Does not use page.goBack(), which waits for a load event that a restored page does not fire. */
+/** Goes back without page.goBack(), which waits for a load event that a restored page does not fire. */
 async function goBack({ page, url }: Visit) {
   await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before the call returns
   const deadline = Date.now() + 3000;

@@ -1,5 +1,6 @@
-// However certifying fails, the form is submitted once, unchanged and in time, and an event tells the page why. A second submission from
-// the same page has its own certificate or none, never the first one's. For pages restored with the back button, see back-forward.test.ts.
+// Tests that the form is submitted once, unchanged and in time, regardless of how certifying fails, and that an event tells the page why. A
+// second submission from the same page has its own certificate or none, and never the first submission's. For pages restored with the back
+// button, see back-forward.test.ts.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -111,7 +112,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
   });
 });
 
-/** A page that sends its form by script and does not navigate. */
+/** A page that sends its form with a script and does not navigate. */
 const ajax = (inside = "") => `${plainForm({ inside })}<script>lead.addEventListener('submit', (event) => {
   event.preventDefault()
   fetch(lead.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(lead, event.submitter)) }) })</script>`;
@@ -128,7 +129,7 @@ describe.concurrent("after the budget", () => {
     await visit.submitted();
     await visit.until(() => visit.calls[0]!.aborted, "the end of the request");
     answerLate(undefined);
-    await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // time in which the late response could have an effect
+    await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // gives the late response time to have an effect
     expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
     expect(visit.events.map(({ detail }) => detail.code)).toEqual(["timeout"]);
     expect([visit.backend.length, visit.calls.length]).toEqual([1, 1]);

@@ -1,5 +1,5 @@
-// What a certificate contains: which controls are read, under which keys, and which are never read, the choices made in the recipient
-// checkboxes, and the displayed disclosure. All tests share one page; each puts its own form on it and certifies it.
+// Tests what a certificate contains: which controls are read and under which keys, which controls are never read, the choices in the
+// recipient checkboxes, and the displayed disclosure. All tests use one page. Each puts its own form on the page and certifies it.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -169,7 +169,7 @@ describe("among several controls", () => {
   });
 
   it("the first label names a control, and labels are looked up once per page", async () => {
-    // Reading each control's `labels` took 15 seconds in a form with ten thousand inputs.
+    // Reading each control's `labels` would take 15 seconds in a form with ten thousand inputs.
     const spy = (page: Page) =>
       page.evaluate(() => {
         const input = document.querySelector("#a")!;

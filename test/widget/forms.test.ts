@@ -1,5 +1,5 @@
-// Real-world forms (test/widget/forms), each submitted three ways: certified, with the API refusing the request, and without consent.
-// What the backend receives is compared with the same page without the widget.
+// Tests real-world forms (test/widget/forms), each submitted in three ways: certified, with the API refusing the request, and without
+// consent. What the backend receives is compared with the same page without the widget.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -19,12 +19,12 @@ interface RealForm {
   box: string;
   disclosure: string;
   fill: Record<string, string>;
-  /** Runs after the form is filled in and before the consent box is checked, for a wizard's steps. */
+  /** Runs after the form is filled in and before the consent box is checked. Used for the steps of a multistep form. */
   between?: (page: Page) => Promise<unknown>;
   send: string;
   /** The fields that the certificate must contain. */
   fields: Record<string, string>;
-  /** The page itself does not allow a submission unless the box is checked. */
+  /** True if the page itself does not allow a submission unless the box is checked. */
   isGated?: boolean;
   more?: Attributes;
 }

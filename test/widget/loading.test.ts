@@ -1,4 +1,4 @@
-// How pages load the script, which form the script certifies, and the options of Svc.initConsent.
+// Tests how pages load the script, which form the script certifies, and the options of Svc.initConsent.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Console warnings for a page's owner: each mistake is reported once, with the fix, and without anything about the visitor.
+// Tests console warnings for a page's owner. Each mistake is reported once, with the fix, and without anything about the visitor.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";

@@ -1,5 +1,5 @@
-// Forms as they are on real websites: country pickers beside phone numbers, two numbers, more fields than a certificate holds, and text that
-// the API cannot store. Each test puts a form on one page and reads what the API received.
+// Tests forms like those on real websites: with country pickers beside phone numbers, two numbers, more fields than a certificate can hold,
+// and text that the API cannot store. Each test puts a form on the page and checks what the API received.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Visit, type World, openWorld } from "./support.ts";
 
@@ -236,7 +236,7 @@ describe("text that the API cannot store", () => {
        document.querySelector("[name=first_name]").value = "Pat \\ud83d";
        document.querySelector("#d").append("\\ude00");`,
     );
-    expect(visit.calls[0]!.text).toContain(String.raw`"first_name":"Pat \ud83d"`); // the API replaces it and says so
+    expect(visit.calls[0]!.text).toContain(String.raw`"first_name":"Pat \ud83d"`); // the API replaces the character and says so
     expect(body).toMatchObject({
       disclosure_text: "I agree\ufffd to calls\ufffd.\ufffd",
       locale: `en-${"x".repeat(31)}\ufffd`,

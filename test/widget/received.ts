@@ -37,7 +37,7 @@ export function apartFromCertificate({ method, type, entries, json }: Received) 
   };
 }
 
-/** Reads a submission in any encoding; query parameters also count as entries. */
+/** Reads a submission in any encoding. Query parameters also count as entries. */
 export async function received(request: IncomingMessage, url: URL): Promise<Received> {
   const bytes = await bytesOf(request);
   const type = (request.headers["content-type"] ?? "").split(";")[0]!;

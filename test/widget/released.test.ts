@@ -1,4 +1,4 @@
-// Pages pin a released copy of the script by its filename and integrity hash, so every released copy must stay available unchanged.
+// Tests that every released copy of the script stays available unchanged, because pages pin a copy by its filename and integrity hash.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The script's exact request, the traces it leaves on the page, its behavior under strict policies, and its size.
+// Tests the script's exact request, the traces that it leaves on the page, its behavior under strict policies, and its size.
 
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";

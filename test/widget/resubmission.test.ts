@@ -1,5 +1,5 @@
-// How the widget holds a submission and then submits it again: however a form is submitted, its backend receives once exactly what it
-// receives without the widget, plus one svc_cert_id.
+// Tests how the widget holds a submission and then submits it again. However a form is submitted, its backend receives, exactly once, what
+// it would receive without the widget, plus one svc_cert_id.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ interface Way {
   name: string;
   html: string;
   act?: (page: Page) => Promise<unknown>;
-  /** The page sends the form without a submit event, so it is sent unchanged and without a certificate. */
+  /** True if the page sends the form without a submit event, so that it is sent unchanged and without a certificate. */
   isUncertified?: boolean;
 }
 
@@ -249,7 +249,7 @@ describe("inputs named after members of the form", () => {
   it("do not matter: the form is submitted once with its certificate", async () => {
     const inside = shadowingNames.map((name) => `<input name="${name}" value="mine">`).join("");
     const visit = await world.visit({ html: plainForm({ inside }), widget: { "data-form-selector": "form" } });
-    // Clicks with a script, because the browser driver itself fails on such a form.
+    // The click is made by a script, because the browser driver itself fails on such a form.
     await visit.page.evaluate(() => {
       for (const id of ["consent", "send"]) document.getElementById(id)!.click();
     });

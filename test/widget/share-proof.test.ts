@@ -1,4 +1,4 @@
-// The PKCE challenge in share mode (RFC 7636). These tests need no browser.
+// Tests the PKCE challenge in share mode (RFC 7636). These tests need no browser.
 import { describe, expect, test } from "vitest";
 import { computeDigest, createProof } from "../../widget/share/pkce.ts";
 

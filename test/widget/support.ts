@@ -1,5 +1,5 @@
-// Servers and browser for the widget tests: a business site and, on another origin, a host that serves svc.js and issues certificates, with
-// real Chromium, CORS and form submissions. Both servers record what they receive.
+// Provides the servers and the browser for the widget tests: a business site and, on another origin, a host that serves svc.js and issues
+// certificates. Chromium, CORS and form submissions are real. Both servers record what they receive.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
@@ -29,7 +29,7 @@ export interface Answer {
   body?: unknown;
   headers?: Record<string, string>;
   delayMs?: number;
-  /** `reset` closes the connection, `never` sends nothing, `stall` sends headers and half a body and then stops. */
+  /** `reset` closes the connection, `never` sends nothing, and `stall` sends headers and half a body and then stops. */
   fault?: "reset" | "never" | "stall";
   withoutCors?: boolean;
 }
@@ -103,9 +103,9 @@ export interface VisitOptions {
   widget?: boolean | Attributes;
   /** The complete script element, replacing the default. `{{src}}` is the widget's URL. */
   script?: string;
-  /** Returns the response to the nth call. The default is a certificate, the same one for the same submission_id. */
+  /** Returns the response to the nth call. The default is a certificate, which is the same for the same submission_id. */
   answer?: (call: ApiCall, n: number) => Answer | undefined | Promise<Answer | undefined>;
-  /** How long the default response takes. */
+  /** The time that the default response takes, in milliseconds. */
   delayMs?: number;
   headers?: Record<string, string>;
   path?: string;
@@ -315,8 +315,8 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
 }
 
 /**
- * A reused page may still be navigating to the response of its last submission. To the driver that interrupts this navigation, but the
- * browser usually completes it, so wait for that before trying again.
+ * A reused page may still be navigating to the response of its last submission. For the driver, this navigation is then interrupted, but
+ * the browser usually completes it. Therefore this waits for that navigation before it tries again.
  */
 async function open(page: Page, url: string): Promise<void> {
   const isThere = await page.goto(url).then(
@@ -331,8 +331,8 @@ async function open(page: Page, url: string): Promise<void> {
 }
 
 /**
- * Presses the mouse in the middle of the element once it exists. This takes a quarter of the time of the driver's own click, which first
- * injects its own code into every page.
+ * Clicks the mouse in the middle of the element once the element exists. This takes a quarter of the time of the driver's own click, which
+ * first injects its own code into every page.
  */
 export async function press(page: Page, selector: string): Promise<void> {
   const { x, y } = await page.evaluate(async (wanted) => {

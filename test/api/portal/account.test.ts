@@ -1,4 +1,4 @@
-// Tests of reading and changing a business's account in each billing status.
+// Tests reading and changing a business's account in each billing status.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../../scripts/demo-world.ts";

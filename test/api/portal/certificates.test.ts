@@ -1,4 +1,4 @@
-// Tests of certificates in the portal: personal data is masked, only the business's own certificates are shown, and the person is revealed
+// Tests certificates in the portal: personal data is masked, only the business's own certificates are shown, and the person is revealed
 // only by an audited POST.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";

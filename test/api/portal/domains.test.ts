@@ -1,4 +1,4 @@
-// Tests of domains: which ones can be claimed, how they are verified, the messages of failed checks, and how verification lapses.
+// Tests domains: which ones can be claimed, how they are verified, the messages of failed checks, and how verification lapses.
 import { env } from "cloudflare:workers";
 import { createScheduledController } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -363,7 +363,7 @@ describe("a verified domain", () => {
       await runJobs();
       expect(await row()).toMatchObject({ status: "verified", misses: 0, next_check_at: start + (week + 1) * 7 * day });
     }
-    expect(await listMailTo(ownerEmail)).toHaveLength(1); // Only the sign-up email was sent.
+    expect(await listMailTo(ownerEmail)).toHaveLength(1); // only the sign-up email was sent
   });
 
   test("lapses after three misses, two weeks after its owners are notified", async () => {

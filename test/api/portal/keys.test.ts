@@ -1,4 +1,4 @@
-// Tests of API keys and public clients: secrets are shown once, their number is limited, and they work until they are revoked.
+// Tests API keys and public clients: secrets are shown once, their number is limited, and they work until they are revoked.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";

@@ -1,4 +1,4 @@
-// Tests of looking up a refused request by its ID: its business can do so for a week, and the record contains nothing that was sent.
+// Tests looking up a refused request by its ID: its business can do so for a week, and the record contains nothing that was sent.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../../support/people.ts";

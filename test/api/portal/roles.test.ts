@@ -1,4 +1,4 @@
-// Tests of portal permissions per route: every route in the OpenAPI document that needs a session has an entry here with the outcome for
+// Tests portal permissions per route: every route in the OpenAPI document that needs a session has an entry here with the outcome for
 // each role. A refused request changes no row, and no request changes another business's rows.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
@@ -16,22 +16,22 @@ import { waitUntilSettled } from "../../support/background-work.ts";
 import { readDatabaseContents, getWithKey, world, type TestResponse } from "../../support/world.ts";
 
 /**
- * The expected outcomes of one route. Where possible, an authorized request is refused for its content, so that every role can try it
+ * The expected outcomes of one route. Where possible, an authorized request is refused for its content, so that every role can send it
  * without changing anything.
  */
 interface RouteAccess {
   readonly owner: string;
   readonly member: string;
-  /** The owner of another business, who requests records of this business. */
+  /** The owner of another business, who requests the records of this business. */
   readonly stranger: string;
   readonly sent?: unknown;
   readonly query?: string;
 }
 
 const ownersOnly = "403 owner_required";
-/** Every member of the business is allowed. The owner of another business gets their own records. */
+/** A route that every member of the business may use. The owner of another business gets that business's own records. */
 const open = (answer: string, sent?: unknown): RouteAccess => ({ owner: answer, member: answer, stranger: answer, sent });
-/** Like `open`, but for a single record: other businesses get "not found". */
+/** Like `open`, but for a single record. The owner of another business gets "not found". */
 const openRecord = (answer: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
   owner: answer,
   member: answer,
@@ -69,7 +69,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`POST ${portal}/members`]: owned(badInput, {}),
   [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
   [`DELETE ${portal}/members/{member_id}`]: ownedRecord("200 ok"),
-  // Runs last, because afterwards the member is no longer in the business. The only owner cannot leave.
+  // Runs last, because after it the member no longer belongs to the business. The only owner cannot leave.
   [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
   [`GET ${portal}/certs`]: open("200 ok"),
   [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),
@@ -102,7 +102,7 @@ const consumerRoutes = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|pas
 /** Routes that every signed-in person can use, for themselves only. */
 const personalRoutes = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
 
-/** Entries that delete records of other entries run last. */
+/** Returns the position of a route's test. Routes that delete records of other routes run last. */
 const orderOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
 const inOrder = Object.entries(access).sort(([a], [b]) => orderOf(a) - orderOf(b));
 

@@ -1,4 +1,4 @@
-// Codes from emails, as people type and paste them.
+// Tests that codes from emails are accepted as people type and paste them.
 import { describe, expect, test } from "vitest";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
 

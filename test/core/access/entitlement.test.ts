@@ -1,4 +1,4 @@
-// Tests of what each status and plan of a business allows, for every combination.
+// Tests what each status and plan of a business allows, for every combination.
 import { describe, expect, test } from "vitest";
 import {
   authorizeCapture,

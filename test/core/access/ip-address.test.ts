@@ -1,4 +1,4 @@
-// Tests of parsing IP addresses, and of how callers are grouped for rate limits.
+// Tests how IP addresses are parsed, and how callers are grouped for rate limits.
 import { describe, expect, test } from "vitest";
 import { getIpRateLimitKey, isIpAddress } from "../../../core/access/ip-address.ts";
 

@@ -1,4 +1,4 @@
-// Tests of the current rate limits, and of the sliding window that counts requests per address.
+// Tests the default rate limits, and the sliding window that counts requests per address.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AddressWindows } from "../../../workers/adapters/address-windows.ts";

@@ -1,4 +1,4 @@
-// Tests of which origins and page URLs are accepted for a business, with one row per spelling trick.
+// Tests which origins and page URLs are accepted for a business, with one row for each misleading spelling.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validatePageUrl, verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../../../core/access/origins.ts";

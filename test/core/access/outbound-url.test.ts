@@ -1,4 +1,4 @@
-// Tests of which URLs a third party can make the service call, with hostile and allowed URLs.
+// Tests which URLs a third party can make the service call, with hostile and allowed URLs.
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,

@@ -1,4 +1,4 @@
-// Tests of the daily and monthly values in the portal's charts.
+// Tests the daily and monthly values in the portal's charts.
 import { expect, test } from "vitest";
 import {
   buildActivity,

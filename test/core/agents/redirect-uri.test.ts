@@ -1,4 +1,4 @@
-// Which redirect URIs are the same place.
+// Tests which redirect URIs count as the same destination.
 import { describe, expect, test } from "vitest";
 import { isRegisteredRedirectUri, isSameRedirectUri } from "../../../core/agents/redirect-uri.ts";
 

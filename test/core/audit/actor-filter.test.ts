@@ -1,4 +1,4 @@
-// Tests of choosing audit entries by who made them.
+// Tests filtering audit entries by actor.
 import { describe, expect, test } from "vitest";
 import type { Actor } from "../../../core/actor.ts";
 import { matchesActor, parseActorFilter, type ActorFilter } from "../../../core/audit/actor-filter.ts";

@@ -1,4 +1,4 @@
-// Tests of audit chains: they match the vectors byte for byte, and every change to a chain is detected and located.
+// Tests audit chains: they match the vectors byte for byte, and every change to a chain is detected and located.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,4 @@
-// Tests of the tree of heads: incremental updates give the same tree as a full computation, and its paths lead to its root.
+// Tests the tree of heads: incremental updates give the same tree as a full computation, and its proofs lead to its root.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -18,7 +18,7 @@ const applyEvents = (events: readonly BillingEvent[]): BillingStatus | null =>
 const head = (at: number) => ({ id: `evt_${at}`, type: "t", at, customerId: "cus_1", subscriptionId: "sub_1" });
 const checkout: BillingEvent = { ...head(1_000), kind: "checkout", accountId: "biz_1", plan: "business", isPaid: true };
 
-/** Generates one subscription's events at distinct times, with its checkout first. */
+/** Generates the events of one subscription at distinct times, with its checkout first. */
 const life = fc
   .uniqueArray(
     fc.record({

@@ -1,4 +1,4 @@
-// Tests of the evidence pack: which files it contains, that each is exactly what was hashed or signed, and what redaction omits.
+// Tests the evidence pack: which files it contains, that each file is exactly what was hashed or signed, and what redaction leaves out.
 import { execFileSync } from "node:child_process";
 import { createPublicKey, verify } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Tests of fingerprints: the published vectors, and what changes a fingerprint and what does not.
+// Tests fingerprints against the published vectors, and which changes of the input change a fingerprint.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalizePreimage, computeFingerprint, buildPreimage, type Preimage } from "../../../core/certificates/fingerprint.ts";

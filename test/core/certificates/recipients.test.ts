@@ -1,4 +1,4 @@
-// Tests of recipients: named, accepted and rejected, and the difference between "declined none" and "never asked".
+// Tests recipients that are named, accepted and rejected, and that "declined all" differs from "never asked".
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRecipients } from "../../../core/certificates/submission.ts";

@@ -1,4 +1,4 @@
-// Which values of a form count as the person's email addresses and phone numbers, and which are only kept.
+// Tests which values of a form count as the person's email addresses and phone numbers, and which are only kept.
 import { describe, expect, test } from "vitest";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { formatPhone, toE164 } from "../../../workers/adapters/phone.ts";

@@ -1,4 +1,4 @@
-// Tests of a certificate's subject: which fields are accepted, and the salted commitments against their vectors.
+// Tests a certificate's subject: which fields are accepted, and the salted commitments against their vectors.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromHex } from "../../../core/bytes.ts";
@@ -86,7 +86,7 @@ describe("subject commitments", () => {
       if (guess === phone) tried += 1;
     }
     expect(tried).toBe(1);
-    expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt, it is found
+    expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // found with its own salt
   });
 
   test("never equal the plain hash of a value", () => {

@@ -1,4 +1,4 @@
-// Tests of how User-Agent strings map to operating system and browser families, and of known bots.
+// Tests how User-Agent strings map to operating system and browser families, and how known bots are recognized.
 import { describe, expect, test } from "vitest";
 import { parseBrowserFamily, isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 

@@ -1,4 +1,4 @@
-// Tests whether a page's Content-Security-Policy lets our script run, following the rules browsers use.
+// Tests whether a page's Content-Security-Policy allows the service's script to run, by the rules that browsers use.
 import { expect, test } from "vitest";
 import { findBlockingDirectives, type BlockingDirective, type PageScript } from "../../../core/integration/content-security-policy.ts";
 

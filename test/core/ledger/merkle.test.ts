@@ -1,4 +1,4 @@
-// Tests of Merkle proofs: wrong lengths, wrong indexes, leaves confused with nodes, and sizes beyond 2^53.
+// Tests Merkle proofs: wrong lengths, wrong indexes, leaves confused with nodes, and sizes beyond 2^53.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";

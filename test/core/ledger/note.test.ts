@@ -1,4 +1,4 @@
-// Tests of signed notes, checkpoints and proofs: they match the vectors byte for byte, and every other encoding is refused.
+// Tests signed notes, checkpoints and proofs: they match the vectors byte for byte, and every other encoding is refused.
 import { describe, expect, test } from "vitest";
 import { toBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -74,7 +74,7 @@ describe("keys", () => {
 
   test("have different ids per kind for the same bytes", () => {
     expect(parseVkey(sha256, log.vkey.replace("+AepK", "+BOpK"))).toBeNull();
-    expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2 is ECDSA, which we do not accept
+    expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2 is ECDSA, which is not accepted
   });
 });
 

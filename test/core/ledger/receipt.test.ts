@@ -1,4 +1,4 @@
-// Tests of receipts: valid ones, and the fault that each defect causes, in the order of the checks.
+// Tests valid receipts, and the fault that each defect causes, in the order of the checks.
 import { describe, expect, test } from "vitest";
 import { toBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";

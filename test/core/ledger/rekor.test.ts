@@ -1,4 +1,4 @@
-// Tests of Rekor v2: the request and leaf formats, an entry of the public log, and the adapter against honest, forgetful, failing and lying
+// Tests Rekor v2: the request and leaf formats, an entry of the public log, and the adapter with honest, forgetful, failing and dishonest
 // servers.
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

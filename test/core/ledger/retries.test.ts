@@ -1,4 +1,4 @@
-// Tests of a statement's retry schedule, of parking, and of a ledger's circuit breaker.
+// Tests a statement's retry schedule, how statements are parked, and a ledger's circuit breaker.
 import { describe, expect, test } from "vitest";
 import type { SubmissionOutcome } from "../../../core/ledger/adapter.ts";
 import { getBlockedUntil, shouldPark, computeRetryAt, scheduleRetry } from "../../../core/ledger/retries.ts";

@@ -1,4 +1,4 @@
-// Tests of timestamps: valid ones, the fault that each defect causes, and openssl as an independent implementation.
+// Tests valid timestamps, the fault that each defect causes, and openssl as an independent implementation.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -360,7 +360,7 @@ describe("a timestamp authority", () => {
   });
 });
 
-/** The clock that openssl uses, which no test shifts. */
+/** Returns the time by the clock that openssl uses, which no test changes. */
 const machineClock = (): number => Date.now() - clockOffsetMs;
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {

@@ -1,4 +1,4 @@
-// Tests of ledger statements against their vectors.
+// Tests ledger statements against their vectors.
 import { describe, expect, test } from "vitest";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";

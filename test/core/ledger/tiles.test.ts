@@ -1,4 +1,4 @@
-// Tests of tiles, roots and proofs against an independent builder, at every small size and around every boundary.
+// Tests tiles, roots and proofs against an independent builder, at every small size and around every boundary.
 import { hash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -27,13 +27,13 @@ import {
 } from "../../../core/ledger/tiles.ts";
 import { naiveConsistency, naiveInclusion, naiveLeaf, naiveRoots, naiveTiles } from "../../support/naive-log.ts";
 
-// Node's built-in functions, each in one call: half a million hashes and megabytes of hex take most of this file's time.
+// Uses Node's built-in functions, because half a million hashes and megabytes of hex take most of this file's time.
 const sha256: HashFunction = (bytes) => new Uint8Array(hash("sha256", bytes, "buffer"));
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 const entries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => encodeUtf8(`entry ${at}`));
 
-/** A log in memory: tiles by level and number, which grows in batches of given lengths. */
+/** A log in memory, with its tiles by level and number. It grows in batches of given lengths. */
 class MemoryLog {
   readonly tiles = new Map<string, Uint8Array>();
   size = 0n;
@@ -61,7 +61,7 @@ class MemoryLog {
     return log;
   }
 
-  /** Returns path to bytes, as the log would serve them now. */
+  /** Returns the tiles by path, as the log would serve them now. */
   published(): Map<string, string> {
     return new Map(
       [...this.tiles].map(([key, data]) => {
@@ -83,7 +83,9 @@ const edges = [255, 256, 257, 65_535, 65_536, 65_537];
 const many = entries(65_537).map(naiveLeaf);
 const rootOfMany = naiveRoots(many);
 
-/** Returns a SHA-256 that computes each hash only once: a million proofs from one tree hash the same few thousand nodes. */
+/**
+ * Returns a SHA-256 function that computes each hash only once, because a million proofs from one tree hash the same few thousand nodes.
+ */
 const remembering = (): HashFunction => {
   const answers = new Map<string, Uint8Array>();
   return (bytes) => {
@@ -106,7 +108,7 @@ describe("tiles", () => {
   });
 
   test("and roots match the definition byte for byte around 256 and 65,536 (L1)", () => {
-    const grown = new MemoryLog(); // grows by 500 as long as that does not exceed the size; a copy grows the rest of the way
+    const grown = new MemoryLog(); // grows by 500 while that does not exceed the size, and a copy grows by the rest
     for (const size of edges) {
       for (let at = Number(grown.size); at + 500 <= size; at += 500) grown.append(many.slice(at, at + 500));
       const log = grown.copy();
@@ -163,7 +165,7 @@ describe("proofs from tiles", () => {
   const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
   const rootOf = naiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
-  // A tree of 300 serves every smaller size: an old partial tile is the beginning of a later one.
+  // A tree of 300 entries serves every smaller size, because an old partial tile is the beginning of a later one.
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();
@@ -220,8 +222,8 @@ describe("proofs from tiles", () => {
     }
   });
 
-  // 846,951 pairs with 15 hashes each, but only 6,481 nodes. `npm run stress` checks all pairs; this test checks one in 61 and covers every
-  // size.
+  // There are 846,951 pairs with 15 hashes each, but only 6,481 nodes. `npm run stress` checks all pairs. This test checks one pair in 61
+  // and covers every size.
   test("connect any two of the sizes 0 to 1,300 (L1)", { timeout: 300_000 }, () => {
     const all = entries(1_300).map((entry) => hashLeaf(sha256, entry));
     const grown = new MemoryLog();

@@ -1,4 +1,4 @@
-// Tests of cosignatures: the request, the response, and the attestor with conforming and faulty witnesses.
+// Tests cosignatures: the request, the response, and the attestor with correct and faulty witnesses.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -80,7 +80,7 @@ describe("a cosignature", () => {
   test("is found among lines by unknown keys, which are ignored", async () => {
     const note = await noteOf(5);
     const own = await lineBy(witness, note, 1_790_000_000n);
-    const unreadable = `\u2014 witness.test/pq ${Buffer.alloc(2_432, 5).toString("base64")}\n`; // a kind of key that we do not read
+    const unreadable = `\u2014 witness.test/pq ${Buffer.alloc(2_432, 5).toString("base64")}\n`; // an unsupported kind of key
     const answer = (await lineBy(stranger, note, 1n)) + unreadable + own;
     const verdict = await verifyCosignatures(noteCrypto, note, answer, [witness.key]);
     expect(verdict.ok && verdict.cosignatures.map(({ line, time }) => ({ line, time }))).toEqual([{ line: own, time: 1_790_000_000n }]);

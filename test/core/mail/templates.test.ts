@@ -1,4 +1,4 @@
-// Renders every email template in every language and checks that user-chosen text cannot add links, headers or recipients.
+// Renders every email template in every language and checks that text from users cannot add links, headers or recipients.
 import { describe, expect, test } from "vitest";
 import { composeMail } from "../../../core/mail/compose.ts";
 import { en } from "../../../core/mail/i18n/en.ts";
@@ -49,7 +49,7 @@ describe("every mail in every language", () => {
     expect(html.match(/<h1\b[^>]*>([^<]+)<\/h1>/)?.[1]).toBe(content.subject);
     expect(content.lines.filter(({ kind }) => kind === "action").length).toBeLessThanOrEqual(1);
     expect(getPreview(content)).toMatch(/.{30}/);
-    expect(getPreview(content)).not.toMatch(/\d{6}/); // a locked screen shows it
+    expect(getPreview(content)).not.toMatch(/\d{6}/); // lock screens show the preview
     expect(content.footer.at(-1)?.kind).toBe("paragraph");
   });
 
@@ -57,8 +57,8 @@ describe("every mail in every language", () => {
     const { html } = messageOf(language, mail);
     const styles = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style);
     expect(styles.filter((style) => /flex|grid|position|var\(|#/.test(style ?? ""))).toEqual([]);
-    expect(html).toContain("max-width:560px"); // 600 pixels with the space at both sides
-    expect(new TextEncoder().encode(html).length).toBeLessThan(100_000); // Gmail cuts off longer ones
+    expect(html).toContain("max-width:560px"); // 600 pixels, including the space on both sides
+    expect(new TextEncoder().encode(html).length).toBeLessThan(100_000); // Gmail cuts off longer messages
   });
 
   test.each(cases.filter(({ template }) => template.endsWith("_code")))(
@@ -66,7 +66,7 @@ describe("every mail in every language", () => {
     ({ language, mail }) => {
       const { subject, text, html } = messageOf(language, mail);
       for (const body of [text, html]) expect(body.match(/(?<!\d)\d{6}(?!\d)/g)).toEqual(["123456"]);
-      expect(subject).not.toMatch(/\d/); // subjects appear on locked screens
+      expect(subject).not.toMatch(/\d/); // lock screens show the subject
     },
   );
 

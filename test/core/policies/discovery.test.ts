@@ -1,4 +1,4 @@
-// Tests of which links on a page lead to its policies, in seven languages, and in which order.
+// Tests which links on a page count as links to its policies, in seven languages, and their order.
 import { describe, expect, test } from "vitest";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../../core/policies/discovery.ts";
 

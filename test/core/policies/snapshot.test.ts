@@ -1,4 +1,4 @@
-// Tests of a snapshot's text and hash, and of a capture's retry schedule.
+// Tests a snapshot's text and hash, and a capture's retry schedule.
 import { describe, expect, test } from "vitest";
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../../core/policies/capture-retries.ts";
 import { normalizePolicyText, createPolicyText } from "../../../core/policies/snapshot.ts";

@@ -1,4 +1,4 @@
-// Tests of choosing the shard of a new account.
+// Tests choosing the shard of a new account.
 import { describe, expect, test } from "vitest";
 import type { ShardId } from "../../../core/ids.ts";
 import { choosePlacement, type ShardFill, type ShardState } from "../../../core/shards/placement.ts";

@@ -1,4 +1,4 @@
-// Tests of which businesses are notified when contact fields change.
+// Tests which businesses are notified when contact fields change.
 import { expect, test } from "vitest";
 import { findChangeRecipients } from "../../../core/shares/change-recipients.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";

@@ -1,4 +1,4 @@
-// Tests of a share's due dates and of its status at a point in time.
+// Tests a share's due dates, and its status at a point in time.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
@@ -7,7 +7,7 @@ import { dayMs } from "../../../core/time.ts";
 
 const created = 1_772_600_767_089;
 const of = (days: number) => ({ createdAt: created, expiresAt: created + days * dayMs });
-/** Lists every due date of a share as days before its end, for a sweep that is never late. */
+/** Lists every due date of a share as days before its end, for a job that is never late. */
 const marksOf = (days: number): number[] => {
   const share = of(days);
   const marks: number[] = [];

@@ -1,4 +1,4 @@
-// Tests of PKCE: the vector in RFC 7636, appendix B, and the format of verifiers and challenges.
+// Tests PKCE: the vector in RFC 7636, appendix B, and the format of verifiers and challenges.
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge, isCodeChallenge, isCodeVerifier } from "../../../core/shares/pkce.ts";
 

@@ -1,5 +1,5 @@
-// Packs in which a dishonest issuer hides a lie behind an erasure, an older format, a second recipient or an unbound member. The issuer
-// lists, renders and signs everything again with the right key. Also checks the table in docs/reference/proof-checks.md.
+// Tests packs in which a dishonest issuer hides a false statement behind an erasure, an older format, a second recipient or an unbound
+// member. The issuer lists, renders and signs everything again with the right key. Also checks the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -123,11 +123,11 @@ describe("honest recent packs", () => {
 
 interface Attack {
   readonly lie: string;
-  /** Verdict and checks, as in the table in docs/reference/proof-checks.md. */
+  /** The verdict and the checks, as in the table in docs/reference/proof-checks.md. */
   readonly found: string;
   readonly pack: ReadonlyMap<string, Uint8Array>;
   readonly changes: readonly Change[];
-  /** The page stays unchanged; otherwise the issuer renders it again. */
+  /** True if the page stays unchanged. Otherwise the issuer renders it again. */
   readonly keepsPage?: true;
 }
 const attack = (lie: string, found: string, pack: Attack["pack"], ...changes: readonly Change[]): Attack => ({ lie, found, pack, changes });

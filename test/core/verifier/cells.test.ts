@@ -1,6 +1,6 @@
-// For every member of a pack, three lies by its issuer: the evidence that binds the member is left out, taken from another certificate, or
-// contradicted by the member. Each table cell is a real pack that is changed and signed again with the issuer's key. Also checks the table
-// in docs/reference/proof-checks.md.
+// Tests three false packs for every member of a pack: the issuer leaves out the evidence that binds the member, takes it from another
+// certificate, or contradicts it with the member. Each table cell is a real pack that is changed and signed again with the issuer's key.
+// Also checks the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -141,7 +141,7 @@ const otherRecipient: Change = edit("certificate.json", (c) => ({
   entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
 }));
 const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
-/** Replaces the receipt, written and signed again by its issuer. */
+/** Replaces the receipt with one that the issuer has written and signed again. */
 const newReceipt =
   (members: JsonObject): Change =>
   async (files) => {
@@ -165,14 +165,14 @@ const strangerPem = textOf(
 );
 
 interface Cell {
-  /** The verdict and the check behind it; for `valid`, the note that explains it. */
+  /** The verdict and the check that causes it. For `valid`, the note that explains it. */
   readonly says: string;
   readonly change: Change;
   readonly pack?: Pack;
 }
 const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: verdict, change, ...(pack && { pack }) });
 
-/** The note in a valid report when only the issuer's signature binds the member. */
+/** The note in a valid report if only the issuer's signature binds the member. */
 const notes: Readonly<Record<string, RegExp>> = {
   "issuer's word": /^Only the issuer's signature covers/,
   "as of the pack": /^The certificate was active when the pack was created/,
@@ -184,7 +184,9 @@ const notes: Readonly<Record<string, RegExp>> = {
 
 interface Row {
   readonly member: string;
-  /** What this row covers: paths in the zip, `certificate.json#` members and `bundle#` members of the JSON bundle. */
+  /**
+   * The parts of the pack that this row covers: paths in the zip, `certificate.json#` members, and `bundle#` members of the JSON bundle.
+   */
   readonly covers: readonly string[];
   readonly boundBy: string;
   readonly leftOut: Cell;

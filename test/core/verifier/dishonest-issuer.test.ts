@@ -1,5 +1,5 @@
-// Packs from a dishonest issuer, in which everything is listed and signed again with the right key. Whenever the fingerprint, the ledger,
-// the audit log or a witness contradicts a lie, a specific check finds it.
+// Tests packs from a dishonest issuer, in which everything is listed and signed again with the right key. If the fingerprint, the ledger,
+// the audit log or a witness contradicts a false statement, a specific check must find it.
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import { toBase64, fromBase64, concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
@@ -328,7 +328,7 @@ describe("an anchor", () => {
   });
 
   test("is refused when its leaf is an inner node of the tree (T5)", async () => {
-    // A statement that consists of two hashes, and a proof that starts one level higher.
+    // This statement consists of two hashes, and its proof starts one level higher.
     const pair = concatBytes(leaves[0]!, leaves[1]!);
     const node = hashNode(sha256, leaves[0]!, leaves[1]!);
     const sibling = hashNode(sha256, leaves[2]!, leaves[3]!);
@@ -614,7 +614,7 @@ describe("a statement in Rekor", async () => {
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
   const spki = toBase64(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
 
-  /** Web Crypto returns r and s concatenated; a leaf contains them as DER. */
+  /** Converts a signature from Web Crypto, which concatenates r and s, to DER, which leaves contain. */
   const derOf = (raw: Uint8Array): Uint8Array => {
     const integer = (bytes: Uint8Array): Uint8Array => {
       const start = bytes.findIndex((byte) => byte !== 0);

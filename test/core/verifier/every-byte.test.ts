@@ -1,5 +1,5 @@
-// Changes every byte of a pack in three ways. A check must find each change. BYTE_STEP tests only every nth byte; `npm run stress` sets it
-// to 1. tamper.test.ts makes random changes and tests which check finds them.
+// Changes every byte of a pack in three ways. A check must find each change. With BYTE_STEP, only every nth byte is changed; `npm run
+// stress` sets it to 1. tamper.test.ts makes random changes and tests which check finds them.
 import { expect, test } from "vitest";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
@@ -15,7 +15,7 @@ const step = Number(process.env.BYTE_STEP ?? "1999");
 const masks = [0x01, 0x20, 0x80] as const; // the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
 type Masks = (at: number) => readonly number[];
 const inThreeWays: Masks = () => masks;
-const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // one way per byte, where all three would take an hour
+const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // one way per byte, because all three would take an hour
 const trust = trustOf(trustDocument);
 const { parts } = await worldOf({ isRevoked: true });
 const pack = await buildPackFiles(parts);
@@ -23,9 +23,9 @@ const zip = await buildEvidenceZip(parts);
 const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack, so each is checked only once
 
 type IsFound = (report: Report) => boolean;
-/** A check failed, and the report contains its ID. */
+/** True if a check failed and the report contains the ID of that check. */
 const isInvalid: IsFound = ({ verdict, failed }) => verdict === "invalid" && (checkIds as readonly string[]).includes(failed ?? "");
-/** A missing required check also counts: a witness line with a changed name looks like one from an unknown witness. */
+/** Also true if a required check could not be made, because a witness line with a changed name looks like one from an unknown witness. */
 const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict === "incomplete" && report.missing.length > 0);
 
 const placesIn = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);

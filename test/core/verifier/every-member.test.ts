@@ -1,5 +1,5 @@
-// The issuer changes each member of certificate.json alone, then renders and signs the pack again. Only members for which the issuer alone
-// vouches may stay unnoticed.
+// Tests packs in which the issuer changes one member of certificate.json, then renders and signs the pack again. Only changes of members
+// for which no one but the issuer vouches may stay unnoticed.
 import { expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
 import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";

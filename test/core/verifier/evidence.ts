@@ -57,10 +57,10 @@ export const trustDocument: JsonObject = {
   issuer_keys: { keys: issuer.publicKeys.map((key) => ({ ...key })) },
 };
 
-/** The same trust document without witnesses and timestamp authorities. */
+/** The trust document without witnesses and timestamp authorities. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-/** The times in a world. In a recent world, everything was logged after the last change of the pack format. */
+/** Returns the times in a world. In a recent world, everything was logged after the last change of the pack format. */
 const timesOf = ({ isRecent = false }: Wanted) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
@@ -104,15 +104,15 @@ const policySnapshots = (wanted: Wanted) => {
 };
 
 export interface Wanted {
-  /** Everything was logged after the last change of the pack format. */
+  /** True if everything was logged after the last change of the pack format. */
   readonly isRecent?: boolean;
-  /** The payloads lack the members that later versions of the format bind. */
+  /** True if the payloads lack the members that later versions of the format bind. */
   readonly isOlderFormat?: boolean;
-  /** The person has since withdrawn consent. */
+  /** True if the person has since withdrawn consent. */
   readonly isRevoked?: boolean;
   /** Recipients for whom the person withdrew consent earlier, all at the same time. */
   readonly withdrawnFrom?: readonly string[];
-  /** The business reported that these recipients have ceased contact. */
+  /** True if the business reported that these recipients have ceased contact. */
   readonly isCeasedInPart?: boolean;
   /** How far anchoring in the ledger has progressed. */
   readonly anchors?: "none" | "pending" | "anchored" | "attested";
@@ -121,27 +121,27 @@ export interface Wanted {
   readonly redacted?: boolean;
   readonly disclose?: readonly string[] | null;
   readonly isErased?: boolean;
-  /** This issuance is the business's first audit entry. */
+  /** True if this issuance is the business's first audit entry. */
   readonly isFirstEntry?: boolean;
-  /** The business acknowledged the withdrawal. */
+  /** True if the business acknowledged the withdrawal. */
   readonly isAcknowledged?: boolean;
-  /** Another person's certificate, with another ID, disclosure and policies. */
+  /** True for another person's certificate, with another ID, disclosure and policies. */
   readonly isAnother?: boolean;
   readonly entities?: readonly string[];
-  /** The form had a country that is none, characters that cannot be stored, and more fields than fit. */
+  /** True if the form had a country that does not exist, characters that cannot be stored, and more fields than a certificate can hold. */
   readonly isOddForm?: boolean;
   readonly accepted?: readonly string[] | undefined;
   readonly purpose?: string;
   readonly trust?: JsonObject;
   readonly createdAt?: number;
-  /** False content for the audit log; everything is hashed, proven and signed correctly. */
+  /** False content of the audit log. Everything is hashed, proven and signed correctly. */
   readonly lies?: {
     readonly issuance?: JsonObject;
     readonly revocation?: JsonObject;
     /** Members of the chain's leaf in the tree of heads. */
     readonly leaf?: { readonly chain?: string; readonly seq?: string; readonly head?: string };
     readonly logSize?: string;
-    /** The log contains the entries newest first, or after the record of heads. */
+    /** The order of the log's entries: newest first, or after the record of heads. */
     readonly order?: "reversed" | "after the record";
   };
 }
@@ -208,7 +208,7 @@ const sealed = (wanted: Wanted) => {
   return issued.value;
 };
 
-/** A log of 40 statements or entries that include these. */
+/** A log of 40 statements or entries that includes these. */
 export interface World {
   readonly parts: EvidenceParts;
   readonly fingerprint: string;
@@ -216,7 +216,7 @@ export interface World {
 
 const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
-/** Builds a ledger of forty statements: the given ones at 17, 29 and 23, and others. */
+/** Builds a ledger of forty statements: the given ones at positions 17, 29 and 23, and others. */
 const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof timesOf>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
@@ -250,7 +250,7 @@ const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: Re
 
 const oneByOne = ["Bright Homes Inc"];
 
-/** Builds the withdrawal for individual recipients as core/withdrawals does. */
+/** Builds the withdrawal for individual recipients in the same way as core/withdrawals. */
 const actOf = (wanted: Wanted, fingerprint: string) =>
   decideEntityWithdrawal({
     certificate: {

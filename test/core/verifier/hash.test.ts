@@ -1,4 +1,4 @@
-// Tests of the verifier's SHA-256 and HMAC-SHA-256 against published vectors and the runtime.
+// Tests the verifier's SHA-256 and HMAC-SHA-256 against published vectors and the runtime.
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";

@@ -1,5 +1,6 @@
-// Derives lying packs from honest ones by seed. Each pack contains one lie that something logged, hashed or signed contradicts, and tries
-// to cover it up: it drops, swaps or moves the evidence against the lie, then lists, renders and signs the pack again.
+// Derives false packs from honest packs by a seed. Each pack contains one false statement (a "lie") that something logged, hashed or signed
+// contradicts. It also tries to cover up the lie: it drops, swaps or moves the evidence against it, then lists, renders and signs the pack
+// again.
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -34,7 +35,7 @@ const situations: Readonly<Record<string, Wanted>> = {
   "erased, redacted, withdrawn": { isErased: true, redacted: true, isRevoked: true, isAcknowledged: true },
 };
 
-/** Builds a pack. An erased certificate has no evidence and no masked details, as in the product. */
+/** Builds a pack. As in the service, an erased certificate has no evidence and no masked details. */
 const packOf = async (wanted: Wanted): Promise<Pack> => {
   const { parts } = await worldOf({ ...wanted, isRecent: true, anchors: "anchored" });
   const { opened, publicView } = parts;
@@ -89,7 +90,7 @@ const dropFiles = (files: Files, pattern: RegExp): boolean => {
 };
 const pick = <T>(items: readonly T[], next: Next): T | undefined => items[next(items.length)];
 
-/** Types of entries that a certificate makes a claim about. Entries of other types, such as reads, may be left out. */
+/** Types of audit entries whose content the certificate also states. Entries of other types, such as reads, may be left out. */
 const claimedTypes = /^(?:certificate\.(?:issued|revoked|entities_withdrawn|subject_erased)|business\.|policy\.)/;
 const claimedEntries = (files: Pack): readonly AuditEntry[] => entriesIn(files).filter(({ type }) => claimedTypes.test(type));
 
@@ -97,7 +98,7 @@ const otherTime = (time: unknown, next: Next): string =>
   new Date(Date.parse(String(time)) + (next(2) === 0 ? -1 : 1) * (1 + next(86_400_000))).toISOString();
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Changes the files and returns what the lie is, or null if the pack contains nothing for this kind of lie. */
+/** Changes the files and returns a description of the lie, or null if the pack contains nothing for this kind of lie. */
 type Lie = (files: Files, next: Next, donor: Pack) => string | null;
 
 const contradictions: readonly Lie[] = [
@@ -432,7 +433,7 @@ const covers: readonly ((files: Files, next: Next) => string)[] = [
   },
 ];
 
-/** Adapts `overdue` to the other members, so that it does not give the lie away. */
+/** Adapts `overdue` to the other members, so that it does not reveal the lie. */
 const fitOverdue = (files: Files): void => {
   const { created_at: createdAt } = jsonOf(files, "manifest.json") as { readonly created_at: string };
   const { withdrawal } = certificateIn(files) as { readonly withdrawal: JsonObject | null };
@@ -461,7 +462,8 @@ export const buildLyingPack = async (honest: readonly HonestPack[], seed: number
     const kind = pick(Object.keys(kinds) as (keyof typeof kinds)[], next) as keyof typeof kinds;
     const lie = (pick<Lie>(kinds[kind], next) as Lie)(files, next, donor);
     if (lie === null) continue;
-    // Cover-ups change what a contradiction is compared with. They could undo a drop, a swap or a move, so those get none.
+    // A cover-up is added only to a contradiction, because it changes what the contradiction is compared with. It could undo a drop, a swap
+    // or a move.
     const isCovered = kind === "contradict" && !lie.startsWith("page:");
     const covered = isCovered ? Array.from({ length: next(3) }, () => (pick(covers, next) as (typeof covers)[number])(files, next)) : [];
     if (isCovered) fitOverdue(files);

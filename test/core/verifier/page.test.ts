@@ -1,4 +1,4 @@
-// Tests of the self-checking page in a real browser, opened from disk: its results, that it makes no network requests, and that it detects
+// Tests the self-checking page in a real browser, opened from disk: its results, that it makes no network requests, and that it detects
 // changed copies.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

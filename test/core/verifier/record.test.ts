@@ -1,4 +1,4 @@
-// Tests of details that a whole pack cannot show: short salts, and the cache of signature checks.
+// Tests details that a whole pack cannot show: short salts, and the cache of signature checks.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { computeFieldCommitment } from "../../../core/certificates/subject.ts";

@@ -1,4 +1,4 @@
-// Changed packs: thousands of single bytes in every kind of file, followed by every repair that an attacker could try, and other encodings
+// Tests changed packs: thousands of single bytes in every kind of file, with every repair that an attacker could try, and other encodings
 // of the same content. A check must find each change.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
@@ -25,7 +25,7 @@ const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ..
 
 const masks = [0x01, 0x20, 0x80, 0xff]; // the lowest bit, the bit that changes a letter's case, the bit that ASCII never sets, and all bits
 
-/** Multiplies the number of random changes below; `npm run stress -- bytes` sets 8. */
+/** Multiplies the number of random changes below. `npm run stress -- bytes` sets it to 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
 /** Yields `perFile` single-byte changes for each file of the pack, always the same ones for one seed. */
@@ -260,8 +260,8 @@ describe("a missing file", () => {
       const files = new Map(pack);
       files.delete(path);
       expect((await verdictOn(zipped(files))).failed).toMatch(/^(?:zip\.structure|manifest\.files)$/);
-      // Even the issuer cannot leave out a file that the others require. A copy of a public key is only there for convenience, so it may be
-      // missing.
+      // Even the issuer cannot leave out a file that the others require. Copies of public keys may be missing, because they are only there
+      // for convenience.
       const report = await verdictOn(zipped(await resigned(files, issuer)));
       if (report.verdict === "valid") silent.push(path.replace(/-[A-Za-z0-9_-]{16,}/, ""));
     }

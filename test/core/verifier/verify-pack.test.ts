@@ -1,4 +1,4 @@
-// Tests of the verdict on packs: complete, incomplete and redacted, with different keys and requirements.
+// Tests the verdict on complete, incomplete and redacted packs, with different keys and requirements.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
@@ -338,7 +338,7 @@ describe("what the reader provides", () => {
     expect(beforeIssuance.checks.find(({ id }) => id === "cert.consistency")?.detail).toBe(
       "the certificate is signed by a key that was not in use then",
     );
-    // Exact to the millisecond: at valid_to the key is no longer valid.
+    // At exactly valid_to, to the millisecond, the key is no longer valid.
     expect(await on(rotatedAt("2026-03-04T05:06:07.089Z"))).toMatchObject({ failed: "cert.consistency" });
     expect(await on(rotatedAt("2026-03-04T05:06:07.090Z"))).toMatchObject({ verdict: "valid" });
   });

@@ -1,4 +1,4 @@
-// Tests of checking the public API response, with no secret and no pack, only JSON and trusted keys.
+// Tests checking the public API response without any secret or pack, only with JSON and trusted keys.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import type { Report } from "../../../verifier/checks.ts";

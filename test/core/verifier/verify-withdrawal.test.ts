@@ -1,4 +1,4 @@
-// Tests of verifying withdrawal receipts offline: complete, incomplete and changed ones.
+// Tests verifying withdrawal receipts offline: complete, incomplete and changed ones.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

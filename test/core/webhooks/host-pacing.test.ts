@@ -1,4 +1,4 @@
-// The pause between attempts to a host that has never answered with 2xx.
+// Tests the pause between attempts to a host that has never responded with 2xx.
 import { expect, test } from "vitest";
 import { computeHostPauseMs } from "../../../core/webhooks/host-pacing.ts";
 

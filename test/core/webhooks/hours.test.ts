@@ -1,4 +1,4 @@
-// Tests of counting delivery attempts per hour for the chart.
+// Tests counting delivery attempts per hour for the chart.
 import { expect, test } from "vitest";
 import { toHourlyFigures, getChartStart } from "../../../core/webhooks/hourly-attempts.ts";
 

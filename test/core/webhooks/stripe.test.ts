@@ -1,4 +1,4 @@
-// Tests that Stripe's verifier, an independent implementation, accepts our signatures.
+// Tests that Stripe's verifier, an independent implementation, accepts the service's signatures.
 import Stripe from "stripe";
 import { describe, expect, test } from "vitest";
 import { buildDeliveryHeaders, formatWebhookSecret } from "../../../core/webhooks/signature.ts";
