@@ -1,4 +1,4 @@
-// Tests withdrawals that a business records and acknowledges for all of a person's certificates or for single recipients, and of the
+// Tests withdrawals that a business records and acknowledges for all of a person's certificates or for single recipients, and the
 // email that confirms a withdrawal to the person.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tests the strict DER reader and writer, and of both encodings of ECDSA signatures.
+// Tests the strict DER reader and writer, and both encodings of ECDSA signatures.
 import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { fromHex, concatBytes, toHex } from "../../../core/bytes.ts";
