@@ -474,8 +474,9 @@ CREATE TABLE certificates (
   subject_masked TEXT NOT NULL,
   subject_sealed TEXT,
   subject_erased_at INTEGER,
-  email_index TEXT,
-  phone_index TEXT,
+  -- Blind indexes of all email addresses and phone numbers, as JSON lists. NULL once the person is erased.
+  email_indexes TEXT,
+  phone_indexes TEXT,
   evidence_sealed TEXT NOT NULL,
   evidence_hash TEXT NOT NULL,
   gpc INTEGER NOT NULL DEFAULT 0 CHECK (gpc IN (0, 1)),
@@ -513,20 +514,19 @@ CREATE INDEX certificates_test_rejected ON certificates (rejected_list_id) WHERE
 CREATE INDEX certificates_test_policies ON certificates (policy_capture_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_without_counters ON certificates (business_id, environment, issued_at) WHERE counted = 0;
 
--- The email addresses and phone numbers on a certificate, up to five of each. Every search for a person uses this table.
+-- The email addresses and phone numbers on certificates, up to five of each. Every search for a person uses this table. The primary key
+-- contains all columns, so an address costs one row. No column is a foreign key, because SQLite would read the whole table when a
+-- certificate is deleted. The certificate's own lists lead to its rows here.
 CREATE TABLE certificate_addresses (
-  cert_ord INTEGER NOT NULL REFERENCES certificates (ord),
-  kind TEXT NOT NULL CHECK (kind IN ('email', 'phone')),
   address_index TEXT NOT NULL,
-  business_id TEXT NOT NULL,
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
-  issued_at INTEGER NOT NULL,
   -- 0 once the certificate is revoked.
   active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)),
-  PRIMARY KEY (cert_ord, address_index)
+  business_id TEXT NOT NULL,
+  issued_at INTEGER NOT NULL,
+  cert_ord INTEGER NOT NULL,
+  PRIMARY KEY (address_index, environment, active, business_id, issued_at, cert_ord)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX certificate_addresses_person ON certificate_addresses (address_index, business_id, environment, issued_at);
-CREATE INDEX certificate_addresses_active ON certificate_addresses (address_index, environment, business_id, issued_at) WHERE active = 1;
 
 -- The text of a certificate whose ID another one has, because both were issued for one submission.
 CREATE TABLE certificate_twins (
@@ -613,26 +613,36 @@ BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdraw
 -- A sealed value may also be rewrapped with another master key. That changes its prefix and the first 54 characters after the dot, which
 -- contain the wrapped key, and never the ciphertext.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
-  subject_masked, subject_sealed, subject_erased_at, email_index, phone_index, evidence_sealed, manage_token_hash
+  subject_masked, subject_sealed, subject_erased_at, email_indexes, phone_indexes, evidence_sealed, manage_token_hash
 ON certificates
 WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
-  OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> '')
+  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> '')
   AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
-    AND NEW.email_index IS OLD.email_index AND NEW.phone_index IS OLD.phone_index AND NEW.manage_token_hash = OLD.manage_token_hash
+    AND NEW.email_indexes IS OLD.email_indexes AND NEW.phone_indexes IS OLD.phone_indexes AND NEW.manage_token_hash = OLD.manage_token_hash
     AND (NEW.subject_sealed IS NOT OLD.subject_sealed OR NEW.evidence_sealed <> OLD.evidence_sealed)
     AND substr(NEW.subject_sealed, instr(NEW.subject_sealed, '.') + 55) IS substr(OLD.subject_sealed, instr(OLD.subject_sealed, '.') + 55)
     AND substr(NEW.evidence_sealed, instr(NEW.evidence_sealed, '.') + 55) IS substr(OLD.evidence_sealed, instr(OLD.evidence_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
-  DELETE FROM certificate_addresses WHERE cert_ord = NEW.ord;
+  DELETE FROM certificate_addresses
+    WHERE address_index IN (SELECT value FROM json_each(OLD.email_indexes) UNION ALL SELECT value FROM json_each(OLD.phone_indexes))
+      AND environment = OLD.environment AND active = (OLD.status = 'active') AND business_id = OLD.business_id
+      AND issued_at = OLD.issued_at AND cert_ord = OLD.ord;
+END;
+
+CREATE TRIGGER certificates_addresses_deleted AFTER DELETE ON certificates BEGIN
+  DELETE FROM certificate_addresses
+    WHERE address_index IN (SELECT value FROM json_each(OLD.email_indexes) UNION ALL SELECT value FROM json_each(OLD.phone_indexes))
+      AND environment = OLD.environment AND active = (OLD.status = 'active') AND business_id = OLD.business_id
+      AND issued_at = OLD.issued_at AND cert_ord = OLD.ord;
 END;
 
 CREATE TRIGGER certificates_twins_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
   UPDATE certificate_twins SET manage_token_hash = '' WHERE cert_id = NEW.id;
 END;
 
-CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE OF cert_ord, kind, address_index, business_id, environment, issued_at
+CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE OF address_index, environment, business_id, issued_at, cert_ord
 ON certificate_addresses
 BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
@@ -643,7 +653,10 @@ CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN
-  UPDATE certificate_addresses SET active = 0 WHERE cert_ord = NEW.ord;
+  UPDATE certificate_addresses SET active = 0
+    WHERE address_index IN (SELECT value FROM json_each(NEW.email_indexes) UNION ALL SELECT value FROM json_each(NEW.phone_indexes))
+      AND environment = NEW.environment AND active = 1 AND business_id = NEW.business_id AND issued_at = NEW.issued_at
+      AND cert_ord = NEW.ord;
 END;
 
 -- The counters do not include certificates after this number yet.

@@ -1,14 +1,14 @@
 // The email addresses and phone numbers on certificates, as blind indexes. Every search for a person's certificates reads this table, so that
-// each address on a certificate finds it, not only the first.
+// each address on a certificate finds it, not only the first. Each certificate also has the lists of its own addresses. Triggers use them to
+// find its rows here when it is revoked, erased or deleted.
 import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
-import { jsonRows } from "./json-rows.ts";
 import { allOf, query } from "./query.ts";
 import { certificateAddresses, certificates } from "./schema.ts";
 
-const { certOrd, kind, addressIndex, businessId, environment, active } = certificateAddresses;
+const { certOrd, addressIndex, businessId, environment, issuedAt, active } = certificateAddresses;
 
 /** Blind indexes of a certificate's addresses, each kind in order of the form. */
 export interface AddressIndexes {
@@ -18,29 +18,41 @@ export interface AddressIndexes {
 
 /** Must come after the insert of the certificate in the batch. */
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) => {
-  const rows = [...emails.map((index) => ["email", index]), ...phones.map((index) => ["phone", index])];
-  const { ord, issuedAt } = certificates;
-  return db.insert(certificateAddresses, "certOrd", "kind", "addressIndex", "businessId", "environment", "issuedAt").select(
+  const { ord } = certificates;
+  return db.insert(certificateAddresses, "certOrd", "addressIndex", "businessId", "environment", "issuedAt").select(
     query
       .select({
         certOrd: ord,
-        kind: sql`j.value ->> 0`.as("kind"),
-        addressIndex: sql`j.value ->> 1`.as("address_index"),
+        addressIndex: sql`j.value`.as("address_index"),
         businessId: certificates.businessId,
         environment: certificates.environment,
-        issuedAt,
+        issuedAt: certificates.issuedAt,
       })
       .from(certificates)
-      .innerJoin(sql`json_each(${JSON.stringify(rows)}) j`, sql`true`)
+      .innerJoin(sql`json_each(${JSON.stringify([...emails, ...phones])}) j`, sql`true`)
       .where(eq(certificates.id, certId)),
   );
 };
 
 /** Condition on a query over `certificateAddresses`: the address is on an active certificate of the business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
-  allOf(eq(addressIndex, index), eq(environment, of.environment), eq(businessId, of.businessId), sql`${active} = 1`);
+  allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
-/** Field for a query over `certificates`: the indexes of all addresses. Empty once the person is erased. */
-export const addressesField = jsonRows({ kind, index: addressIndex }, (rows) =>
-  query.select({ rows }).from(certificateAddresses).where(eq(certOrd, certificates.ord)),
-);
+/** Condition on a query over `certificates`: the address is on the certificate. Email addresses and phone numbers have different indexes. */
+export const hasAddress = (index: string | SQL): SQL =>
+  sql`${index} in (select value from json_each(${certificates.emailIndexes}) union all select value from json_each(${certificates.phoneIndexes}))`;
+
+/**
+ * Selects the newest certificates by `ord` whose addresses match the condition: at most `max`, after the first `offset`. The condition must
+ * fix the address, the environment and the business. The active and the revoked ones are two ranges of the primary key. SQLite reads both
+ * in order and merges them, so this reads no more rows than it returns or skips.
+ */
+export const selectNewestOrds = (condition: SQL, max: number, offset = 0): SQL => {
+  const inState = (state: SQL) =>
+    query
+      .select({ certOrd, issuedAt })
+      .from(certificateAddresses)
+      .where(allOf(condition, sql`${active} = ${state}`));
+  return sql`(select cert_ord from (select * from ${inState(sql`1`)} union all select * from ${inState(sql`0`)}
+    order by issued_at desc, cert_ord desc limit ${max} offset ${offset}))`;
+};

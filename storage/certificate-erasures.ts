@@ -5,13 +5,13 @@ import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
+import { hasAddress } from "./certificate-addresses.ts";
 import type { Database, Found } from "./database.ts";
 import { isTriggerError } from "./faults.ts";
-import { allOf, existsIn, jsonList, notExistsIn } from "./query.ts";
+import { allOf, jsonList, notExistsIn } from "./query.ts";
 import {
   businesses,
   ceaseAcknowledgements,
-  certificateAddresses,
   certificates,
   certificateViews,
   entityAcknowledgements,
@@ -57,8 +57,8 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
         subjectMasked: {},
         subjectSealed: null,
         subjectErasedAt: now,
-        emailIndex: null,
-        phoneIndex: null,
+        emailIndexes: null,
+        phoneIndexes: null,
         evidenceSealed: "",
         manageTokenHash: "",
         viewRows: 0,
@@ -93,11 +93,7 @@ export const isAlreadyErased = (error: unknown): boolean =>
  * certificates.
  */
 const isErasureDue = (now: Instant) => {
-  const isOfPerson = existsIn(
-    certificateAddresses,
-    eq(certificateAddresses.certOrd, certificates.ord),
-    sql`${certificateAddresses.addressIndex} in (select value from json_each(${withdrawalWork.addressIndexes}))`,
-  );
+  const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
   return allOf(
     isNull(subjectErasedAt),
     lte(retentionUntil, now),

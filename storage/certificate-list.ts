@@ -10,6 +10,7 @@ import { maxListedCertificates as maxListed } from "../core/certificates/list-de
 import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import { certificatesByOrd, isNewToCounters } from "./certificate-counters.ts";
 import { foldPurpose } from "./certificates.ts";
 import type { Database } from "./database.ts";
@@ -24,7 +25,7 @@ import {
 } from "./entity-withdrawals.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { certificateAddresses, certificateGroups, certificates, certificateTallies, certificateTotals, purposes } from "./schema.ts";
-import { allOf, existsIn, jsonTable, query } from "./query.ts";
+import { allOf, jsonTable, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface CertificateFilter {
@@ -115,24 +116,19 @@ interface Search {
 
 /** Of the address's newest certificates, those that match the other filters. A second address must be on the certificate as well. */
 const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
-  const { addressIndex, businessId, certOrd, environment, issuedAt } = certificateAddresses;
-  const ofAddress = () =>
-    query
-      .select({ ord: certOrd })
-      .from(certificateAddresses)
-      .where(allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment)))
-      .orderBy(desc(issuedAt), desc(certOrd));
-  const other = second === undefined ? undefined : existsIn(certificateAddresses, eq(certOrd, certificates.ord), eq(addressIndex, second));
+  const { addressIndex, businessId, environment } = certificateAddresses;
+  const isOfAddress = allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment));
+  const other = second === undefined ? undefined : hasAddress(second);
   const { start, length } = pageRange(list);
   const matching = (newest: SQLWrapper) => sql`from ${newest}
     cross join ${certificates} on ${certificates.ord} = newest.cert_ord
     inner join ${purposes} on ${purposes.id} = ${certificates.purposeId}
     where ${and(sql`true`, isWanted(list), other)}`;
-  const newest = sql`${ofAddress().limit(maxJudged)}`;
+  const newest = selectNewestOrds(isOfAddress, maxJudged);
   return {
-    ords: sql`(select ${certificates.ord} ${matching(sql`(${newest}) newest`)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit ${length} offset ${start})`,
-    totals: [sql<number>`(select count(*) ${matching(sql`(${newest}) newest`)})`],
-    omissions: [exists(ofAddress().limit(1).offset(maxJudged))],
+    ords: sql`(select ${certificates.ord} ${matching(sql`${newest} newest`)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit ${length} offset ${start})`,
+    totals: [sql<number>`(select count(*) ${matching(sql`${newest} newest`)})`],
+    omissions: [sql`exists ${selectNewestOrds(isOfAddress, 1, maxJudged)}`],
   };
 };
 

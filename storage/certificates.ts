@@ -311,8 +311,8 @@ export const insertIssuance = async (
   const row = {
     ...certificate,
     ...stored,
-    emailIndex: stored.addresses.emails[0] ?? null,
-    phoneIndex: stored.addresses.phones[0] ?? null,
+    emailIndexes: stored.addresses.emails,
+    phoneIndexes: stored.addresses.phones,
     submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
     businessId: business.id,
     businessName: business.name,

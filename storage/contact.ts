@@ -15,6 +15,7 @@ import {
   sortWithdrawnEntities,
   withdrawnEntitiesField,
 } from "./entity-withdrawals.ts";
+import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import { batch, type Database } from "./database.ts";
 import { ownerTime } from "./sandbox-clocks.ts";
 import {
@@ -84,14 +85,14 @@ interface ContactQuery {
 const addressRows = (addresses: readonly string[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
-/** The certificates of the address in `j`, newest first. */
-const certificatesOfAddress = (contact: ContactQuery) => {
-  const { addressIndex, businessId, certOrd, environment, issuedAt } = certificateAddresses;
-  return query
-    .select({ ord: certOrd })
-    .from(certificateAddresses)
-    .where(allOf(sql`${addressIndex} = j.value`, eq(businessId, contact.businessId), eq(environment, contact.environment)))
-    .orderBy(desc(issuedAt));
+/** Selects the newest certificates of the address in `j` by `ord`. */
+const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): SQL => {
+  const { addressIndex, businessId, environment } = certificateAddresses;
+  return selectNewestOrds(
+    allOf(sql`${addressIndex} = j.value`, eq(businessId, contact.businessId), eq(environment, contact.environment)),
+    max,
+    offset,
+  );
 };
 
 /** Selects the shares of the address in `j`, newest first. */
@@ -104,9 +105,10 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
 
 /** Returns whether each address has more records than the check evaluates. */
 const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
-  const more = [certificatesOfAddress(contact), sharesOfAddress(contact, index)].map((records) =>
-    exists(records.limit(1).offset(maxJudgedRecords)),
-  );
+  const more = [
+    sql`exists ${certificatesOfAddress(contact, 1, maxJudgedRecords)}`,
+    exists(sharesOfAddress(contact, index).limit(1).offset(maxJudgedRecords)),
+  ];
   return db
     .select({ address: addressField, isTruncated: sql`${or(...more)}`.mapWith(Boolean).as("is_truncated") })
     .from(addressRows(addresses));
@@ -117,15 +119,15 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
   const { id, status, issuedAt, ord, purposeId } = certificates;
   const rejected = isRejectedEntity(entity);
   const entityCeaseBy = entityCeaseByField(entity);
-  const newest = certificatesOfAddress(contact).limit(maxJudgedRecords).as("newest");
+  const newest = certificatesOfAddress(contact, maxJudgedRecords);
   const samePurpose = query
     .select({ id: purposes.id })
     .from(purposes)
     .where(allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose ?? "")));
   const foremost = query
     .select({ ord })
-    .from(newest)
-    .innerJoin(certificates, eq(ord, newest.ord))
+    .from(sql`${newest} newest`)
+    .innerJoin(certificates, eq(ord, sql`newest.cert_ord`))
     .where(and(entity === null ? undefined : isAboutEntity(entity), purpose === null ? undefined : eq(purposeId, sql`${samePurpose}`)))
     .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`, sql`${entityCeaseBy} is null`)), desc(issuedAt))
     .limit(maxBasisRecords);
@@ -277,12 +279,7 @@ export const compareSubject = async (
   day: number,
 ): Promise<SubjectComparison | null> => {
   const { misses } = matchMisses;
-  const certificate = query.select({ ord: certificates.ord }).from(certificates).where(eq(certificates.id, certId));
-  // Email addresses and phone numbers have different indexes, so the kind does not have to be compared.
-  const isHit = (value: string | null) =>
-    value === null
-      ? null
-      : existsIn(certificateAddresses, eq(certificateAddresses.addressIndex, value), eq(certificateAddresses.certOrd, sql`${certificate}`));
+  const isHit = (value: string | null) => (value === null ? null : existsIn(certificates, eq(certificates.id, certId), hasAddress(value)));
   const email = isHit(guess.email);
   const phone = isHit(guess.phone);
   const isMiss = or(...[email, phone].map((hit) => (hit === null ? undefined : not(hit)))) ?? sql`false`;

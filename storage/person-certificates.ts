@@ -1,11 +1,12 @@
 // Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
 // the cost of the list must depend only on the number of businesses. The query therefore steps from one business to the next along the
 // index and counts only up to a limit.
-import { and, desc, eq, gt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
 import { businessChainFields } from "./accounts.ts";
+import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import type { Database, Found } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { createLookup } from "./lookups.ts";
@@ -16,8 +17,9 @@ import { withdrawableFields } from "./withdrawals.ts";
 
 const { businessId, issuedAt, ord, status } = certificates;
 const named = certificateAddresses;
-/** On an index over active certificates alone, so that those that were withdrawn cost nothing. */
+/** Active and revoked certificates are separate ranges of the primary key, so a query for active ones does not read the others. */
 const isActiveCertificate = sql`${named.active} = 1`;
+const isRevokedCertificate = sql`${named.active} = 0`;
 
 /** Builds the condition over `certificateAddresses` that the certificate names the person. Excludes sandbox certificates, because they are not consent. */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
@@ -67,28 +69,28 @@ export const listNamingBusinesses = (
   { after, limit }: { readonly after: string; readonly limit: number },
 ) => {
   const next = (behind: string | SQL) => {
-    const ofCertificates = query
-      .select({ id: min(named.businessId).as("id") })
-      .from(named)
-      .where(allOf(isNamingPerson(addressIndex), gt(named.businessId, behind as BusinessId)));
+    const ofCertificates = (status: SQL) =>
+      query
+        .select({ id: min(named.businessId).as("id") })
+        .from(named)
+        .where(allOf(isNamingPerson(addressIndex), status, gt(named.businessId, behind as BusinessId)));
     const ofShares = query
       .select({ id: min(shares.businessId).as("id") })
       .from(shares)
       .where(allOf(isOthersShare(addressIndex, consumerId), gt(shares.businessId, behind as BusinessId)));
-    return sql`(select min(id) from (select * from ${ofCertificates} union all select * from ${ofShares}))`;
+    return sql`(select min(id) from (select * from ${ofCertificates(isActiveCertificate)}
+      union all select * from ${ofCertificates(isRevokedCertificate)} union all select * from ${ofShares}))`;
   };
   const id = sql<BusinessId>`found.id`;
-  const counted = (more?: SQL) =>
+  const counted = (status: SQL) =>
     sql<number>`(select count(*) from ${query
       .select({ ord: named.certOrd })
       .from(named)
-      .where(and(isNamingPerson(addressIndex), eq(named.businessId, id), more))
+      .where(allOf(isNamingPerson(addressIndex), status, eq(named.businessId, id)))
       .limit(maxCounted)
       .as("counted")})`;
-  const last = query
-    .select({ at: max(named.issuedAt) })
-    .from(named)
-    .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, id)));
+  const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, id));
+  const last = sql`(select issued_at from ${certificates} where ${ord} = ${selectNewestOrds(ofBusiness, 1)})`;
   const lastShare = query
     .select({ at: max(shares.createdAt) })
     .from(shares)
@@ -97,7 +99,7 @@ export const listNamingBusinesses = (
     .select({
       id,
       name: businesses.name,
-      certificates: counted().as("certificates"),
+      certificates: counted(sql`${named.active} in (0, 1)`).as("certificates"),
       active: counted(isActiveCertificate).as("active"),
       ...othersShareFields(addressIndex, consumerId, id),
       lastIssuedAt: sql<Instant>`coalesce(${last}, ${lastShare})`.as("last_issued_at"),
@@ -122,10 +124,17 @@ export const listNamingCertificates = (
 ) => {
   const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, of));
   const start = query
-    .select({ issuedAt: named.issuedAt, ord: named.certOrd })
-    .from(named)
-    .innerJoin(certificates, isNamedCertificate)
-    .where(allOf(eq(certificates.id, startingAfter ?? ("" as CertId)), ofBusiness));
+    .select({ issuedAt, ord })
+    .from(certificates)
+    .where(
+      allOf(
+        eq(certificates.id, startingAfter ?? ("" as CertId)),
+        eq(businessId, of),
+        eq(certificates.environment, "live"),
+        hasAddress(addressIndex),
+      ),
+    );
+  const position = startingAfter === null ? undefined : sql`(${named.issuedAt}, ${named.certOrd}) < ${start}`;
   return db
     .select({
       id: certificates.id,
@@ -137,13 +146,11 @@ export const listNamingCertificates = (
       withdrawnAt: withdrawals.withdrawnAt,
       ceaseBy: withdrawals.ceaseBy,
     })
-    .from(named)
-    .innerJoin(certificates, isNamedCertificate)
+    .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(and(ofBusiness, startingAfter === null ? undefined : sql`(${named.issuedAt}, ${named.certOrd}) < ${start}`))
-    .orderBy(desc(named.issuedAt), desc(named.certOrd))
-    .limit(limit)
+    .where(inArray(ord, selectNewestOrds(sql`${and(ofBusiness, position)}`, limit)))
+    .orderBy(desc(issuedAt), desc(ord))
     .all();
 };
 

@@ -8,7 +8,6 @@ import {
   acknowledgedEntities,
   anchors,
   ceaseAcknowledgements,
-  certificateAddresses,
   certificateGroups,
   certificates,
   certificateTallies,
@@ -152,7 +151,6 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
     mailOutbox,
   ];
   return [
-    db.delete(certificateAddresses).where(inArray(certificateAddresses.certOrd, jsonList(expired.map(({ ord }) => ord)))),
     ...children.map((table) => db.delete(table).where(inArray(table.certId, ids))),
     deleteAnchored(db, all),
     db.delete(certificates).where(inArray(certificates.id, ids)),

@@ -295,8 +295,8 @@ export const certificates = table(
     subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
     subjectSealed: text(),
     subjectErasedAt: instant(),
-    emailIndex: text(),
-    phoneIndex: text(),
+    emailIndexes: json<readonly string[]>(),
+    phoneIndexes: json<readonly string[]>(),
     evidenceSealed: text().notNull(),
     evidenceHash: text().notNull(),
     gpc: flag().notNull().default(false),
@@ -333,21 +333,14 @@ export const certificates = table(
 export const certificateAddresses = table(
   "certificate_addresses",
   {
-    certOrd: integer()
-      .notNull()
-      .references(() => certificates.ord),
-    kind: oneOf("email", "phone").notNull(),
     addressIndex: text().notNull(),
-    businessId: businessId().notNull(),
     environment: environment().notNull(),
-    issuedAt: instant().notNull(),
     active: flag().notNull().default(true),
+    businessId: businessId().notNull(),
+    issuedAt: instant().notNull(),
+    certOrd: integer().notNull(),
   },
-  (t) => [
-    primaryKey({ columns: [t.certOrd, t.addressIndex] }),
-    index("certificate_addresses_person").on(t.addressIndex, t.businessId, t.environment, t.issuedAt),
-    index("certificate_addresses_active").on(t.addressIndex, t.environment, t.businessId, t.issuedAt).where(sql`${t.active} = 1`),
-  ],
+  (t) => [primaryKey({ columns: [t.addressIndex, t.environment, t.active, t.businessId, t.issuedAt, t.certOrd] })],
 );
 
 export const certificateTwins = table(

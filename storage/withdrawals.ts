@@ -9,7 +9,7 @@ import type { RecordedRequest, RecordedChannel, WithdrawableCertificate, Withdra
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
-import { addressesField, isActiveAddress } from "./certificate-addresses.ts";
+import { isActiveAddress } from "./certificate-addresses.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
 import {
   acceptedEntitiesField,
@@ -88,9 +88,8 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     .select({
       certificate: withdrawableFields,
       chain: businessChainFields,
-      emailIndex: certificates.emailIndex,
-      phoneIndex: certificates.phoneIndex,
-      addresses: addressesField,
+      emailIndexes: certificates.emailIndexes,
+      phoneIndexes: certificates.phoneIndexes,
       subjectSealed: certificates.subjectSealed,
       manageTokenHash: certificates.manageTokenHash,
       twins: twinTokensField,
@@ -111,14 +110,14 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, accepted, entitiesWithdrawn, addresses, manageTokenHash, twins, ...rest } = row;
+  const { certificate, chain, accepted, entitiesWithdrawn, emailIndexes, phoneIndexes, manageTokenHash, twins, ...rest } = row;
   return {
     ...rest,
-    /** Every email address and phone number on the certificate. */
-    addressIndexes: addresses.map(({ index }) => index),
+    /** Every email address and phone number on the certificate. Empty once the person is erased. */
+    addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
     manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
     /** Every email address on the certificate; a code sent to any of them withdraws it. */
-    emailIndexes: addresses.flatMap(({ kind, index }) => (kind === "email" ? [index] : [])),
+    emailIndexes: emailIndexes ?? [],
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
     entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),

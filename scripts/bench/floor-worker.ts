@@ -75,7 +75,7 @@ export default {
       ).bind(businessId),
       env.DB.prepare(
         `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, origin_domain, issued_at,
-           fingerprint, subject_hash, subject_masked, subject_sealed, email_index, phone_index, evidence_sealed, evidence_hash, captured_via, signature,
+           fingerprint, subject_hash, subject_masked, subject_sealed, email_indexes, phone_indexes, evidence_sealed, evidence_hash, captured_via, signature,
            signature_kid, manage_token_hash, policy_capture_id, retention_until, change_ord, audit_salt)
          VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
            (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
@@ -93,8 +93,8 @@ export default {
         random(64),
         random(64),
         sealedSubject,
-        random(32),
-        random(32),
+        JSON.stringify([random(32)]),
+        JSON.stringify([random(32)]),
         sealedEvidence,
         random(64),
         random(88),

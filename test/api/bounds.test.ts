@@ -202,9 +202,9 @@ describe("POST /v1/contact-check", () => {
       .bind(count - 1, first, crypto.randomUUID().slice(0, 5))
       .run();
     await env.DB.prepare(
-      `INSERT OR IGNORE INTO certificate_addresses (cert_ord, kind, address_index, business_id, environment, issued_at)
-       SELECT ord, 'email', email_index, business_id, environment, issued_at FROM certificates
-       WHERE email_index = (SELECT email_index FROM certificates WHERE id = ?)`,
+      `INSERT OR IGNORE INTO certificate_addresses (cert_ord, address_index, business_id, environment, issued_at)
+       SELECT ord, email_indexes ->> 0, business_id, environment, issued_at FROM certificates
+       WHERE email_indexes = (SELECT email_indexes FROM certificates WHERE id = ?)`,
     )
       .bind(first)
       .run();

@@ -304,9 +304,9 @@ describe("POST /v1/consent at rest", () => {
     const [first, second] = results as [Record<string, unknown>, Record<string, unknown>];
     for (const column of ["subject_sealed", "evidence_sealed", "subject_hash", "fingerprint", "manage_token_hash"])
       expect(first[column], column).not.toBe(second[column]);
-    for (const column of ["email_index", "phone_index"]) {
+    for (const column of ["email_indexes", "phone_indexes"]) {
       expect(first[column], column).toBe(second[column]);
-      expect(first[column], column).toMatch(/^[0-9a-f]{32}$/);
+      expect(first[column], column).toMatch(/^\["[0-9a-f]{32}"\]$/);
     }
   });
 });

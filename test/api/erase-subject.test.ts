@@ -47,7 +47,7 @@ const everythingStored = async (): Promise<string> => {
 };
 
 const traceTables = [
-  ["certificates", "id", ["subject_sealed", "evidence_sealed", "email_index", "phone_index", "manage_token_hash"]],
+  ["certificates", "id", ["subject_sealed", "evidence_sealed", "email_indexes", "phone_indexes", "manage_token_hash"]],
   ["certificate_views", "cert_id", ["viewer_sealed"]],
   ["email_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
   ["email_code_failures", "cert_id", ["address_index"]],
@@ -248,7 +248,7 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     const inPart = [
       "UPDATE certificates SET subject_sealed = 'x' WHERE id = ?",
       "UPDATE certificates SET evidence_sealed = '' WHERE id = ?",
-      "UPDATE certificates SET email_index = NULL WHERE id = ?",
+      "UPDATE certificates SET email_indexes = NULL WHERE id = ?",
       "UPDATE certificates SET subject_sealed = NULL, subject_erased_at = 1 WHERE id = ?",
     ];
     for (const sql of inPart) await expect(run(sql), sql).rejects.toThrow("erased only once and only completely");

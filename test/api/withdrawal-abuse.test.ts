@@ -127,7 +127,7 @@ describe("O1: whether an address is on a certificate", () => {
     const requests = [await requestWithdrawalCode(mine.certId, mine.email)];
     for (let count = 0; count < 3; count += 1) requests.push(await requestWithdrawalCode(mine.certId, mine.email));
     const { results } = await env.DB.prepare(
-      "SELECT expires_at - created_at AS life FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?) ORDER BY life",
+      "SELECT expires_at - created_at AS life FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?) ORDER BY life",
     )
       .bind(mine.certId)
       .all<{ life: number }>();
@@ -163,7 +163,7 @@ describe("O2: guessing", () => {
       guesses.map((guess, at) => submitWithdrawalCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
     );
     const row = await env.DB.prepare(
-      "SELECT same_context_attempts, other_context_attempts FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT same_context_attempts, other_context_attempts FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first();
@@ -195,7 +195,7 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     await startWithdrawal(mine.certId, mine.email);
     const at = env.DB.prepare(
-      "UPDATE email_code_failures SET failures = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "UPDATE email_code_failures SET failures = ? WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     );
     await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" });
     await at.bind(100, mine.certId).run();
@@ -210,7 +210,7 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     for (let tries = 0; tries < 8; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" });
     const failures = await env.DB.prepare(
-      "SELECT failures FROM email_code_failures WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT failures FROM email_code_failures WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first("failures");
@@ -223,7 +223,9 @@ describe("O2: a copy of the database", () => {
     const mine = await issueToNewPerson();
     const { code } = await startWithdrawal(mine.certId, mine.email);
     const [token] = await listLinkTokens(mine.email);
-    const row = await env.DB.prepare("SELECT * FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)")
+    const row = await env.DB.prepare(
+      "SELECT * FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
+    )
       .bind(mine.certId)
       .first();
     expect(row?.code_hash).toMatch(/^[0-9a-f]{32}$/);
@@ -319,7 +321,7 @@ describe("O3: locking the person out", () => {
     const mine = await issueToNewPerson();
     const forged = await issueForOtherBusiness(mine.email);
     const elsewhere = env.DB.prepare(
-      "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     );
     for (let business = 0; business < 12; business += 1) {
       for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(forged.certId, mine.email);
@@ -400,7 +402,7 @@ describe("O4: mail bombing", () => {
   test("is limited to twenty emails a day per address beyond the first three of each business", async () => {
     const { certId, email } = await issueToNewPerson();
     const move = env.DB.prepare(
-      "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     );
     const mails = async (): Promise<number> => (await listMailTo(email)).length;
     // Reassigns the codes to one other business until it has used up its own 3 codes and the 20 that all businesses share. After that, this
@@ -664,7 +666,7 @@ describe("O12: answers sent from other sites", () => {
       expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
       expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
       const spent = await env.DB.prepare(
-        "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+        "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
       )
         .bind(mine.certId)
         .first("n");

@@ -136,7 +136,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     expect(code(linked)).toBe("400 invalid_request");
     expect((await verify(mine.certId)).status).toBe("active");
     const spent = await env.DB.prepare(
-      "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first("n");
@@ -180,7 +180,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     const answer = await submitWithdrawalCode(mine.certId, body);
     expect(code(answer)).toBe("400 invalid_request");
     const tries = await env.DB.prepare(
-      "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first("n");

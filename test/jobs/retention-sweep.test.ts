@@ -36,11 +36,11 @@ let template = "";
 const seedDue = (prefix: string, count: number, until: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id,
-       origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_index, evidence_sealed, evidence_hash,
+       origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_indexes, evidence_sealed, evidence_hash,
        captured_via, signature, signature_kid, manage_token_hash, retention_until, change_ord)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
      SELECT ?1 || i, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
-       issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, ?1 || i, evidence_sealed, evidence_hash, captured_via,
+       issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, json_array(?1 || i), evidence_sealed, evidence_hash, captured_via,
        signature, signature_kid, manage_token_hash, ?3 - i, change_ord
      FROM certificates, n WHERE id = ?4`,
   )
@@ -112,9 +112,9 @@ describe("a certificate whose retention has ended", () => {
   test("keeps its personal data while a withdrawal of everything is still being processed", async () => {
     const [first, second] = [await issueToNewPerson(), await issueToNewPerson()];
     await withdrawCertificate(first);
-    const { email_index: index } = (await env.DB.prepare("SELECT email_index FROM certificates WHERE id = ?")
+    const index = await env.DB.prepare("SELECT email_indexes ->> 0 AS email FROM certificates WHERE id = ?")
       .bind(second.certId)
-      .first<{ email_index: string }>()) ?? { email_index: "" };
+      .first<string>("email");
     await endRetention(second.certId);
     await env.DB.prepare(
       "INSERT INTO withdrawal_work (cert_id, business_id, environment, address_indexes, withdrawn_at, method, next_at) VALUES (?, ?, 'live', ?, ?, 'email_code', 9e15)",
@@ -164,7 +164,7 @@ describe("the retention sweep", () => {
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
-      (email_index IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
+      (email_indexes IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
     expect(await queryNumber(remains, now)).toBe(0);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },

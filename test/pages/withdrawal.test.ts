@@ -133,7 +133,7 @@ describe("the withdrawal forms", () => {
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
     const spent = await env.DB.prepare(
-      "SELECT COUNT(*) AS codes, SUM(same_context_attempts + other_context_attempts) AS tries FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
+      "SELECT COUNT(*) AS codes, SUM(same_context_attempts + other_context_attempts) AS tries FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
       .bind(mine.certId)
       .first();

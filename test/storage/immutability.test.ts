@@ -71,7 +71,7 @@ describe("a sealed value of a certificate", () => {
     ["another length", `subject_sealed = '2-1.' || printf('%.53c', 'A') || ${wrapped}`],
     ["no value", "subject_sealed = NULL"],
     ["a mask of another person", `subject_masked = '{"a":"b"}', subject_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
-    ["an index of another person", `email_index = 'x', subject_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
+    ["an index of another person", `email_indexes = '["x"]', subject_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
     ["evidence that was sealed before", "evidence_sealed = subject_sealed"],
   ])("cannot get %s", async (_what, sql) => {
     expect(await change(sql)).toContain("erased only once and only completely");

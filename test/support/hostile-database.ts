@@ -107,10 +107,10 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     WHERE s.id = '${certId}' AND p.purpose LIKE 'solar quote number %'`);
   // Adds many certificates that name a list of a thousand recipients.
   await copyRows("certificates", `id = '${listCertId}'`, several, { id: copyId("cc_", "c"), issued_at: `s.issued_at - n.i * ${minuteMs}` });
-  await run(`INSERT OR IGNORE INTO certificate_addresses (cert_ord, kind, address_index, business_id, environment, issued_at)
-    SELECT c.ord, a.kind, a.address_index, c.business_id, c.environment, c.issued_at
+  await run(`INSERT OR IGNORE INTO certificate_addresses (cert_ord, address_index, business_id, environment, issued_at)
+    SELECT c.ord, a.address_index, c.business_id, c.environment, c.issued_at
     FROM certificates c, certificate_addresses a
-    WHERE a.cert_ord = (SELECT ord FROM certificates WHERE ${original}) AND c.email_index = (SELECT email_index FROM certificates WHERE ${original})`);
+    WHERE a.cert_ord = (SELECT ord FROM certificates WHERE ${original}) AND c.email_indexes = (SELECT email_indexes FROM certificates WHERE ${original})`);
   await copyRows("certificate_views", `cert_id = '${certId}'`, 10_000, { at: "s.at - n.i" });
   await run(`UPDATE certificates SET view_rows = 10001, view_count = 10001 WHERE ${original}`);
   await insertRows("match_misses", several, {
@@ -128,7 +128,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     cert_id: copyId("cc_", "a"),
     business_id: text(world.acme.id),
     environment: "'live'",
-    address_indexes: `json_array((SELECT email_index FROM certificates WHERE ${original}))`,
+    address_indexes: `json_array((SELECT email_indexes ->> 0 FROM certificates WHERE ${original}))`,
     withdrawn_at: "1000",
     method: "'email_code'",
     next_at: waiting,

@@ -36,7 +36,7 @@ const mayConfirmUnverified = async (
 export const prepareConfirmationMail = async (
   services: WithdrawalWriteDependencies,
   db: Database,
-  { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
+  { certificate, subjectSealed, emailIndexes, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Pick<WithdrawalRequest, "change" | "language" | "addressIndex"> & {
     readonly scope: WithdrawalScope;
     /** The withdrawal for individual recipients; null for the whole certificate. */
@@ -47,7 +47,7 @@ export const prepareConfirmationMail = async (
   const { vault, config } = services;
   const { change, language, scope, entities, now } = confirmed;
   const { id: certId, businessId, businessName } = certificate;
-  const index = confirmed.addressIndex ?? emailIndex;
+  const index = confirmed.addressIndex ?? emailIndexes[0] ?? null;
   const to = index === null ? null : await openSubjectEmail(vault, certId, businessId, subjectSealed, index);
   if (to === null || index === null) return [];
   const withdrawnAt = change.recorded?.receivedAt ?? now;

@@ -36,6 +36,6 @@ export const withdrawByLink = async (
     status: record.certificate.status,
   });
   if (!authorized.ok) return authorized;
-  const addressIndex = findMailedLink(links, link.token)?.addressIndex ?? record.emailIndex;
+  const addressIndex = findMailedLink(links, link.token)?.addressIndex ?? record.emailIndexes[0] ?? null;
   return withdrawVerified(services, found.value, { method: authorized.value, addressIndex }, link, saveIdempotentResponse);
 };
