@@ -1,7 +1,7 @@
 // Erases a person's account. Every personal value is sealed with its own data key, which is stored in the same column. Setting the column
 // to NULL (or to an empty string if it cannot be NULL) therefore destroys the value. Hashes, times, statuses and fingerprints stay, so
-// proofs still verify. Copies of values in shares are sealed with the share's key, which is destroyed when the share is revoked first
-// (storage/share-changes.ts).
+// proofs still verify. The copies of values in shares are sealed with each share's key. The shares are therefore revoked first, which
+// destroys those keys (storage/share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
@@ -30,7 +30,7 @@ import {
   shares,
 } from "./schema.ts";
 
-const leaseMs = minuteMs; // longer than erasing in all shards takes
+const leaseMs = minuteMs; // longer than an erasure in all shards takes
 
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
@@ -57,7 +57,7 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Erases a person's data from a shard. Does not touch active shares, so end those first. */
+/** Erases a person's data from a shard. Does not change active shares, so the caller must end those first. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);

@@ -1,10 +1,10 @@
-// Copies of issuing accounts in KV, so that a new isolate can accept submissions while the database is silent. An account contains names,
-// domains and the plan, and nothing personal. A copy can be outdated, so it can only help to accept a submission, never to refuse one.
+// Copies of issuing accounts in KV, so that a new isolate can accept submissions while the database does not respond. A copy contains
+// names, domains and the plan, but no personal data. It can be outdated, so it is used only to accept a submission, never to refuse one.
 import type { ClientId } from "../core/ids.ts";
 import { hourMs, secondMs, type Instant } from "../core/time.ts";
 import type { IssuingClient } from "./accounts.ts";
 
-/** An account older than this is not used without its database. */
+/** A copy older than this is not used, even if the database does not respond. */
 const snapshotMaxAgeMs = 2 * hourMs;
 
 export interface AccountSnapshot {
@@ -15,14 +15,14 @@ export interface AccountSnapshot {
 
 const keyOf = (clientId: ClientId): string => `issuing-client:${clientId}`;
 
-/** Whether a submission can be accepted with this snapshot while the database is silent. */
+/** Returns whether a submission can be accepted with this snapshot while the database does not respond. */
 export const isSnapshotCurrent = ({ confirmedAt }: Pick<AccountSnapshot, "confirmedAt">, now: Instant): boolean =>
   now - confirmedAt < snapshotMaxAgeMs;
 
 export const saveAccountSnapshot = (kv: KVNamespace, clientId: ClientId, snapshot: AccountSnapshot): Promise<void> =>
   kv.put(keyOf(clientId), JSON.stringify(snapshot), { expirationTtl: snapshotMaxAgeMs / secondMs });
 
-/** Returns null if there is no current copy. */
+/** Returns the client's account as it was copied to KV, or null if there is no copy or the copy is too old. */
 export const findAccountSnapshot = async (kv: KVNamespace, clientId: ClientId, now: Instant): Promise<AccountSnapshot | null> => {
   const snapshot = await kv.get<AccountSnapshot>(keyOf(clientId), "json");
   return snapshot !== null && isSnapshotCurrent(snapshot, now) ? snapshot : null;

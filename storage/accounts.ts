@@ -12,12 +12,15 @@ import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, countIn, query } from "./query.ts";
 
-/** For selections from `businesses`. */
+/** The audit chain of a business, for selections from `businesses`. */
 export const businessChainFields = { tag: businesses.auditChain, auditLog: auditLogOf(businesses.id) };
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/** Sub-select of verified domains, for a query over `businesses`. A CHECK guarantees that each domain has a verification method. */
+/**
+ * A sub-select of the verified domains, for a query over `businesses`. A CHECK constraint guarantees that each verified domain has a
+ * verification method.
+ */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
@@ -50,7 +53,7 @@ export type IssuingClient = Found<typeof findIssuingClient>;
 /** The business that a caller acts for, with its audit chain. */
 const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
 
-/** Counts only shares of sandbox clients, because the number of live shares is unlimited. */
+/** Counts the active shares of sandbox clients only, because the number of live shares is unlimited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
@@ -60,7 +63,10 @@ export const findBusinessIdByClient = async (db: Database, clientId: ClientId): 
   return row?.id ?? null;
 };
 
-/** Loads the client and business for the share protocol's decisions, in one query. Returns null if the client is unknown. SPEC Share. */
+/**
+ * Loads what the share protocol needs to know about the client and its business, in one query. Returns null if the client is unknown. SPEC
+ * Share.
+ */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
@@ -168,7 +174,7 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists business IDs in order, starting after `after`. */
+/** Lists up to `max` business IDs in ascending order, starting after `after`. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })

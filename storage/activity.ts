@@ -1,4 +1,4 @@
-// A business's daily activity counts. Reading them costs the same for ten certificates as for a million.
+// Lists a business's daily activity counts. Reading them costs the same for ten certificates as for a million.
 import { asc, eq, getColumns, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
@@ -12,7 +12,10 @@ import { certificates, dailyActivity } from "./schema.ts";
 
 const noActivity = { issued: 0, withdrawn: 0, opened: 0, granted: 0, revoked: 0, onTime: 0, late: 0 };
 
-/** Lists counts since `since` (midnight UTC). Days with certificates that are not in the counters yet are repeated. */
+/**
+ * Lists the counts of each day since `since` (midnight UTC). A day can appear several times: once from the counters, and once for each
+ * certificate that the counters do not include yet. The caller adds these up.
+ */
 export const listDailyActivity = (
   db: Database,
   of: { readonly businessId: BusinessId; readonly environment: Environment },

@@ -1,6 +1,6 @@
 // Anchors: statements for the ledger, and their receipts. New statements are found with the change log. The statement of a live issuance is
-// in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at once. Receipts
-// are stored in batches, each only once.
+// in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at once.
+// Receipts are stored in batches, each only once.
 import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../core/certificates/published-certificate.ts";
 import { sha256 } from "../core/hash.ts";
@@ -19,23 +19,23 @@ import { anchors, certificates, changeReaders, changes, receipts } from "./schem
 const leaseMs = minuteMs; // longer than one call to the slowest ledger (30 s) plus ten requests for a checkpoint
 
 const { ord, event, statement, prepared, attempts, lastError, status, nextAt } = anchors;
-// Inlined, because SQLite uses the index anchors_failed only if the condition contains no bound value.
+// The values are inlined, because SQLite uses the index anchors_failed only if the condition contains no bound value.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
 
 const readerPrefix = "ledger/";
 
-/** Returns the name of a ledger in the change log. */
+/** Returns the name under which a ledger reads the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
-/** Matches the batch with the receipt of the change `ord`, for a change whose statement has no row in `anchors`. */
+/** Matches the batch that contains the receipt of the change `ord`, if the statement of that change has no row in `anchors`. */
 const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
 
 /**
  * Takes up to `max` statements for a ledger: those that failed and are due again, then new ones, each oldest first. They belong to `holder`
  * until `finishAnchors` or `releaseAnchors`, or for one minute. Returns null if another worker is submitting or there is nothing to read.
- * `readUpTo` is the last change that these statements cover; null if none can be passed.
+ * `readUpTo` is the number of the last change that these statements cover; it is null if the ledger must not advance past any change.
  */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const reader = getLedgerReader(ledgerId);
@@ -192,8 +192,8 @@ const storeReceipts = (
 };
 
 /**
- * Returns the statements that store the outcomes of claimed statements and end the lease. A statement that was not accepted gets a row in
- * `anchors`, so that the reader can pass its change. They change nothing if another worker has taken the lease. The last one ends the lease.
+ * Returns the statements that store the outcomes of claimed statements and then end the lease. A statement that was not accepted gets a row
+ * in `anchors`, so that the reader can pass its change. Nothing is stored if another worker has taken the lease.
  */
 export const finishAnchors = (
   db: Database,
@@ -253,8 +253,8 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 
 /**
  * Returns the statements that move pending event statements from earlier ledgers to the current one, because an earlier ledger no longer
- * accepts statements. Checkpoints are not moved, because they have separate rows for each ledger. An earlier ledger stops reading the
- * change log, so its new statements are moved once.
+ * accepts statements. Checkpoints are not moved, because they have separate rows for each ledger. The statements that an earlier ledger has
+ * not read are moved as well, and the ledger is then removed from the readers of the change log.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
@@ -267,7 +267,7 @@ export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: re
     .select({ ord: sql`min(${changeReaders.ord})`.as("first_unread") })
     .from(changeReaders)
     .where(isEarlierReader);
-  // One attempt, so that they are found among those that failed.
+  // `attempts` is 1, so that `claimAnchors` finds these rows among those that failed.
   const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
   const isUnreadIssuance = allOf(
     sql`${changes.ord} > ${firstUnread}`,
@@ -340,12 +340,15 @@ export const listEntityAnchors = async (db: Database, entityId: string, type: st
   return rows.map((row) => toPublishedAnchor(row.anchor, row.batch));
 };
 
-/** What the anchor of a certificate's issuance is built from. Select it with `joinIssuanceAnchor`. */
+/**
+ * The fields from which `toIssuanceAnchor` builds the anchor of a certificate's issuance. Join them with `isStoredIssuance` and
+ * `isIssuanceReceipt`.
+ */
 export const issuanceAnchorFields = {
   changeOrd: certificates.changeOrd,
   storedStatement: withTablePrefix(statementFields),
   receipts: withTablePrefix(batchFields),
-  /** The ledger of a statement that the ledger has not read yet. */
+  /** The ledger that is to receive the statement, while the change log still contains the issuance. */
   waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
     "waits_for",
   ),

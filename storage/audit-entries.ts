@@ -24,10 +24,10 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
-/** Returns the name of an audit log in the change log. */
+/** Returns the name under which an audit log reads the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/** Selects the audit log of a business or person: the shard in the ID after its prefix of four characters. */
+/** Selects the audit log of a business or person: the shard, which is the two characters after the ID's four-character prefix. */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
 /** The same as `getAuditReader`, for an audit log in a column. */
@@ -35,7 +35,10 @@ const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditL
 
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
-/** Inserts the entries of changes that the same batch has just appended. `back` counts from the last one, which is 0. */
+/**
+ * Inserts the entries of changes that the same batch has just appended. `back` says how many changes before the last one an entry belongs
+ * to; it is 0 for the last change.
+ */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
 const pendingFields = {
@@ -51,7 +54,7 @@ const pendingFields = {
   payload: sql<string | null>`null`.as("payload"),
 };
 
-/** The same for a change that contains its entry. */
+/** The fields of an entry that its change contains. */
 const containedFields = {
   ord: changes.ord,
   id: changes.id,
@@ -64,7 +67,10 @@ const containedFields = {
   payload: changes.payload,
 };
 
-/** Selects an audit log's entries of the changes for which a condition holds, oldest first. `ofChange` builds it for the column with the number. */
+/**
+ * Selects an audit log's entries, oldest first. `ofChange` builds the condition on the changes from the column that contains the change's
+ * number.
+ */
 const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
   unionAll(
     db
@@ -85,10 +91,12 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// A malformed entry needs another version of the code, so frequent attempts would not help.
+// A malformed entry can be recorded only by a corrected version of the code, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
-/** Returns an audit log as a reader of the change log. A change whose entries are malformed fails alone. */
+/**
+ * Returns the reader with which an audit log reads the change log. If the entries of a change are malformed, only that change is set aside.
+ */
 export const createAuditReader = (
   auditLog: ShardId,
   { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },
@@ -118,13 +126,13 @@ export const createAuditReader = (
 const isReadBy = (auditLog: SQL | Column, changeOrd: Column): SQL =>
   sql`(${changeOrd} <= ${readerOffset(auditReaderOf(auditLog))} and not ${isSetAside(auditReaderOf(auditLog), sql`cast(${changeOrd} as text)`)})`;
 
-/** Builds the condition that the audit log has the entry of the outer query. */
+/** True if the audit log has recorded the entry of the outer query. */
 export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
 
-/** Builds the condition that the audit log has the issuance of the certificate in the outer query. */
+/** True if the audit log has recorded the issuance of the certificate in the outer query. */
 export const isIssuanceRecorded: SQL = isReadBy(auditLogOf(certificates.businessId), certificates.changeOrd);
 
-/** Builds the condition that the change of the outer query contains an audit entry that the audit log does not have. */
+/** True if the change of the outer query contains an audit entry that the audit log has not recorded. */
 export const hasUnrecordedEntry: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
 
 /** Selects when the audit log recorded the issuance of the certificate in the outer query. */
@@ -139,13 +147,13 @@ export const issuanceRecordedAtField = sql<Instant | null>`(${query
 
 const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
 
-/** Builds the condition that an audit log of the list `j` has an entry that it has not read. */
+/** True if the audit log in the list `j` has an entry that it has not read. */
 const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
- * Returns which of these audit logs have entries to read in this shard. The others pass all changes, so that an idle log does not keep
- * changes from being deleted.
+ * Returns which of these audit logs have entries to read in this shard. The positions of the other logs move to the newest change, so that
+ * an idle log does not keep changes from being deleted.
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
@@ -169,7 +177,7 @@ export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]):
   return rows.map(({ auditLog }) => auditLog);
 };
 
-/** Encryption context of an entry's salt and payload. Their owner is the chain. */
+/** Encryption context of an entry's salt and payload, which belong to the entry's chain. */
 export const auditPayloadContext = columnContext("audit_entries", "payload");
 
 /** Prefix of an unsealed payload. No master key version starts with it. */
@@ -186,8 +194,8 @@ export const unsealedEventTypes = [
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
 /**
- * Creates a payload that is stored as plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal
- * data.
+ * Creates a payload that is stored as plain text, with its hash. Use it only for constant text, times and IDs that we generate, never for
+ * personal data.
  */
 export const createUnsealedPayload = (payload: JsonObject) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
@@ -212,12 +220,12 @@ export const recordShareChanges = (
     readonly id: string | SQL;
     readonly type: UnsealedEventType | SQL;
     readonly at: Instant;
-    /** The number of shares that can be selected. */
+    /** The largest number of shares that the query can select. */
     readonly max: number;
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
     readonly personEntryIf?: SQL;
-    /** The sequence that gets the changes as public events, the time that each event shows, and their order. */
+    /** The event sequence that gets the changes as public events, the time that each event shows, and the order of the events. */
     readonly event?: { readonly sequence: SQL; readonly at: SQL; readonly order: SQL };
   },
 ) => {
@@ -334,8 +342,9 @@ interface RecordedChange {
 }
 
 /**
- * Returns the salts and payloads of these changes in a chain, by ID. A value is null after an erasure. A change that the database lost when
- * it was set back is missing, because its number belongs to another change or to none, unless the audit log stores the payload.
+ * Returns the salts and payloads of these changes in a chain, by ID. A value is null after an erasure. If the database was restored to an
+ * earlier state, the changes that it lost are missing here, because their numbers belong to other changes or to none, unless the audit log
+ * stores the payload.
  */
 export const listCommittedPayloads = (
   db: Database,

@@ -58,7 +58,7 @@ const findBilledConsumer = async (db: Database, id: string) => {
 
 export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
-/** Returns null for an account that is not in this shard. */
+/** Finds the account with this ID. Returns null if the account is not in this shard. */
 export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
   realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 
@@ -160,7 +160,8 @@ export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan)
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
 /**
- * Lists customers whose first unpaid failure was at or before `since` and whose account has not been suspended because of it. Oldest first.
+ * Lists customers whose payments have been failing since `since` or earlier and whose account has not been suspended for it yet. The
+ * customer who has been failing longest comes first.
  */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));

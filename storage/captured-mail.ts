@@ -31,7 +31,7 @@ export const insertCapturedMail = async (db: Database, vault: Vault, message: Ou
   ]);
 };
 
-/** Lists up to 100 emails, newest first. Lists all of them, or only emails to one address. */
+/** Lists up to 100 emails, newest first. If `to` is not null, lists only the emails to that address. */
 export const listCapturedMail = async (db: Database, vault: Vault, to: string | null): Promise<readonly CapturedMail[]> => {
   const { id, messageSealed, sentAt } = mails;
   const rows = await db

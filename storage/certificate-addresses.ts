@@ -10,13 +10,13 @@ import { certificateAddresses, certificates } from "./schema.ts";
 
 const { certOrd, addressIndex, businessId, environment, issuedAt, active } = certificateAddresses;
 
-/** Blind indexes of a certificate's addresses, each kind in order of the form. */
+/** Blind indexes of a certificate's email addresses and phone numbers, each in the order of the form's fields. */
 export interface AddressIndexes {
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }
 
-/** Must come after the insert of the certificate in the batch. */
+/** Inserts a certificate's addresses. Must come after the insert of the certificate in the batch. */
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) => {
   const { ord } = certificates;
   return db.insert(certificateAddresses, "certOrd", "addressIndex", "businessId", "environment", "issuedAt").select(
@@ -34,7 +34,7 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
   );
 };
 
-/** Condition on a query over `certificateAddresses`: the address is on an active certificate of the business. */
+/** Builds the condition, for a query over `certificateAddresses`, that the address is on an active certificate of the business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 

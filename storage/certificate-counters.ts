@@ -1,8 +1,8 @@
 // Counters of certificates: for each business, each group, each hour and day of a group, and each day of a business. A new certificate does
-// not touch them. They are updated for many certificates at once, and `counted_certificates` contains the number of the newest
-// certificate that they include. A reader adds the few certificates after it, so every total is exact. Triggers apply a withdrawal or a
-// deletion to the counters if they include the certificate. The counters, the number and the certificates are in one database and change in
-// one transaction, so this needs no lease and no place in the change log.
+// not touch them. They are updated for many certificates at once, and `counted_certificates` contains the number of the newest certificate
+// that they include. A reader adds the few certificates after it, so every total is exact. Triggers apply a withdrawal or a deletion to the
+// counters if they include the certificate. The counters, the number and the certificates are in one database and change in one
+// transaction, so counting needs no lease and no reader of the change log.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
@@ -12,19 +12,22 @@ import { certificateGroups, certificates, certificateTallies, certificateTotals,
 
 /** Certificates that one run adds to the counters. The transaction takes about 50 ms. */
 const maxPerRun = 2_000;
-/** Every total reads this many certificates at most, apart from those of the last seconds. */
+/** Every total reads at most this many uncounted certificates, plus those issued in the last few seconds. */
 const maxUncounted = 256;
-/** Limits how many hours a rarely used service reads the same certificates again. */
+/**
+ * Certificates are added to the counters after this time even if there are few. Otherwise, a service that issues few certificates would
+ * keep reading the same ones for every total.
+ */
 const maxUncountedMs = hourMs;
 
 const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${countedCertificates}), 0)`;
 
 /**
- * The table for reading certificates that the counters do not include. `not indexed` makes SQLite start at the given number. It would otherwise
- * choose the index of the business, and read all of the business's certificates.
+ * The table for reading certificates that the counters do not include. `not indexed` makes SQLite start at the given number. It would
+ * otherwise choose the index of the business, and read all of the business's certificates.
  */
 export const certificatesByOrd = sql`${certificates} not indexed`;
-/** A condition on `certificatesByOrd`: true if the counters do not include the certificate. */
+/** True, in a query over `certificatesByOrd`, if the counters do not include the certificate. */
 export const isNewToCounters = sql`${certificates.ord} > ${countedOrd}`;
 
 const nextOrds = sql`select ${certificates.ord} from ${certificatesByOrd} where ${isNewToCounters} order by 1 limit ${sql.raw(String(maxPerRun))}`;
@@ -32,7 +35,7 @@ const inThisRun = sql`from ${certificatesByOrd} where ${isNewToCounters} and ${c
 const statusCounts = sql`sum(${certificates.status} = 'active'), sum(${certificates.status} = 'revoked')`;
 const startOf = (span: number | SQL): SQL => sql`${certificates.issuedAt} - ${certificates.issuedAt} % ${span}`;
 
-/** Builds the statements of one run. The last one moves the number that the others read. */
+/** Builds the statements of one run. The last one advances the number from which the other statements start. */
 const buildRun = (db: Database) => {
   const { businessId, environment, groupId, counted } = certificates;
   const addCounts = (row: typeof certificateTotals | typeof certificateTallies) => ({
@@ -78,8 +81,8 @@ const buildRun = (db: Database) => {
 };
 
 /**
- * Adds new certificates to the counters if there are many, or the oldest has waited for an hour. Returns true if there can be more. Two
- * runs at the same time count nothing twice, because each transaction starts at the number that the one before has stored.
+ * Adds new certificates to the counters if there are many, or if the oldest has waited for an hour. Returns true if more certificates may
+ * be waiting. Concurrent runs count nothing twice, because each transaction starts at the number that the previous one stored.
  */
 export const countNewCertificates = async (db: Database, now: Instant): Promise<boolean> => {
   const [waiting] = await db

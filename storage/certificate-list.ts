@@ -1,7 +1,8 @@
-// A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A business uses only a
-// few combinations of purpose, recipients and origin. A search finds these groups first, merges their newest certificates in order, and adds
-// up the groups' counters and the certificates that these do not include yet. Strangers can invent combinations. Their number is limited (storage/certificates.ts), and of the
-// certificates beyond the limit, which have no counters, a search reads the newest 1,000. Whatever it leaves out, the result says so.
+// A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A business uses only
+// a few combinations of purpose, recipients and origin. A search finds these groups first, merges their newest certificates in order, and
+// adds up the groups' counters and the certificates that the counters do not include yet. Anyone who submits a form can invent
+// combinations, so their number is limited (storage/certificates.ts). Certificates beyond the limit have no counters, and a search reads
+// only the newest 1,000 of them. The result says whether anything was left out.
 import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
@@ -85,7 +86,7 @@ const isOwnCertificate = ({ businessId, environment }: Pick<CertificateListQuery
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
 
-/** The filters other than the address, for a certificate that was found by other means than its group. */
+/** The filters other than the address, for a certificate that was not found through its group. */
 const isWanted = ({ filter }: CertificateListQuery) =>
   and(
     isWantedStatus(filter),
@@ -95,26 +96,31 @@ const isWanted = ({ filter }: CertificateListQuery) =>
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
   );
 
-/** How many certificates of an address, and how many without counters, a search reads: the newest. */
+/** A search reads at most this many certificates with an address, and at most this many without counters, newest first. */
 const maxJudged = 1_000;
-/** How many counters, and how many certificates of a partial hour, a total adds up. Beyond that, the total is a lower bound. */
+/** A total adds up at most `maxCounters` counters and `maxPartial` certificates from partial hours. Beyond that, it is a lower bound. */
 const maxCounters = 20_000;
 const maxPartial = 5_000;
 
-/** The position of the page in the list, within what pages can reach. */
+/** Returns where the page starts in the list and how long it is. Pages end at certificate number `maxListed`. */
 const pageRange = ({ page, perPage }: CertificateListQuery) => {
   const start = Math.min((page - 1) * perPage, maxListed);
   return { start, length: Math.min(perPage, maxListed - start) };
 };
 
-/** What a search selects: the page's certificates by `ord`, numbers to add up, and conditions under which something was left out. */
+/**
+ * The parts of a search: the page's certificates by `ord`, the numbers to add up, and conditions that are true if something was left out.
+ */
 interface Search {
   readonly ords: SQL;
   readonly totals: readonly SQL<number>[];
   readonly omissions: readonly SQL[];
 }
 
-/** Of the address's newest certificates, those that match the other filters. A second address must be on the certificate as well. */
+/**
+ * Finds, among the newest certificates with the address, those that match the other filters. If there is a second address, it must be on
+ * the certificate as well.
+ */
 const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   const isOfAddress = allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment));
@@ -132,7 +138,7 @@ const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [
   };
 };
 
-/** Without a filter, or with only a status, an index on the business lists the newest certificates. */
+/** Finds certificates without a filter, or with only a status, through the index on the business that lists the newest first. */
 const searchByBusiness = (list: CertificateListQuery): Search => {
   const { start, length } = pageRange(list);
   const newest = query
@@ -177,9 +183,10 @@ const searchByGroups = (list: CertificateListQuery): Search => {
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
   const { start, length } = pageRange(list);
 
-  // Merges the groups in order of time. The recursion takes the newest certificate that waits, and replaces it by the next of its group and
-  // status. So it reads one certificate of each group, and then one for each certificate of the list.
-  // The next one is never later than the end of the period. Without that condition, SQLite starts at the previous certificate.
+  // Merges the groups in order of time. Each step of the recursion takes the newest waiting certificate and replaces it with the next one
+  // of the same group and status. The query therefore reads one certificate per group, and then one per certificate in the list. No
+  // condition on the end of the period is needed for the next certificate, because it is older than the previous one; with that condition,
+  // SQLite would not start its index search at the previous certificate.
   const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
     sql`(select ${certificates.ord} from ${certificates} where ${and(sql`${certificates.groupId} = ${group}`, sql`${certificates.status} = ${status}`, position)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit 1)`;
   const behind = and(
@@ -258,7 +265,7 @@ export interface CertificatePage {
   readonly certificates: readonly CertificateSummary[];
   /** Number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
   readonly total: number;
-  /** Whether there can be more matching certificates than `total`, or more than pages can reach. */
+  /** True if more certificates may match than `total` says, or if more match than pages can show. */
   readonly isTruncated: boolean;
 }
 

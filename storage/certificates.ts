@@ -101,7 +101,7 @@ interface GroupKey extends PurposeKey {
 
 const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonicalJson([...entities])), entities });
 
-/** Stores a list of recipients in the same way. */
+/** Stores a list of recipients under its hash unless it is already stored. */
 const insertEntityList = (db: Database, list: Omit<typeof entityLists.$inferSelect, "id">) =>
   db
     .insert(entityLists)
@@ -127,8 +127,8 @@ const maxCountedGroups = 500;
 
 /**
  * Stores the combination of purpose, recipients and origin unless it is already stored. It gets no counters if the business has 500 groups
- * with counters, or if the client used up its new groups of the day. `usage` must have been recorded before in the batch; null for a
- * submission with an API key, which only the business can send.
+ * with counters, or if the client has reached its daily limit of new groups. `usage` must have been recorded earlier in the batch. It is
+ * null for a submission with an API key, because only the business can send one.
  */
 const insertCertificateGroup = (
   db: Database,
@@ -170,7 +170,7 @@ interface IssuanceBasis extends GroupKey {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-/** Excludes columns that the insert looks up and columns with a default. */
+/** The columns of the row, except those that the insert looks up and those with a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   | "ord"
@@ -236,23 +236,23 @@ const prepareCertificateInsert = (isChecked: boolean) =>
       })
       .prepare();
   });
-/** Counts without refusing. */
+/** Returns the limit without its maximums, so that usage is counted but never refused. */
 const unlimited = ({ days }: StorageLimit): StorageLimit => ({ days, records: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
 
 const insertCheckedCertificate = prepareCertificateInsert(true);
 const insertCertificateUnconditionally = prepareCertificateInsert(false);
 
 /**
- * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when
- * a capture of the certificate's page was requested, because it does not share an earlier one and no other certificate waits for the page. Purpose, disclosure, recipients and group are
- * written only if they are new.
+ * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when a
+ * capture of the certificate's page was requested, because there is no recent capture to share and none has been requested for that page
+ * yet. Purpose, disclosure, recipients and group are written only if they are new.
  *
  * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
  * client has changed since, the result is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). A
  * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate.
  *
- * `buildUnconditional` returns the same sealed rows without the conditions on the account and the daily limits. A certificate that was
- * answered with 201 while the database was silent is placed with them.
+ * `buildUnconditional` returns the same sealed rows without the conditions on the account and the daily limits. They store a certificate
+ * whose submission was accepted with 201 while the database did not respond.
  */
 export const insertIssuance = async (
   db: Database,
@@ -396,8 +396,8 @@ const publishedFields = {
 };
 
 /**
- * Joins the receipts, because every certificate has one and they should not be JSON inside JSON. The withdrawal is a sub-select, because few
- * certificates have one.
+ * Joins the receipts, because every certificate has one and they should not be JSON inside JSON. The withdrawal is a sub-select, because
+ * few certificates have one.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
@@ -446,15 +446,15 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
-/** The same as a lookup, to combine with others. */
+/** Like `findPublishedCertificate`, but as a lookup that can be combined with others. */
 export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
   createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
     row === undefined ? null : toPublishedCertificate(row),
   );
 
 /**
- * Looks up when a certificate's personal details are erased, and when its issuance entered the audit log, which is null until then. Null if
- * the certificate is unknown.
+ * Looks up when a certificate's personal details are erased, and when its issuance entered the audit log, which is null until then. The
+ * result is null if the certificate is unknown.
  */
 export const lookUpCustody = (
   db: Database,
@@ -535,8 +535,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates that was issued after `since`, opened, to compare a repeated submission with it and to repeat its
- * receipt. Returns null if there is none, or if its person is erased.
+ * Returns the newest of these certificates that was issued after `since`, opened, to compare a repeated submission with it and to repeat
+ * its receipt. Returns null if there is none, or if the person's data has been erased.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db
@@ -618,7 +618,7 @@ export const openSubjectEmail = async (
 
 /**
  * Returns the domains of the forms on which these certificates of the business were issued, by certificate ID. The business is compared
- * afterwards: as a condition, it made SQLite read all of the business's certificates.
+ * after the query, because a condition on it made SQLite read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

@@ -1,6 +1,6 @@
-// The loop that readers of the change log run: try again what was set aside, then read page by page, do the work, and store the position
-// after it. A reader that dies reads the same changes again, so its work must recognize what it has already done. The loop may run several
-// times at once.
+// The loop that every reader of the change log runs. It first retries the work that was set aside. It then reads the log page by page, does
+// the work of each page, and stores its position after the page. A reader that dies reads the same changes again, so its work must
+// recognize what it has already done. Several runs of the loop may overlap.
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -16,9 +16,9 @@ import {
 } from "./changes.ts";
 import { batch, onPrimary, type Database, type Statement } from "./database.ts";
 
-/** What a reader must do for a change. */
+/** A piece of work that a change requires of a reader. */
 interface ChangeWork extends ChangePosition {
-  /** True if the reader has already set its subject aside. The work then waits for the next attempt. */
+  /** True if the reader has already set the subject of the work aside. The work then waits for the next attempt. */
   readonly isSetAside?: boolean;
 }
 
@@ -27,27 +27,33 @@ export interface ChangeReader<Work extends ChangeWork> {
   readonly maxPerPage: number;
   /** Selects up to `max` rows of work in changes that the reader has not read, oldest first. One change can have several rows. */
   readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
-  /** Lists the work of exceptions. */
+  /** Lists the work of the changes for which these exceptions wait. */
   readonly listWorkOf: (db: Database, exceptions: readonly ChangeException[]) => Promise<readonly Work[]>;
-  /** Returns what fails together: the changes of one subject wait for each other. */
+  /** Returns the subject of the work. If the work of one change fails, later changes of the same subject wait for it. */
   readonly getSubject: (work: Work) => string;
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
-  /** True if changes without work for this reader are deleted without it, so that it stores no position when there is no work. */
+  /**
+   * True if changes that contain no work for this reader can be deleted before it passes them. The reader then stores no position when it
+   * finds no work.
+   */
   readonly isPassedWithoutWork?: true;
   /** Returns statements to run when the position is stored after this work. */
   readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];
-  /** When to try again what failed. */
+  /** The delays before failed work is tried again. */
   readonly backoff: Backoff;
 }
 
 interface ReaderPorts {
   readonly clock: () => Instant;
-  /** Called before each page. If it resolves to false, the next run continues. */
+  /** Called before each page. If it resolves to false, the reader stops, and the next run continues. */
   readonly canContinue: () => boolean | Promise<boolean>;
 }
 
-/** Reads one page. Never divides the work of one change. `position` is the last change that the page covers; null if there are no changes. */
+/**
+ * Reads one page. A page contains all of a change's work or none of it. `position` is the last change that the page covers; null if there
+ * are no changes.
+ */
 const readPage = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>) => {
   const primary = onPrimary(db); // to see changes that were just committed
   const max = reader.maxPerPage;

@@ -1,5 +1,6 @@
-// The change log of a shard: one row for each committed change, in commit order. Readers do the work that follows from a change. Each reader
-// stores the last change it has read, and rows that all readers have passed are deleted. docs/internals/change-log.md explains the design.
+// The change log of a shard: one row for each committed change, in commit order. Readers do the work that follows from a change. Each
+// reader stores the last change it has read, and rows that all readers have passed are deleted. docs/internals/change-log.md explains the
+// design.
 import { desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
@@ -28,10 +29,10 @@ export const appendChanges = bulkInsert(changes, [
   "payload",
 ]);
 
-/** The number of the newest change: in a batch, of the change that the batch has just appended. */
+/** The number of the newest change. In a batch that has appended changes, this is the last of them. */
 export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.ord.name)}) from ${changes})`;
 
-/** In a batch, the number of the first change that the batch appends after this statement. */
+/** The number that the next appended change will get. In a batch, this is the first change that later statements append. */
 export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
 /** A change that a reader has reached. The ID shows whether the number still belongs to the same change. */
@@ -47,19 +48,20 @@ const isPresent = (position: typeof changeReaders): SQL =>
     .where(allOf(eq(changes.ord, position.ord), eq(changes.id, position.id)))}`;
 
 /**
- * Returns the number of the last change that a reader has read. If the log no longer contains that change, the database was set back: the
- * reader then starts with the oldest change that the log contains, and must recognize what it has already done. A new reader does the same.
+ * Returns the number of the last change that a reader has read. If the log no longer contains that change, the database was restored to an
+ * earlier state. The reader then starts with the oldest change that the log contains, and must recognize what it has already done. A new
+ * reader starts there as well.
  */
 export const readerOffset = (reader: SQL | string): SQL<number> =>
   sql`coalesce(
     (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
     (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
-/** Selects the position of the newest change, to read in the same transaction as what a reader has not read. */
+/** Selects the position of the newest change. Read it in the same transaction as the work that the reader has not read. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
-/** Stores the position of a reader. A position behind the current one is ignored unless the database was set back. */
+/** Stores the position of a reader. A position behind the current one is ignored unless the database was restored to an earlier state. */
 export const advanceReader = (db: Database, reader: string, position: ChangePosition) =>
   db
     .insert(changeReaders)
@@ -107,8 +109,8 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 };
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first, except those that match a condition of `needed`. The change
- * that the slowest reader has reached stays, so that its number is not used again and a database that was set back is noticed.
+ * Deletes up to `max` changes that all of these readers have passed, oldest first, except those that match a condition of `needed`. The
+ * last change that the slowest reader has read stays, so that its number is not used again and a restored database is noticed.
  */
 export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {
   // A ledger that is no longer configured keeps its position until its statements have been moved to the current ledger.
@@ -128,14 +130,14 @@ export const deletePassedChanges = (db: Database, readers: readonly string[], ne
 export const isSetAside = (reader: SQL | string, subject: SQL): SQL =>
   existsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.subject} = ${subject}`);
 
-/** Something that a reader could not process: an event sequence that is down, or a change that is malformed. */
+/** Something that a reader could not process: an event sequence that is unavailable, or a change that is malformed. */
 export interface ChangeException {
   readonly subject: string;
-  /** The first change that waits for it. */
+  /** The number of the first change that waits for the subject. */
   readonly ord: number;
 }
 
-/** Sets subjects aside for one reader, so that the reader can pass their changes. A second call changes nothing. */
+/** Sets subjects aside for one reader, so that the reader can pass their changes. Does nothing for subjects that are already set aside. */
 export const setAside = (db: Database, reader: string, exceptions: readonly ChangeException[], nextAt: Instant, now: Instant) => {
   const { each, cell } = jsonTable(exceptions);
   return db
@@ -144,7 +146,7 @@ export const setAside = (db: Database, reader: string, exceptions: readonly Chan
     .onConflictDoNothing();
 };
 
-/** Selects what was set aside for a reader and is due again, oldest change first. */
+/** Selects the subjects that a reader has set aside and that are due again, oldest change first. */
 export const selectDueExceptions = (db: DrizzleD1Database, reader: string, now: Instant, max: number) =>
   db
     .select({ subject: changeExceptions.subject, ord: changeExceptions.ord })
@@ -157,13 +159,13 @@ const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
   allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.subject, jsonList(subjects)));
 
 /**
- * Ends exceptions that the reader has processed up to the change `readUpTo`. If another run of the reader has passed that change, it may
- * have left changes to them, so they stay.
+ * Deletes exceptions that the reader has processed up to the change `readUpTo`. If another run of the reader has passed that change, it may
+ * have set aside later changes of these subjects, so the exceptions stay.
  */
 export const deleteExceptions = (db: Database, reader: string, subjects: readonly string[], readUpTo: number) =>
   db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${readerOffset(reader)} <= ${readUpTo}`));
 
-/** Sets the next attempt, later after each failure. */
+/** Postpones the next attempt for these subjects. The delay grows with each failure. */
 export const postponeExceptions = (db: Database, reader: string, subjects: readonly string[], { firstMs, maxMs }: Backoff, now: Instant) =>
   db
     .update(changeExceptions)

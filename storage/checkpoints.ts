@@ -1,5 +1,5 @@
-// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of this is
-// in shard `00`, for the logs of all shards.
+// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of these
+// rows are in shard `00`, for the logs of all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement } from "../core/ledger/statement.ts";
@@ -41,7 +41,7 @@ export const findHighWater = async (db: Database, auditLog: ShardId) =>
     .where(eq(auditLogHighWater.auditLog, auditLog))
     .get()) ?? null;
 
-// Inlined, because SQLite uses the index attestations_due only if the condition contains no bound value.
+// The value is inlined, because SQLite uses the index attestations_due only if the condition contains no bound value.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -77,7 +77,8 @@ export const insertCheckpoint = async (
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    // Each of these is written only if the preceding one was, so nothing follows from a checkpoint that is already stored.
+    // Each statement inserts its row only if the preceding statement inserted one, so a checkpoint that is already stored adds no further
+    // rows.
     ...requested.ledgerIds.flatMap((ledgerId) => [
       insertIf(db, changes, { id: crypto.randomUUID(), type, entityType: "log", entityId: origin, at: now }, hasPreviousChange()),
       insertIf(
@@ -140,7 +141,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // at worst three attempts of 10 s each
+const leaseMs = minuteMs; // at worst, there are three attempts of 10 s each
 
 /** Takes up to `max` due attestations and their checkpoints under a one-minute lease. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {

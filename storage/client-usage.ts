@@ -14,7 +14,7 @@ export type ClientUsageDay = Pick<typeof clientDailyUsage.$inferSelect, "clientI
 export interface SubmissionUsage extends ClientUsageDay {
   /** Bytes stored only for this certificate. */
   readonly ownBytes: number;
-  /** The parts that certificates share. Each counts only if it is new. */
+  /** The parts that several certificates can share. Each part counts only if it is new. */
   readonly disclosureHash: string;
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
@@ -28,8 +28,9 @@ export interface SubmissionUsage extends ClientUsageDay {
 
 /**
  * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit; check with
- * `isDailyLimitReached`. Returns `isNear` from 80% of a limit on if the owners have not been warned that day, and `room`, the number of
- * submissions left that day. Returns no row if usage is not counted. With `isLimited` false, counts beyond the limit.
+ * `isDailyLimitReached`. Returns `isNear`, which is true at 80% of a limit or more if the owners have not been warned that day, and `room`,
+ * the number of submissions left that day. Returns no row if usage is not counted. If `isLimited` is false, submissions beyond the limit
+ * are counted too.
  */
 export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLimited = true) => {
   const { submissions, bytes, newGroups, warnedAt } = clientDailyUsage;
@@ -79,7 +80,7 @@ export const isDailyLimitReached = (error: unknown): boolean => isConstraintViol
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Builds the condition for the email to the owners. Must come before `markUsageWarned` in the batch. */
+/** Builds the condition that a warning email to the owners is due. Must come before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
 
 /** Records that the owners were warned that day. */

@@ -30,7 +30,7 @@ export const listClientsByBusiness = (db: Database, businessId: BusinessId): Loo
 
 const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, clientId), eq(clients.businessId, businessId));
 
-/** Null if the client does not exist or belongs to another business. */
+/** Finds a client. Returns null if the client does not exist or belongs to another business. */
 export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
   (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
 

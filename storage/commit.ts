@@ -37,7 +37,7 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
   return publicType !== null && (requiresOptIn !== true || event.businessId !== undefined);
 };
 
-/** Events about sandbox records have a sequence of their own, so that test data never reaches a live endpoint. */
+/** The events about sandbox records have a separate sequence, so that test data never reaches a live endpoint. */
 const getSequenceOf = (event: DomainEvent): string | null => {
   if (!hasPublicEvent(event)) return null;
   const { type, businessId, environment } = event;
@@ -55,7 +55,7 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null }; // in tables of their own
+  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null }; // all are in other tables
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
@@ -165,7 +165,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   services: CommitServices,
   statements: Of,
   domainEvents: readonly DomainEvent[],
-  /** A condition: the domain events are written only if it is true after `statements`. */
+  /** If given, the domain events are written only if this condition is true after `statements`. */
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
@@ -194,7 +194,7 @@ export const commit = async <const Of extends Statements>(
 };
 
 /**
- * Runs `attempt`, which loads, decides and commits. Runs it again if it fails because the loaded data has changed. After `maxAttempts` such
+ * Runs `attempt`, which loads, decides and commits. Repeats it if it fails because the loaded data has changed. After `maxAttempts` such
  * failures, refuses with `storage_unavailable`. Rethrows every other error.
  */
 export const retryOnConflict = async <T>(

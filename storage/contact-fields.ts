@@ -41,7 +41,7 @@ export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) =>
 
 type StoredContactFields = Found<typeof findContactFields>;
 
-const maxRevision = Number.MAX_SAFE_INTEGER; // every copy counts as older than a change that has no revision
+const maxRevision = Number.MAX_SAFE_INTEGER; // every copy in a share is older than this, so all shares are listed
 
 /**
  * Loads everything needed to decide a change to these keys, in one round trip: the fields, the other shards where the person may have

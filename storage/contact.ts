@@ -35,12 +35,12 @@ import { allOf, existsIn, query } from "./query.ts";
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
 const maxBasisRecords = 20; // records about one person at one business; more would not change the verdict
-/** How many of an address's newest certificates, and of its newest shares, a check evaluates. This limits its cost. */
+/** A check evaluates at most this many of an address's newest certificates, and as many of its newest shares. This limits its cost. */
 const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/** The ID of the empty recipient list, which a certificate has as its accepted list if the person refused. */
+/** The ID of the empty recipient list. If the person accepted no recipient, the certificate refers to it as the accepted list. */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
@@ -147,8 +147,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 };
 
 /**
- * Anyone can enter a stranger's address or number among their contact fields. So a share counts only by an email address that its person
- * verified by signing in. Phone numbers are not verified. A share that was ended counts in any case, because it permits nothing.
+ * Anyone can enter another person's address or number among their contact fields. A share therefore counts only by an email address that
+ * its person verified by signing in; phone numbers are not verified. An ended share counts in any case, because it permits nothing.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);
@@ -182,10 +182,10 @@ const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, a
     .innerJoin(shares, inArray(ord, foremost));
 };
 
-/** The records about a subject. */
+/** The records that a contact check found about a subject. */
 export interface SubjectBasis {
   readonly basis: readonly ContactBasis[];
-  /** Whether the subject has older records that were not judged. */
+  /** True if the subject has older records that were not evaluated. */
   readonly isTruncated: boolean;
 }
 
@@ -196,7 +196,7 @@ interface FoundRecord {
 
 const listDistinct = (values: readonly (string | null)[]): readonly string[] => [...new Set(values)].filter((value) => value !== null);
 
-/** Records that permit contact come first, then newest first. */
+/** Sorts the records that permit contact first, and otherwise by time, newest first. */
 const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasis[] => {
   const grants = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
   return records.toSorted((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis);
@@ -264,7 +264,7 @@ export const findMatchableCertificate = async (db: Database, certId: CertId) => 
 
 const maxDailyMisses = 20;
 
-/** Each value is null if it was not part of the guess. */
+/** The result of comparing each value. A value is null if it was not part of the guess. */
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**

@@ -6,12 +6,14 @@ import { secondMs } from "../core/time.ts";
 
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
-/** For requests: a database that does not respond within two seconds counts as down. The statements may still run. */
+/**
+ * The timeout for requests. A database that does not respond within two seconds counts as unavailable, but the statements may still run.
+ */
 const requestTimeoutMs = 2 * secondMs;
-/** For background work, which runs large batches and keeps no caller waiting. */
+/** The timeout for background work, which runs large batches and keeps no caller waiting. */
 export const backgroundTimeoutMs = 25 * secondMs;
 
-/** Rejects with an outage if the database does not respond within `maxMs`. */
+/** Rejects with a StorageFault of kind `outage` if the database does not respond within `maxMs`. */
 export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new StorageFault("outage", "NO_ANSWER")), maxMs);
@@ -22,10 +24,10 @@ export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Pr
   }
 };
 
-/** Called with the number of queries before they are sent. */
+/** Called with the number of queries before they are sent to the database. */
 export type QueryCounter = (queries: number) => void;
 
-/** Sends `count` queries in one call. */
+/** Makes one call that sends this number of queries. */
 type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
 /** The part of a D1 statement that drizzle uses, with database errors translated. */
@@ -78,12 +80,12 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQuerie
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
-/** Makes a call to the database. Development replaces it to simulate faults. */
+/** Makes a call to the database. The development server replaces this function to simulate faults. */
 export type DatabaseCaller = <T>(call: () => Promise<T>) => Promise<T>;
 
 const callDirectly: DatabaseCaller = (call) => call();
 
-/** Opens a shard's database. Called once per isolate; it holds no connection or state. `maxMs` limits each call. */
+/** Opens a shard's database. It is called once per isolate and keeps no connection or state. `maxMs` limits each call. */
 export const openDatabase = (
   binding: D1Database,
   maxMs = requestTimeoutMs,
@@ -104,8 +106,8 @@ export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query for a batch, which has not run yet. It is thenable, so an async function that returned it directly would run it. Async functions
- * therefore return a list.
+ * A query that has not run yet, for use in a batch. It is thenable, so returning it directly from an async function would run it. Async
+ * functions therefore return a list.
  */
 export type Statement = BatchItem<"sqlite">;
 
@@ -124,8 +126,8 @@ export const shapeResults = <Of extends Statements>(statements: Of, results: rea
     : Object.fromEntries(Object.keys(statements).map((name, at) => [name, results[at]]))) as BatchResults<Of>;
 
 /**
- * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. Nothing is written in that case, except
- * that the outcome of an outage is unknown.
+ * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails; nothing is written then. After an
+ * outage, however, it is unknown whether the statements were written.
  *
  * Rows are returned by column name, so a join in a batch must give columns with the same name different aliases (`withTablePrefix`).
  */
@@ -137,7 +139,7 @@ export const batch = async <const Of extends Statements>(db: Database, statement
 /** A statement with its values, in a form that can be stored and run later. */
 export interface CompiledStatement {
   readonly sql: string;
-  /** Text, numbers and null. */
+  /** The values are strings, numbers or null. */
   readonly params: readonly unknown[];
 }
 

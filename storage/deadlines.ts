@@ -1,5 +1,5 @@
 // A business's open deadlines: withdrawals (of whole certificates or for individual recipients) and revoked shares that the business has
-// not acknowledged yet. Read from deadline indexes, soonest first. SPEC Withdrawal.
+// not acknowledged yet. They are read from indexes on the deadlines, soonest first. SPEC Withdrawal.
 import { and, eq, gt, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -18,7 +18,7 @@ const isOpenShare = (business: Business, environment: Environment) =>
 const isOpenRecipient = (business: Business, environment: Environment) =>
   and(eq(entityCeaseDeadlines.businessId, business), eq(entityCeaseDeadlines.environment, environment));
 
-/** Counts a business's open deadlines, up to `max` of each of the three kinds. `business` may be a column of the enclosing query. */
+/** Counts a business's open deadlines, up to `max` of each of the three kinds. `business` can be a column of the enclosing query. */
 export const countOpenDeadlines = (business: Business, environment: Environment, max: number): SQL<number> => {
   const one = { one: sql`1`.as("one") };
   const counts = [
@@ -30,8 +30,8 @@ export const countOpenDeadlines = (business: Business, environment: Environment,
 };
 
 /**
- * Lists up to `max` open deadlines with their certificates or shares, soonest first, so that overdue deadlines come first. For
- * certificates, includes the masked person.
+ * Lists up to `max` open deadlines with their certificates or shares, soonest first, so that overdue deadlines come first. A certificate's
+ * deadline includes the person's masked contact data.
  */
 export const listOpenDeadlines = (
   db: Database,

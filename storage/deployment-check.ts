@@ -1,4 +1,4 @@
-// Rows of the check business, with which `npm run deploy` checks a deployment from outside.
+// The rows of the check business, which `npm run deploy` uses to check a deployment from outside.
 import { isNull, eq } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
@@ -15,7 +15,7 @@ interface CheckBusiness {
   readonly now: Instant;
 }
 
-/** Returns the statements that create the business with its sandbox client. They do nothing for rows that exist. */
+/** Returns the statements that create the business with its sandbox client. Rows that already exist stay unchanged. */
 export const insertCheckBusiness = (db: Database, { id, clientId, name, chain, now }: CheckBusiness) =>
   [
     db

@@ -1,4 +1,4 @@
-// A business's domains: claims, verification and periodic checks.
+// Stores a business's domains: the claims, their verification and the periodic checks.
 import { desc, eq, getColumns, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { DomainCheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
@@ -53,7 +53,7 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-/** Returns null if the domain does not exist or belongs to another business. */
+/** Finds a domain. Returns null if the domain does not exist or belongs to another business. */
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 

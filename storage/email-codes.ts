@@ -36,11 +36,11 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Builds the condition: this many wrong codes have been counted in a row. */
+/** Builds the condition that at least this many wrong codes have been entered in a row. */
 const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
   existsIn(emailCodeFailures, isFailureFor(address), gte(emailCodeFailures.failures, failures));
 
-/** Builds the condition for the insert: the limits allow another code. */
+/** Builds the condition under which the insert creates a usable code: the limits allow another one. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
   const { guessSlowdown } = limits;
@@ -89,14 +89,15 @@ export const insertEmailCode = (
 
 /** Builds the condition, for later statements in the batch, that the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Builds the condition for the email with the code. `isKnown` says whether the email address is known. */
+/** Builds the condition that the email with the code is sent. `isKnown` says whether the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
 /** Builds the condition, for later statements in the batch, that the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts one failure, which a correct
- * code clears; where failures from elsewhere are limited, only attempts by browsers that requested none of the open codes are counted. The failure row is written even if its count stays the same, so that timing does not reveal whether a code exists.
+ * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts one failure; a correct code
+ * clears the failures. If `failuresFromElsewhere` is set, a failure is counted only for a browser that requested none of the open codes.
+ * The failure row is written even if its count stays the same, so that timing does not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -155,7 +156,7 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Lists the IDs of usable codes created after `since`. The limits keep their number small. */
+/** Lists the IDs of usable codes created after `since`. The limits on codes keep the list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })

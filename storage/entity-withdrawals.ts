@@ -39,7 +39,7 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** Field for a query over `certificates`: the recipients, from the recipient list that certificates share. */
+/** Selects, in a query over `certificates`, the recipients. Several certificates can share one list of recipients. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
@@ -50,7 +50,7 @@ export const entitiesField = sql<readonly string[]>`${query
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
-/** Condition for a query over `certificates`: the certificate names the recipient. */
+/** Builds the condition, for a query over `certificates`, that the certificate names the recipient. */
 export const isListedInCertificate = (name: string): SQL =>
   isListed(
     sql`${query
@@ -66,7 +66,10 @@ const answerField = (listId: typeof certificates.acceptedListId | typeof certifi
     .from(entityLists)
     .where(eq(entityLists.id, listId))}`.mapWith(entityLists.entities);
 
-/** Fields for a query over `certificates`: the recipients that the person accepted and rejected. Null if the form did not ask. */
+/**
+ * Select, in a query over `certificates`, the recipients that the person accepted and rejected. They are null if the form did not ask about
+ * each recipient.
+ */
 export const acceptedEntitiesField = answerField(certificates.acceptedListId);
 export const rejectedEntitiesField = answerField(certificates.rejectedListId);
 
@@ -93,7 +96,7 @@ const withdrawnEntityFields = {
 };
 
 /**
- * Field for a query over `certificates`: the recipients for whom consent was withdrawn, in no particular order; see
+ * Selects, in a query over `certificates`, the recipients for whom consent was withdrawn, in no particular order; see
  * `sortWithdrawnEntities`.
  */
 export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
@@ -233,7 +236,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   );
 };
 
-/** Lists the receipt, signature and anchor of the withdrawals numbered `from` to `to`, in order. */
+/** Lists the receipt, signature and anchor of each withdrawal from number `from` to number `to`, in order. */
 export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,

@@ -60,7 +60,7 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
 ];
 
 /**
- * Returns one statement per table, each deleting at most 1,000 rows, so that the batch stays short. The caller repeats the batch until it
+ * Returns one statement per table. Each deletes at most 1,000 rows, so that the batch stays short. The caller repeats the batch until it
  * deletes nothing.
  */
 export const deleteExpiredRows = (db: Database, now: Instant) =>

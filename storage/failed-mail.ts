@@ -1,5 +1,5 @@
-// Emails that will not be sent, with the reason. Operators see all of them and can send them again. The people who caused one see it where
-// that reveals nothing about anyone else.
+// Emails that will not be sent, with the reason. Operators see all of them and can send them again. A person who caused an email sees that
+// it failed, if this reveals nothing about anyone else.
 import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";
@@ -13,13 +13,13 @@ import type { Vault } from "./vault.ts";
 
 const maxStored = 10_000; // only the newest of a shard are kept, so that failures cannot fill a database
 const retentionMs = 30 * dayMs;
-// An expired code is of no use, and the person requests another one. What remains is the reason, for a day.
+// An expired code is useless, and the person requests another one. Only the reason is kept, for a day.
 const codeRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
 
 const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<Record<string, number>>)[template] ?? 0;
-/** Returns whether an email still makes sense later. A one-time code does not. */
+/** Returns whether an email is still useful if it is sent later. A one-time code is not. */
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
 /** Moves an email from the outbox to the failed emails. Keeps the newest 10,000 of a shard. */
@@ -41,7 +41,7 @@ export const failMail = (db: Database, { ord, template }: DueMail, reason: MailF
   ] as const;
 };
 
-/** Counts the emails of a shard that were given up since then. */
+/** Counts the emails of a shard that failed after `since`. */
 export const countFailedMailSince = async (db: Database, since: Instant): Promise<number> => {
   const [row] = await db.select({ count: count() }).from(failedMail).where(gt(failedMail.failedAt, since));
   return row?.count ?? 0;
@@ -57,7 +57,7 @@ export const listFailedMail = async (db: Database, vault: Vault, limit: number) 
     .limit(limit);
   return Promise.all(
     rows.map(async ({ messageSealed: sealed, ...row }) => {
-      // An email that cannot be decrypted is listed without its recipient: its key may be missing.
+      // An email that cannot be decrypted, for example because its key is missing, is listed without its recipient.
       const content = await openMailContent(vault, row.id, sealed).catch(() => null);
       return { ...row, to: content?.to ?? null };
     }),
@@ -65,8 +65,8 @@ export const listFailedMail = async (db: Database, vault: Vault, limit: number) 
 };
 
 /**
- * Moves a failed email back to the outbox, with a new lifetime. Returns false if it does not exist or delivers a one-time code, which has
- * expired.
+ * Moves a failed email back to the outbox, with a new lifetime. Returns false if it does not exist or if it delivers a one-time code, which
+ * has expired.
  */
 export const requeueFailedMail = async (db: Database, id: string, now: Instant): Promise<boolean> => {
   const failed = await db.select({ template: failedMail.template }).from(failedMail).where(eq(failedMail.id, id)).get();
@@ -84,6 +84,6 @@ export const requeueFailedMail = async (db: Database, id: string, now: Instant):
   return true;
 };
 
-/** Builds the value: when the email failed that delivers an invitation or code; null if none failed. */
+/** Selects the time at which the email with this invitation or code failed, or null if it did not fail. */
 export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
   sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

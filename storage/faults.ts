@@ -3,9 +3,10 @@
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
+ * The kinds of faults:
  * - outage: the store was unreachable or did not respond in time. It is unknown whether the change was written. The same request can be
  *   sent again with the same idempotency key.
- * - constraint: the database rejected the rows and nothing was written. The caller checks which constraint failed.
+ * - constraint: the database rejected the rows, and nothing was written. The caller checks which constraint failed.
  * - bug: the statement is invalid.
  */
 type FaultKind = "outage" | "constraint" | "bug";
@@ -53,7 +54,7 @@ const parseViolation = (message: string): string | null => {
 
 const toStorageFault = (error: unknown): StorageFault => {
   if (error instanceof StorageFault) return error;
-  const inner = error instanceof Error ? findStorageFault(error.cause) : null; // drizzle wraps the faults of single statements
+  const inner = error instanceof Error ? findStorageFault(error.cause) : null; // drizzle wraps the faults of individual statements
   if (inner !== null) return inner;
   const { name, message } = error instanceof Error ? error : new Error();
   const code = /\b(?:SQLITE|D1)_[A-Z_]+/.exec(message.replace("D1_ERROR", ""))?.[0] ?? null;
@@ -63,7 +64,7 @@ const toStorageFault = (error: unknown): StorageFault => {
   return new StorageFault(isBug ? "bug" : "outage", code);
 };
 
-/** Calls a store. Everything it throws or rejects with becomes a StorageFault. */
+/** Calls a store. Converts everything that the store throws or rejects with to a StorageFault. */
 export const translateFaults = <T>(call: () => T): T => {
   const fail = (error: unknown): never => {
     throw toStorageFault(error);
@@ -76,9 +77,9 @@ export const translateFaults = <T>(call: () => T): T => {
   }
 };
 
-/** Matches a StorageFault's message when the error passes from a Durable Object to its caller. */
+/** Recognizes a StorageFault by its message after the error has passed from a Durable Object to its caller. */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
-/** Matches the platform's error messages for a Durable Object that is unreachable or was interrupted. */
+/** Recognizes the platform's error messages for a Durable Object that is unreachable or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
 /** Finds the storage fault behind an error, even if the error wraps it. Returns null for any other error. */
@@ -102,5 +103,5 @@ export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL
 /** Returns true if a trigger rejected a change with this message. */
 export const isTriggerError = (error: unknown, message: TriggerMessage): boolean => findStorageFault(error)?.violation === message;
 
-/** Returns true if a row refers to one that does not exist. */
+/** Returns true if a change failed because a row refers to a row that does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean => findStorageFault(error)?.violation === foreignKeyMessage;

@@ -7,7 +7,7 @@ import type { Proposal } from "../core/integration/proposal.ts";
 const proposalKey = (questionHash: string): string => `form-proposal:${questionHash}`;
 const retentionSeconds = (30 * dayMs) / secondMs;
 
-/** Returns the saved proposal, or null if it is not saved or the store is down. */
+/** Returns the saved proposal, or null if it is not saved or the store is unavailable. */
 export const findProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
   try {
     return await kv.get<Proposal>(proposalKey(questionHash), "json");
@@ -16,11 +16,11 @@ export const findProposal = async (kv: KVNamespace, questionHash: string): Promi
   }
 };
 
-/** Saves a proposal. Does not throw if the store is down. */
+/** Saves a proposal. Does not throw if the store is unavailable. */
 export const saveProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
   try {
     await kv.put(proposalKey(questionHash), JSON.stringify(proposal), { expirationTtl: retentionSeconds });
   } catch {
-    // the mapping works without the saved proposal
+    // The mapping works without the saved proposal.
   }
 };

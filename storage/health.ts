@@ -1,10 +1,10 @@
-// Makes the cheapest possible call to each store for the health check. Throws if a store is down.
+// Makes the cheapest possible call to each store for the health check. Throws if a store is unavailable.
 import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
-/** Reads a table, because a database that has not been migrated is not healthy. */
+/** Returns true if the database responds. Reads a table, so that a database without the schema counts as unhealthy. */
 export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;

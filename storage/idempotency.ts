@@ -1,6 +1,6 @@
 // Idempotent responses: the response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request gets
-// the same response and changes nothing. SPEC Limits. An issuance saves nothing, because its response follows from the certificate, whose ID
-// comes from the key.
+// the same response and changes nothing. SPEC Limits. An issuance saves no response, because the response can be rebuilt from the
+// certificate, whose ID is derived from the key.
 //
 // There are two ways to save a response:
 // - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
@@ -37,7 +37,7 @@ interface IdempotentRequest {
 interface IdempotentResponse {
   readonly status: number;
   readonly response: string;
-  /** The certificate in the response. When that certificate's personal data is erased, the response is deleted. */
+  /** The certificate that the response contains. When that certificate's personal data is erased, the response is deleted. */
   readonly certId?: CertId;
   readonly now: Instant;
 }
@@ -96,13 +96,13 @@ export const findIdempotentResponse = async (
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
-  /** ID of the request that is doing the work. */
+  /** The ID of the request that is doing the work. */
   readonly holder: string;
 }
 
 type ClaimResult =
   | { readonly kind: "mine" }
-  /** Another request holds the claim, or claimed the key with a different body. */
+  /** Another request holds the claim or has claimed the key with a different body. */
   | { readonly kind: "taken" }
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
@@ -156,7 +156,7 @@ export const completeIdempotencyClaim = async (
 
 /**
  * Returns the statements that replace a claim with the response. They must come last in the change's batch, which fails if another request
- * holds the claim. `onlyIf` is evaluated after the earlier statements, and is true only if the change happened.
+ * holds the claim. `onlyIf` is evaluated after the earlier statements and must be true only if the change happened.
  */
 export const insertClaimedResponse = async (
   db: Database,
@@ -170,11 +170,13 @@ export const insertClaimedResponse = async (
   return [insertIf(db, idempotentResponses, { ...row, bodyHash }, onlyIf), deleteIdempotencyClaim(db, claim)];
 };
 
-/** Releases a claim if nothing was done. The key can then be used as if it had never been sent. */
+/** Releases a claim if nothing was done. The key can then be used again as if no request had used it. */
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 
-/** Ends the lease if it is unknown how far the work got. An identical request can then take over immediately and finds the draft. */
+/**
+ * Ends the lease if it is unknown how much of the work was done. An identical request can then take over immediately and finds the draft.
+ */
 export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =>
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 

@@ -4,10 +4,10 @@ import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/s
 import type { Database, Statement } from "./database.ts";
 import { countIn } from "./query.ts";
 
-/** For the `set` of `onConflictDoUpdate`: the value that the insert would have written. */
+/** Returns the value that the insert would have written, for the `set` of `onConflictDoUpdate`. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
 
-/** Inserts a row only if `condition` is true in the same statement. The row is type-checked as in `values`. */
+/** Inserts a row only if `condition` is true when the statement runs. The row is type-checked as in `values`. */
 export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, row: SQLiteInsertValue<Table>, condition: SQL) => {
   const input = row as Readonly<Record<string, unknown>>;
   const columns = Object.entries<Column>(getColumns(table)).filter(([key]) => input[key] !== undefined);

@@ -1,4 +1,4 @@
-// What placing journaled certificates reads from and adds to a database.
+// The reads and inserts for storing certificates that were accepted into an intake journal first.
 import { inArray } from "drizzle-orm";
 import type { Certificate } from "../core/certificates/certificate.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { jsonList } from "./query.ts";
 import { certificates, certificateTwins } from "./schema.ts";
 
-/** Returns the fingerprints of those certificates that exist. */
+/** Returns the fingerprints of those of the given certificates that exist. */
 export const listFingerprints = async (db: Database, certIds: readonly CertId[]): Promise<ReadonlyMap<CertId, string>> => {
   const { id, fingerprint } = certificates;
   const rows = await db
@@ -19,8 +19,8 @@ export const listFingerprints = async (db: Database, certIds: readonly CertId[])
 };
 
 /**
- * Keeps the text of a certificate whose ID another one has. Both were issued for one submission: the first attempt reached the database
- * unseen, and its repeat was journaled. Repeating the insert changes nothing.
+ * Keeps the text of a certificate whose ID belongs to another certificate. Both were issued for one submission: the first attempt reached
+ * the database although its response was lost, and the repeat was accepted into an intake journal. Repeating the insert changes nothing.
  */
 export const insertTwin = (
   db: Database,

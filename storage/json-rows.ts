@@ -15,7 +15,7 @@ const jsonObject = (fields: JsonFields): SQL => {
 
 /**
  * Selects one row of another table as one value, which is null if there is no row. `select` builds the sub-select that returns the given
- * `row`, and `toValue` turns it into the value.
+ * `row`, and `toValue` converts that row.
  */
 export const jsonRow = <F extends JsonFields, Value = JsonRow<F>>(
   fields: F,

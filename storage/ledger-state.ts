@@ -25,8 +25,8 @@ const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} the
 
 /**
  * Records a tree that passed every check, and resets the failures. If the tree is smaller than the stored one, only resets the failures. A
- * tree learned while anchoring is recorded only while the lease is held (`onlyIf`): after a database restore, what a run learned earlier
- * does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
+ * tree that an anchoring run has seen is recorded only while the run holds its lease (`onlyIf`), because a tree that was seen before a
+ * database restore does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,

@@ -17,7 +17,7 @@ export interface RecipientLink {
 
 export type LinkedRecipient = RecipientLink & { readonly createdAt: Instant };
 
-const maxLinks = 1_000; // more recipients than any one form has; limits how many names `match` compares
+const maxLinks = 1_000; // more recipients than any form has; limits how many names `match` compares
 
 const { businessId, recipientId, entity, createdAt } = linkedRecipients;
 

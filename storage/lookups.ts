@@ -6,7 +6,7 @@ import { batch, type BatchResults, type Database, type Statement } from "./datab
 /** A query that runs when it is awaited, like drizzle's queries. */
 type AwaitableStatement = Statement & PromiseLike<unknown>;
 
-/** Runs by itself when awaited, like a drizzle query, or together with others in `combineLookups`. */
+/** A query that runs alone when it is awaited, like a drizzle query, or together with others in `combineLookups`. */
 export class Lookup<T> extends QueryPromise<T> {
   readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;

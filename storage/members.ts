@@ -70,8 +70,8 @@ const maxListedInvitations = 20;
 const maxListedMemberships = 100;
 
 /**
- * Lists an email address's memberships in this shard, most recently used first, up to 100, followed by its open invitations, newest first, up
- * to 20. An invitation has the ID that the member will have.
+ * Lists an email address's memberships in this shard, most recently used first, up to 100, followed by its open invitations, newest first,
+ * up to 20. An invitation has the ID that the member will have after accepting it.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
   const { id, emailSealed: sealed, role, expiresAt: invitedUntil, invitedBy } = invitations;
@@ -103,7 +103,7 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
     rows.map(async ({ emailSealed, inviterId, inviterSealed, ...row }) => ({
       ...row,
       email: await vault.open(memberEmailContext(row.id, row.business.id), emailSealed),
-      /** The address of the owner who sent the invitation; null for a membership, or if that owner has left. */
+      /** The address of the owner who sent the invitation. It is null for a membership, or if that owner has left. */
       invitedBy:
         inviterId === null || inviterSealed === null
           ? null
@@ -145,8 +145,8 @@ export const updateMembershipRole = (db: Database, businessId: BusinessId, id: s
   ] as const;
 
 /**
- * Removes the member or invitation with this ID, and the member's sessions and passkeys. Fails if this would leave the business without an owner; check
- * with `isLastOwner`.
+ * Removes the member or invitation with this ID, and the member's sessions and passkeys. Fails if this would leave the business without an
+ * owner; check with `isLastOwner`.
  */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
   [

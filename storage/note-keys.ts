@@ -12,14 +12,16 @@ import {
 } from "../core/ledger/note.ts";
 import { openEd25519 } from "./signer.ts";
 
-/** Opens the key with this name and seed. */
+/** Derives the key pair from the seed and returns a signer with this name. */
 const openSeed = async (name: string, kind: KeyKind, seed: Uint8Array): Promise<NoteSigner> => {
   const { key, publicKey } = await openEd25519(seed);
   const verifier = createVerifierKey(sha256, name, kind, publicKey);
   return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
 };
 
-/** Throws if the text is not a secret in note format or if its key ID does not match its public key. */
+/**
+ * Opens a signing key from its secret. Throws if the text is not a secret in note format or if its key ID does not match its public key.
+ */
 export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");
@@ -29,15 +31,15 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 };
 
 export interface KeySource {
-  /** Secrets in note format, separated by spaces, of any names. */
+  /** Secrets in note format for any number of names, separated by spaces. */
   readonly secrets: string | undefined;
   /** LOG_SEED, from which the keys of a name without a secret are derived. */
   readonly logSeed: string | undefined;
 }
 
 /**
- * Opens the keys with this name: its own secrets or, if it has none, one key for each log seed in use. During a rotation, there are two. Throws if
- * there are neither secrets nor seeds, or if a secret is malformed or has another kind.
+ * Opens the keys with this name: those of its own secrets or, if it has none, one key for each log seed in use. There are two seeds during
+ * a rotation. Throws if there are neither secrets nor seeds, or if a secret is malformed or has another kind.
  */
 export const openKeysNamed = async (
   { secrets = "", logSeed }: KeySource,
@@ -58,7 +60,7 @@ export const openKeysNamed = async (
   return signers;
 };
 
-/** Returns the public keys with this name that earlier log seeds give, with the time from which they no longer sign. */
+/** Lists the public keys that earlier log seeds derive for this name, each with the time after which it no longer signs. */
 export const listEarlierKeys = (
   logSeed: string,
   name: string,

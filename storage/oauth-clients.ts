@@ -1,5 +1,5 @@
-// Copies of OAuth client metadata documents, used if the client's own host is unreachable. A copy is saved only when a person allows the
-// client, not when a client only makes a request. All copies are in the first shard. SPEC Agent server.
+// Copies of OAuth client metadata documents, used if the client's own host is unreachable. A copy is saved only when a person approves the
+// client; a request by the client alone saves nothing. All copies are in the first shard. SPEC Agent server.
 import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientFromDocument, parseDocumentUrl, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";

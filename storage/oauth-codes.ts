@@ -69,8 +69,8 @@ const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   );
 
 /**
- * Redeems a code. Does nothing if the code, client, redirect URI or PKCE challenge does not match, the code is used or expired, the person
- * or membership no longer exists, or the token limit is reached.
+ * Redeems a code. Does nothing if the code, client, redirect URI or PKCE challenge does not match, the code has been used or has expired,
+ * the person or membership no longer exists, or the token limit is reached.
  */
 export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redemption: OAuthCodeRedemption) => {
   const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = redemption;

@@ -1,4 +1,4 @@
-// Which alerts the operator was told about. In the first shard.
+// Records which alerts were sent to the operator. The rows are in the first shard.
 import { eq } from "drizzle-orm";
 import type { AlertKind, AlertState } from "../core/alerts.ts";
 import type { Instant } from "../core/time.ts";
@@ -7,7 +7,7 @@ import { operatorAlerts } from "./schema.ts";
 
 export const listAlertStates = (db: Database): Promise<readonly AlertState[]> => db.select().from(operatorAlerts);
 
-/** Records that an alert was sent. The time at which it began stays. */
+/** Records that an alert was sent. Does not change the time at which the problem began. */
 export const saveAlertState = async (db: Database, { kind, since }: Omit<AlertState, "notifiedAt">, now: Instant): Promise<void> => {
   await db
     .insert(operatorAlerts)

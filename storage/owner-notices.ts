@@ -1,6 +1,6 @@
-// Notices to the owners of a business that wait to be emailed, one row per business and kind. A notice is written in the batch of the change
-// it is about, so no change goes unreported even if the process dies. However many notices arrive, the row only counts them: it stores the
-// sealed details of the first and the last one, because a digest needs nothing else.
+// Notices to the owners of a business that wait to be emailed, one row per business and kind. A notice is written in the batch of the
+// change it is about, so no change goes unreported even if the process dies. The row counts the notices and stores the sealed details of
+// only the first and the last one, because a digest needs nothing else.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { countNoticeRecords, getNoticeDeadline, type OwnerNotice, type WaitingNotices } from "../core/mail/owner-notices.ts";
@@ -24,13 +24,13 @@ interface NoticeTiming {
   readonly now: Instant;
   /** The minimum time between two emails of one kind to the owners of a business. */
   readonly spacingMs: number;
-  /** A condition: the notices are written only if it is true in the batch. */
+  /** If given, the notices are written only if this condition is true in the batch. */
   readonly onlyIf?: SQL;
 }
 
 /**
- * Returns the statements to add to the change's batch, for any number of businesses. A notice is due at once, unless the owners got an email
- * of its kind within `spacingMs`.
+ * Returns the statements to add to the change's batch, for any number of businesses. A notice is due immediately, unless the owners got an
+ * email of the same kind within the last `spacingMs`.
  */
 export const insertOwnerNotices = async (
   db: Database,
@@ -88,7 +88,7 @@ export const listDueNotices = async (db: Database, now: Instant, max: number): P
   return rows.map((row) => ({ ...row, dueAt: row.dueAt as Instant }));
 };
 
-/** Returns the first or the last of the waiting notices. */
+/** Opens the first or the last of the waiting notices. */
 export const openNotice = async (vault: Vault, due: DueNotices, which: "firstSealed" | "lastSealed"): Promise<OwnerNotice> => {
   const data = JSON.parse(await vault.open(detailsContext(due.kind, due.businessId), due[which] as string)) as MailData[OwnerNoticeKind];
   return { template: due.kind, data } as OwnerNotice;
@@ -104,7 +104,7 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
 
 /**
  * Returns the statements that email the notices and count them as reported, in one batch. `left` describes the notices that are still
- * pending after the first email. If notices were added or reported since they were listed, the statements write nothing.
+ * waiting after the first email. If notices were added or reported since they were listed, the statements write nothing.
  */
 export const reportNotices = async (
   db: Database,

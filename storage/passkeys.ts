@@ -1,4 +1,5 @@
-// Passkeys of consumers and members, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC Authentication.
+// Passkeys of consumers and members, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC
+// Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -42,8 +43,8 @@ export interface NewPasskey extends VerifiedCredential {
 }
 
 /**
- * Returns an insert and `isWritten`, the condition that the insert wrote a row. It does so only if the account has fewer than ten passkeys
- * and the credential ID is new.
+ * Returns an insert and `isWritten`, the condition that the insert wrote a row. The insert writes one only if the account has fewer than
+ * ten passkeys and the credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(userId, passkey.userId))} < ${maxPasskeys}`;

@@ -17,7 +17,9 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** Orders memberships by last use, most recent first; those that were never used by creation, newest first. One index has this order. */
+/**
+ * The order of memberships: by last use, most recent first, and then those that were never used, newest first. One index has this order.
+ */
 export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 
 /**
@@ -30,7 +32,7 @@ export interface SignInRecipient {
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When the most recent session in the membership began. Null if there has been none, and for the other kinds. */
+  /** When the most recent session in the membership began. It is null if there has been none, and for invitations and sign-ups. */
   readonly lastUsedAt: Instant | null;
 }
 
@@ -41,8 +43,8 @@ export interface SignInAddress {
 }
 
 /**
- * Returns what one shard knows about an address: the possible recipients, at most one of each kind (the most recently used membership and the
- * oldest invitation), and when a code was last requested.
+ * Returns the data about an address in one shard: the possible recipients, at most one of each kind (the most recently used membership and
+ * the oldest invitation), and when a code was last requested.
  */
 export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<SignInAddress> => {
   const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
@@ -110,7 +112,7 @@ export interface NewConsumer {
   readonly email: string;
   readonly emailIndex: string;
   readonly name: string | null;
-  /** Random, not derived from personal data. */
+  /** A random tag that is not derived from personal data. */
   readonly chainTag: string;
   readonly now: Instant;
 }
@@ -148,8 +150,8 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Returns a sub-select for the blind index by which certificates refer to the person. The query must run in the person's shard. NULL if the
- * person is unknown or their account is erased.
+ * Returns a sub-select for the blind index by which certificates refer to the person. The query must run in the person's shard. The value
+ * is NULL if the person is unknown or their account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
@@ -178,7 +180,7 @@ export const findAddressToErase = async (db: Database, vault: Vault, id: Consume
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** For selections from `consumers`. */
+/** The audit chain of a person, for selections from `consumers`. */
 export const consumerChainFields = { tag: consumers.auditChain, auditLog: auditLogOf(consumers.id) };
 
 /** Returns a person's audit chain, even if the account is erased, or null if the person is unknown. */

@@ -21,16 +21,19 @@ const named = certificateAddresses;
 const isActiveCertificate = sql`${named.active} = 1`;
 const isRevokedCertificate = sql`${named.active} = 0`;
 
-/** Builds the condition over `certificateAddresses` that the certificate names the person. Excludes sandbox certificates, because they are not consent. */
+/**
+ * Builds the condition over `certificateAddresses` that the certificate names the person. Excludes sandbox certificates, because they are
+ * not consent.
+ */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
 
 const isNamedCertificate = eq(ord, named.certOrd);
 
-/** Counting stops here. */
+/** Counts stop at this number. */
 const maxCounted = 1_000;
 
-/** Condition: a live share with the person's address that another account made. */
+/** Builds the condition, for a live share, that it has the person's email address but was made by another account. */
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
@@ -49,7 +52,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
   };
 };
 
-/** Counts others' shares with the person's address at one business, with its name. Null if there are none. */
+/** Counts others' shares with the person's address at one business, with its name. Returns null if there are none. */
 export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
@@ -167,13 +170,13 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
 };
 
-/** A withdrawal of all certificates with one business, or with all businesses. */
+/** A withdrawal of consent from all certificates with one business, or with all businesses. */
 export interface AccountWithdrawal {
   readonly addressIndex: string;
-  /** The holder's account; null for a withdrawal by code or link. */
+  /** The person's account; null for a withdrawal by code or link. */
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
-  /** When the person withdrew. A certificate issued later is a new consent. */
+  /** When the person withdrew consent. A certificate issued later is a new consent. */
   readonly withdrawnAt: Instant;
 }
 

@@ -1,5 +1,5 @@
-// Policy snapshots: rows in D1, and each text in KV under the ID of its snapshot. The ID is never used again, so a text in KV is never stale.
-// It is written before any row refers to it, and deleted after the last row that did. SPEC Policy snapshot.
+// Policy snapshots: rows in D1, and each text in KV under the ID of its snapshot. An ID is never reused, so a text in KV is never stale. A
+// text is written before any row refers to it, and deleted after the last row that referred to it. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -32,13 +32,13 @@ export const findPolicyText = async (
     const text = await translateFaults(() => kv.get(policyTextKey(id)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
-    return null; // the store is down, but the snapshot's hash, URL and date are still valid
+    return null; // the store is unavailable, but the snapshot's hash, URL and date are still valid
   }
 };
 
 type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
 
-/** The snapshots of a capture. The texts of the new ones are stored, but not their rows. */
+/** The snapshots of a capture. The texts of new snapshots are stored, but their rows are not yet. */
 interface CapturedSnapshots {
   readonly policies: PolicyCapture["policies"];
   readonly newKinds: readonly PolicyKind[];
@@ -58,7 +58,7 @@ const listKnownSnapshots = (db: Database, domain: string, hashes: readonly strin
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
     .all();
 
-/** Counts the new texts of a capture for a business. Returns false if they are beyond the limit. */
+/** Adds the new texts of a capture to the business's count. Returns false if they would exceed the limit. */
 const hasRoomForTexts = async (
   db: Database,
   businessId: BusinessId,
@@ -77,7 +77,7 @@ const hasRoomForTexts = async (
 
 /**
  * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is written once instead of every 15 minutes, and
- * returns the snapshot of each text. New texts beyond the business's limit are left out.
+ * returns the snapshot of each text. New texts beyond the business's limit are neither written nor returned.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -111,10 +111,10 @@ export const storePolicyTexts = async (
   return { policies: { privacy: await storeText("privacy"), terms: await storeText("terms") }, newKinds };
 };
 
-/** Lists snapshots that were deleted and whose texts are still in KV. */
+/** Lists deleted snapshots whose texts are still in KV. */
 export const listDeletedPolicyTexts = (db: Database, max: number) => db.select().from(deletedPolicyTexts).limit(max).all();
 
-/** Deletes the texts of deleted snapshots from KV, and then the rows that say that they are still there. */
+/** Deletes the texts of deleted snapshots from KV, and then the rows that list these texts as still stored. */
 export const deletePolicyTexts = async (db: Database, kv: KVNamespace, snapshotIds: readonly string[]): Promise<void> => {
   for (const id of snapshotIds) await translateFaults(() => kv.delete(policyTextKey(id)));
   await db
@@ -184,14 +184,14 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 /**
  * Returns the statements for a capture: each snapshot that is new to the domain, and the capture itself. IDs contain the shard of `certId`.
  * The texts must already be stored. The audit entries contain the snapshots' IDs, so the batch fails if another worker has inserted a
- * snapshot of the same text in the meantime, or if a snapshot was deleted; check with `isOutdatedSnapshot`.
+ * snapshot of the same text since the capture, or if a snapshot has been deleted; check with `isOutdatedSnapshot`.
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** Null if the capture is shared by every page of the origin. */
+    /** The page's URL; null if every page of the origin shares the capture. */
     readonly page: string | null;
     readonly certId: string;
     readonly snapshots: CapturedSnapshots;

@@ -1,6 +1,6 @@
 // Pages whose policies must be captured. A certificate that cannot share an earlier capture refers to its page. All certificates that wait
-// for one page share its row, so a page that cannot be fetched costs the same for one certificate as for 100,000. Claiming a page moves its
-// due time, so if a worker dies, the page becomes due again. Businesses take turns, with one capture each. SPEC Policy snapshot.
+// for one page share its row, so a page that cannot be fetched costs the same for one certificate as for 100,000. Claiming a page postpones
+// its due time, so the page becomes due again if the worker dies. Businesses take turns, with one capture each. SPEC Policy snapshot.
 import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -16,7 +16,7 @@ const maxPages = 20; // per business, because anyone can submit any page of a si
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** Certificates of pages beyond the limit wait for a row without a page. They get a capture without policies. */
+/** Certificates of pages beyond the limit refer to one row without a page. They get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */
@@ -34,8 +34,9 @@ const isRequestedPage = (of: RequestedPage): SQL => isPage(of.businessId, { orig
 const sharedCapture = (of: RequestedPage): SQL => isSharedCapture(of.policyOrigin, of.policyPage, of.policiesNotBefore);
 
 /**
- * Returns the statement that adds a certificate's page, unless the certificate can share a capture or the page is waiting already. It comes
- * before the certificate in the batch of an issuance. Returns a row if it was added; the page is due immediately.
+ * Returns the statement that requests a capture of a certificate's page, unless the certificate can share a capture or the page is already
+ * waiting. It must come before the certificate in the batch of an issuance. It returns a row if the page was added, which is then due
+ * immediately.
  */
 export const requestPolicyCapture = (db: Database, of: RequestedPage, now: Instant) => {
   const isWithin = sql`${countIn(policyPages, eq(businessId, of.businessId as BusinessId), sql`${origin} <> ''`)} < ${maxPages}`;
@@ -49,7 +50,7 @@ export const requestPolicyCapture = (db: Database, of: RequestedPage, now: Insta
     .returning({ ord });
 };
 
-/** Selects the page for which a new certificate waits; null if it can share a capture. */
+/** Selects the page for which a new certificate waits, or null if the certificate can share a capture. */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
   const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;
@@ -84,7 +85,7 @@ export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
 
 /**
  * Takes the most overdue page of the business whose turn it is. Returns null if no page is due. Only one of several concurrent workers gets
- * it.
+ * the page.
  */
 export const claimPolicyPage = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
@@ -102,8 +103,8 @@ export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 
 /**
- * Undoes the count of an attempt that failed on our side, so that it does not count against the origin. The page is due again when the
- * lease expires.
+ * Undoes the count of an attempt that failed because of our service, so that the failure does not count against the origin. The page is due
+ * again when the lease expires.
  */
 export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
   db
@@ -113,7 +114,7 @@ export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
 
 const isWaitingFor = (of: number): SQL => eq(certificates.policyPageId, of);
 
-/** Lists the certificates that have waited longest for a page. */
+/** Lists the certificates that wait for a page, starting with those that have waited longest. */
 export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, max: number) =>
   db
     .select({ certId: certificates.id, chain: businessChainFields })
@@ -128,7 +129,10 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, 
 export const deleteFinishedPage = (db: Database, of: ClaimedPage) =>
   db.delete(policyPages).where(allOf(eq(ord, of.ord), sql`not ${existsIn(certificates, isWaitingFor(of.ord))}`));
 
-/** Returns the statements to add to the batch that links certificates. They renew the page's lease, or delete the page if it was the last batch. */
+/**
+ * Returns the statements to add to the batch that links certificates. They renew the page's lease, or delete the page if no certificate
+ * waits for it any longer.
+ */
 export const finishPolicyWork = (db: Database, of: ClaimedPage, now: Instant): readonly Statement[] => [
   deleteFinishedPage(db, of),
   postponePolicyPage(db, of, now + leaseMs),

@@ -21,7 +21,7 @@ const isSequenceSetAside = isSetAside(eventReader, sql`${sequence}`);
 export const eventSequenceOf = (businessId: Column, environment: Environment): SQL<string> =>
   sql<string>`${businessId} || ${getEventSequenceName("", environment)}`;
 
-/** Builds the condition that a change of the outer query contains an event that its sequence may not have. */
+/** True if a change of the outer query contains an event that its sequence may not have yet. */
 export const isUnplacedEvent: SQL = allOf(isNotNull(sequence), or(sql`${ord} > ${readerOffset(eventReader)}`, isSequenceSetAside) as SQL);
 
 const aboutShare = sql`${entityType} = 'share'`;
@@ -36,9 +36,9 @@ const eventFields = {
 };
 
 /**
- * Lists up to `max` events of a sequence after the last change that it has read, in commit order. If it does not know that change, or the
- * database was set back, the list starts earlier and can contain events that the sequence has. Reads from the primary, to see events that
- * were just committed.
+ * Lists up to `max` events of a sequence after the last change that it has read, in commit order. If the sequence knows no such change, or
+ * if the database was restored to an earlier state, the list starts earlier and can contain events that the sequence already has. Reads
+ * from the primary, to see events that were just committed.
  */
 export const listEventsToPlace = (
   db: Database,
@@ -64,7 +64,7 @@ export const listEventsToPlace = (
     .all();
 };
 
-/** A sequence that has events to read. */
+/** An event sequence that has events to read. */
 export interface SequenceWork extends ChangePosition {
   readonly sequence: string;
   readonly isSetAside: boolean;

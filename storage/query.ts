@@ -2,7 +2,7 @@
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** A condition that decides whether a statement writes. Layers above pass it on. */
+/** A condition that decides whether a statement writes. Modules outside the storage layer only pass it on. */
 export type Condition = SQL;
 
 /** Builds sub-selects, which are not tied to a database. */
@@ -18,7 +18,10 @@ const selectFrom = (table: SQLiteTable, conditions: Conditions, value: SQL) =>
     .from(table)
     .where(and(...conditions));
 
-/** The first two build the condition that a table has, or does not have, rows that match all conditions; the third counts them. */
+/**
+ * `existsIn` and `notExistsIn` build the condition that a table has, or does not have, rows that match all conditions. `countIn` counts
+ * these rows.
+ */
 export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(selectFrom(table, conditions, sql`1`));
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
 export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${selectFrom(table, conditions, count())}`;
@@ -29,7 +32,10 @@ export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 /** Returns a list as one bound value for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
-/** Returns rows as one bound value to read from: `each` is the table, `cell` a field, `order` the position. */
+/**
+ * Returns rows as one bound value that a statement can read: `each` is the table, `cell` selects a field, and `order` is the row's
+ * position.
+ */
 export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
   each: sql`json_each(${JSON.stringify(rows)}) j`,
   cell: <Key extends keyof Row & string>(key: Key) => sql<Row[Key]>`j.value ->> ${sql.raw(`'${key}'`)}`,

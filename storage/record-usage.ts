@@ -11,7 +11,7 @@ import { excluded } from "./inserts.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import { disclosures, entityLists, recordUsage } from "./schema.ts";
 
-/** Days for which usage is kept: the longest window of a limit. */
+/** The number of days for which usage is kept. It is the longest window of a limit. */
 export const usageRetentionDays = 30;
 
 export interface StoredRecord {
@@ -19,7 +19,7 @@ export interface StoredRecord {
   readonly now: Instant;
   /** Bytes stored only for this record. */
   readonly ownBytes: number;
-  /** Parts that records share. Each counts only if it is new. */
+  /** Parts that several records can share. Each part counts only if it is new. */
   readonly disclosure?: SharedText;
   readonly entities?: SharedText;
 }
@@ -29,7 +29,9 @@ interface SharedText {
   readonly bytes: number;
 }
 
-/** Counts a record. Must come before the statements that store the shared parts. Fails beyond the limit; check with `isStorageLimitReached`. */
+/**
+ * Counts a record. Must come before the statements that store the shared parts. Fails beyond the limit; check with `isStorageLimitReached`.
+ */
 export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosure, entities }: StoredRecord, limit: StorageLimit) => {
   const { ownerId, ownerKind, day, records, bytes } = recordUsage;
   const today = Math.floor(now / dayMs);

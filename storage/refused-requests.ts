@@ -1,6 +1,6 @@
-// A business's refused requests, saved for seven days so that its developers can look one up by request ID. They contain only codes,
-// routes, hosts and IDs. They are in KV because a refused request must not write to the database, and because they are looked up only by
-// business and request ID.
+// A business's refused requests, saved for seven days so that its developers can look one up by request ID. The saved data contains only
+// codes, routes, hosts and IDs. It is in KV because a refused request must not write to the database, and because the data is looked up
+// only by business and request ID.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -25,13 +25,13 @@ const refusedRetentionMs = 7 * dayMs;
 
 const refusedRequestKey = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 
-/** Saves a refused request for seven days. Throws a StorageFault if KV is down. */
+/** Saves a refused request for seven days. Throws a StorageFault if KV is unavailable. */
 export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
   translateFaults(() =>
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Returns null if the request belongs to another business, was not refused, or is older than seven days. */
+/** Finds a refused request. Returns null if the request belongs to another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

@@ -1,5 +1,5 @@
-// Moves the sealed values of a shard from earlier master keys to the current one. Finds them in every column whose name ends with
-// `_sealed`, so that a new column cannot be forgotten.
+// Moves the sealed values of a shard from earlier master keys to the current one. It processes every column whose name ends with `_sealed`,
+// so that no new column can be forgotten.
 import { and, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { batch, type Database } from "./database.ts";
@@ -9,12 +9,13 @@ import { findMasterKeyVersion, type Rewrapper } from "./vault.ts";
 export interface SealedTable {
   readonly name: string;
   readonly table: SQLiteTable;
-  /** Column names in the schema, with their columns. */
+  /** The columns with their names in the schema. */
   readonly columns: readonly (readonly [string, Column])[];
 }
 
 /**
- * Drafts are left out. They live for at most a day, and a takeover compares a draft with the value that the first attempt stored elsewhere.
+ * Drafts are excluded. A draft is kept for at most a day, and a request that takes over compares the draft with the value that the first
+ * attempt stored elsewhere.
  */
 const excludedTables: readonly SQLiteTable[] = [schema.idempotencyClaims];
 
@@ -51,8 +52,8 @@ export interface RewrapProgress {
 }
 
 /**
- * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. A value that changed since it was read is left as
- * it is: it was sealed with the current key, or erased. With `isCheck`, it only counts.
+ * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. A value that changed since it was read stays
+ * unchanged, because it was sealed with the current key or erased. If `isCheck` is true, the function only counts.
  */
 export const rewrapRows = async (
   db: Database,

@@ -1,5 +1,5 @@
 // The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Statements that compare
-// a share's times with the current time use these fields, which are the real time for a live share.
+// a share's times with the current time use the fields in this file. For a live share, they give the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -15,15 +15,15 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** For selections from `shares`: how far the share's clock is ahead, in milliseconds. */
+/** Selects, in a query over `shares`, how far the share's clock is ahead, in milliseconds. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
-/** Like `shareClockOffsetField`, for selections from `clients`. */
+/** Like `shareClockOffsetField`, for a query over `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
-/** The current time by the clock of the row's share. */
+/** The current time by the clock of the row's share. For a live share, it is the real time. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** The current time by the clock that all of one owner's shares use. */
+/** The current time by the clock that all of a business's shares in one environment use. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,

@@ -1,4 +1,4 @@
-// Deletes test certificates and test shares 30 days after they were stored, with the texts and policy snapshots that no other record has.
+// Deletes test certificates and test shares 30 days after they were stored, with the texts and policy snapshots that no other record uses.
 // Audit entries stay, because a chain without them could not be verified; they contain no texts. SPEC Limits.
 import { eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -38,11 +38,15 @@ import {
 /** Long enough to test an integration, and as long as the window of the sandbox's limit. */
 const testRecordLifetimeMs = 30 * dayMs;
 
-// Written out, because SQLite uses a partial index only for the condition that defines it.
+// The conditions are written with literal values, because SQLite uses a partial index only if the query contains the condition that defines
+// it.
 const isTestCertificate = sql`${certificates.environment} = 'sandbox'`;
 const isTestShare = sql`${shares.environment} = 'sandbox'`;
 
-/** Lists expired test certificates, oldest first. Certificates that still wait for policies or for a withdrawal of others follow later. */
+/**
+ * Lists expired test certificates, oldest first. Certificates that still wait for policies, or whose withdrawal is still being applied to
+ * other certificates, are listed once that is done.
+ */
 export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
   const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId, policyCaptureId } = certificates;
   return db
@@ -78,7 +82,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
 
 export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
 
-/** Deletes those of the texts that no test record has. A text of a live record is never deleted. */
+/** Deletes those of the texts that no test record uses. A text of a live record is never deleted. */
 const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
   db
     .delete(disclosures)
@@ -91,7 +95,10 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       ),
     );
 
-/** Deletes those of the captures that no certificate has, and then the snapshots that no capture has. Their texts in KV are deleted later. */
+/**
+ * Deletes those of the captures that no certificate uses, and then the snapshots that no capture uses. The snapshots' texts in KV are
+ * deleted later.
+ */
 const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const captures = expired.flatMap(({ captureId }) => captureId ?? []);
   const snapshots = expired.flatMap(({ privacyId, termsId }) => [privacyId, termsId].flatMap((id) => id ?? []));
@@ -117,13 +124,13 @@ const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertifi
   ];
 };
 
-/** Deletes anchored statements. One that still waits is sent to the ledger first, and stays. */
+/** Deletes anchored statements. A pending statement is kept, because it must still be sent to the ledger. */
 const deleteAnchored = (db: Database, ids: readonly string[]) =>
   db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
 
 /**
  * Returns the statements that delete test certificates with everything that refers to them, and then the groups, purposes, recipients,
- * disclosures and policies that have no certificates left.
+ * disclosures and policies that no certificate uses any longer.
  */
 export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const all = expired.map(({ id }) => id);
@@ -178,7 +185,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
   ];
 };
 
-/** Lists expired test shares, oldest first. A sandbox clock does not change when a share expires from storage. */
+/** Lists expired test shares, oldest first. The real time decides, even if the sandbox clock was moved. */
 export const listExpiredTestShares = (db: Database, now: Instant, max: number) =>
   db
     .select({ id: shares.id, disclosureHash: shares.disclosureHash })

@@ -19,7 +19,7 @@ import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
 const { table } = snakeCase;
 
-/** Milliseconds since 1970 (UTC) as plain numbers, as in core/time.ts; never Date. */
+/** Times are milliseconds since 1970 (UTC) as plain numbers, as in core/time.ts, and never Date objects. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
 /** JSON that only the service reads. Hashed, signed or sealed data is stored as text instead, because its exact bytes matter. */
@@ -40,11 +40,11 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
-/** A row's position in a table whose rows are deleted; AUTOINCREMENT, so that no number is used twice. */
+/** A row's position in a table whose rows are deleted. AUTOINCREMENT ensures that no number is used twice. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
- * The same for records that other tables name by their ID. A number can be used twice after its record was deleted with everything that
- * refers to it. AUTOINCREMENT would prevent that by writing a second row for each insert.
+ * Like `ord`, for records that other tables refer to by ID. A number can be reused after its record and everything that refers to it were
+ * deleted. AUTOINCREMENT would prevent that, but would write a second row for each insert.
  */
 const recordOrd = () => integer().primaryKey();
 
@@ -394,7 +394,7 @@ export const idempotentResponses = table(
   ],
 );
 
-/** A checkpoint of a log is a change too, because its statement goes to the ledgers. */
+/** A checkpoint of a log is a change too, because its statement is sent to the ledgers. */
 export type CheckpointType = "audit.checkpoint" | "ledger.checkpoint";
 
 export const changes = table(

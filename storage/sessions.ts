@@ -85,10 +85,13 @@ export const insertSessionForMember = (
   return insertSessionRow(db, session, { realm: "business", userId: membership.id }, allOf(isOfAddress, condition), membership.verifiedAt);
 };
 
-/** The encryption context of an invited person's address. */
+/** The encryption context of an invited person's email address. */
 export const sessionAddressContext = selfOwnedContext("sessions", "address");
 
-/** Inserts a session for a verified address that is only invited. Does nothing unless the session used the code and the invitation exists. */
+/**
+ * Inserts a session for a verified email address that has only an invitation. Does nothing unless the session used the code and the
+ * invitation exists.
+ */
 export const insertInvitedSession = async (
   db: Database,
   vault: Vault,
@@ -116,7 +119,7 @@ export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sess
 export const insertSessionByPasskey = (db: Database, session: NewSession, person: { readonly realm: Realm; readonly userId: string }) =>
   insertSessionRow(db, session, person, hasPreviousChange());
 
-const maxCountedDeadlines = 1_000; // of each kind; bounds the rows that a page reads
+const maxCountedDeadlines = 1_000; // per kind of deadline; limits the rows that a page reads
 
 const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, deadlinesIn: Environment | null) => {
   const others = alias(members, "others");
@@ -151,7 +154,7 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
 
 /**
  * Finds the session for a token. Returns null if the token is unknown or has ended, or if the person's account no longer exists. All three
- * cases take the same path. With `deadlinesIn`, a member's session also has the number of open deadlines in that environment.
+ * cases take the same path. If `deadlinesIn` is given, the result for a member includes the number of open deadlines in that environment.
  */
 export const findSessionByTokenHash = async (
   db: Database,

@@ -5,7 +5,7 @@ import type { Instant } from "../core/time.ts";
 import { shardRegistry } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-/** Lists every bound shard. A shard without a row is open and was not measured yet. A deployment with one shard reads nothing. */
+/** Lists every bound shard. A shard without a row is open and was not measured yet. A deployment with one shard makes no query. */
 export const listShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const bound = shards.all().map(([shard]) => shard);
   const { shard: id, state, bytes } = shardRegistry;

@@ -5,12 +5,12 @@ import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } f
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
-  /** Returns the database for an ID or secret. For an unknown shard code, returns the first shard, where such an ID does not exist. */
+  /** Returns the database for an ID or secret. For an unknown shard code, returns the first shard, where no such ID exists. */
   readonly forId: (id: string) => Database;
-  /** Throws if the shard has no database, so that its records are not mistaken for missing ones. */
+  /** Returns the database of a shard. Throws if the shard has no database, so that its records are not mistaken for missing ones. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases, which then report the number of queries to `count`. */
+  /** Returns the same databases, but they report the number of queries to `count`. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 
@@ -19,7 +19,7 @@ const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 interface ShardBinding {
   readonly shard: ShardId;
   readonly binding: D1Database;
-  /** Simulates faults in development. */
+  /** Replaces the calls to the database in order to simulate faults in development. */
   readonly makeCall?: DatabaseCaller;
 }
 
@@ -45,7 +45,7 @@ const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefine
 };
 
 /**
- * Opens all shards of an environment: binding `DB` is shard `00`, and `DB_xy` is shard `xy`. In development, their calls pass through
+ * Opens all shards of an environment: binding `DB` is shard `00`, and `DB_xy` is shard `xy`. In development, their calls go through
  * simulated-faults.ts.
  */
 export const openShards = (env: object, maxMs?: number, count: QueryCounter = () => {}): Shards => {

@@ -36,19 +36,24 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-/** How many active shares one person can have with one business; more would let one person flood it with events and emails. */
+/**
+ * The maximum number of active shares that one person can have with one business. More would let one person flood the business with events
+ * and emails.
+ */
 const maxActiveShares = 100;
-/** How many active shares one person can have with all businesses of a shard, because a changed field is written to each of them. */
+/** The maximum number of active shares that one person can have in a shard, because a changed field is written to each of them. */
 const maxSharesOfPerson = 1_000;
 
-/** The client's ID; NULL, which violates NOT NULL, if the person has 100 active shares with the business, or 1,000 with all. */
+/**
+ * Returns the client's ID, or NULL, which violates NOT NULL, if the person has 100 active shares with the business or 1,000 in this shard.
+ */
 const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) => {
   const isActive = [eq(shares.consumerId, person), sql`${shares.state} = 'active'`, gt(shares.expiresAt, createdAt)] as const;
   const withBusiness = countIn(shares, ...isActive, eq(shares.businessId, business.id));
   return sql<ClientId>`iif(${withBusiness} < ${maxActiveShares} and ${countIn(shares, ...isActive)} < ${maxSharesOfPerson}, ${clientId}, null)`;
 };
 
-/** Returns true if the batch failed because the person has 100 active shares with the business, or 1,000 with all. */
+/** Returns true if the batch failed because the person has 100 active shares with the business, or 1,000 in this shard. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
 // The shared values belong to the person. The reason for revoking and the acknowledgment belong to the business.
@@ -59,7 +64,7 @@ const detailsContext = columnContext("share_acknowledgements", "details");
 interface NewShare {
   readonly prepared: PreparedShare;
   readonly client: Pick<GrantingClient, "business" | "revision">;
-  /** Null for a test person. */
+  /** The person who grants the share; null for a test person. */
   readonly person: Person | null;
   /** The revision of the person's fields when they were read. The insert checks the revision if the fields are in the same shard. */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
@@ -67,7 +72,7 @@ interface NewShare {
   readonly signature: IssuerSignature;
   readonly language: MailLanguage;
   readonly requestId: string;
-  /** The real time, on which limits are counted even if a sandbox clock was moved. */
+  /** The real time. Limits are counted by it even if a sandbox clock was moved. */
   readonly writtenAt: Instant;
   readonly storageLimits: StorageLimits;
 }
@@ -140,7 +145,7 @@ export const insertShareCode = (
     readonly requestHash: string;
     readonly challenge: string;
     readonly requireOrigin: boolean;
-    /** In real time, so that moving a sandbox clock does not extend a code. */
+    /** The real time, so that moving a sandbox clock does not extend a code. */
     readonly createdAt: Instant;
   },
 ) =>
@@ -154,13 +159,19 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** Records in the person's shard that the person may have shares in another shard. Must be written before or with the first share there. */
+/**
+ * Records in the person's shard that the person may have shares in another shard. Must be written before the first share there, or in the
+ * same batch.
+ */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
 const intentLeaseMs = minuteMs; // longer than a grant takes; the request that makes the grant settles its own intent
 
-/** Records an unsettled cross-shard grant in the person's shard. Must be written before the share; delete it after the grant is settled. */
+/**
+ * Records in the person's shard that a grant in another shard is not settled yet. Must be written before the share, and deleted after the
+ * grant is settled.
+ */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 

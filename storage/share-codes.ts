@@ -11,7 +11,7 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** How long after the decision an unused code can be reissued for the same request. */
+/** The time after the decision during which an unused code can be reissued for the same request. */
 const reissueWindowMs = 10 * minuteMs;
 
 /** Returns true if the batch failed because the request was already decided. */
@@ -24,7 +24,7 @@ export const findDecidedRequest = async (db: Database, requestHash: string) =>
 
 type DecidedRequest = Found<typeof findDecidedRequest>;
 
-/** Checks whether an unused code may be reissued to the same request. */
+/** Returns whether an unused code may be reissued to the same request. */
 export const canReissueCode = ({ usedAt, createdAt }: DecidedRequest, now: Instant): boolean =>
   usedAt === null && now < createdAt + reissueWindowMs;
 
@@ -47,11 +47,11 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** Null if the request has no Origin header because it came from a server. */
+  /** The origin of the request; null if the request has no Origin header because it came from a server. */
   readonly origin: string | null;
   /** ID of the redeeming request. */
   readonly requestId: string;
-  /** Keyed hash of the idempotency key; null if there is none. */
+  /** The keyed hash of the idempotency key; null if there is none. */
   readonly retryHash: string | null;
   readonly now: Instant;
 }
@@ -66,8 +66,7 @@ const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVeri
 
 /**
  * Attempts a redemption in one round trip: runs the UPDATE, adds the audit entries to both chains if it succeeds, and returns the resulting
- * code. From that code, the caller derives success or the correct refusal. Returns null if the code is unknown. Only the UPDATE changes a
- * code.
+ * code. The caller decides from that code whether the attempt succeeded, or why it was refused. Returns null if the code is unknown.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;

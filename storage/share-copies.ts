@@ -1,5 +1,5 @@
 // Copies of a person's fields in their shares, and the events that tell businesses about changes. Both are written together, so a copy is
-// never behind the event feed. A copy has the revision of the fields it was made from, and only older copies are replaced.
+// never behind the event feed. A copy is stored with the revision of the fields from which it was made, and only older copies are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -31,7 +31,8 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
 /**
- * Lists active shares whose scope contains one of the keys and whose copy is older than the revision. Oldest share first, up to one batch.
+ * Lists active shares whose scope contains one of the keys and whose copy is older than the revision. The list starts with the oldest share
+ * and contains at most one batch.
  */
 export const listOutdatedShares = (
   db: Database,
@@ -54,10 +55,10 @@ export const listOutdatedShares = (
 
 export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 
-/** Context of an update event's payload, which is sealed with the share's key. */
+/** Encryption context of an update event's payload, which is sealed with the share's key. */
 export const eventPayloadContext = columnContext("event", "data");
 
-/** Returns the sealed keys of those given shares that are active, in one shard. */
+/** Lists the sealed keys of those of the given shares in one shard that are active. */
 export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
     .select({ id: shares.id, keySealed: keySealedField })
@@ -74,7 +75,8 @@ export interface ShareUpdate {
 
 /**
  * Returns the statements that write the update events, the time of the last update, and the copies for shares in one environment. `now` is
- * by that environment's clock. Skips shares that have ended and shares whose copy is not older. The first result is the number of events.
+ * the time by that environment's clock. Skips shares that have ended and shares whose copy is not older. The first result is the number of
+ * events.
  */
 export const updateShareCopies = (
   db: Database,
@@ -128,7 +130,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** Merges with a waiting change: keeps the keys of both and the newer revision. */
+/** Merges a change with a waiting one: keeps the keys of both and the newer revision. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -145,7 +147,7 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
 
 /**
  * Queues a change for the person's own shard if some shares still have older copies. These shares did not fit in the batch, were granted in
- * the meantime, or wait because the person has changed too much.
+ * the meantime, or wait because the person has made too many changes.
  */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;

@@ -1,4 +1,4 @@
-// Emails about shares that will be due later. A row stays until its email is in the outbox or no longer needed.
+// Emails about shares that become due later. A row stays until its email is in the outbox or is no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -11,8 +11,8 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
 /**
- * Returns the statement to add to the revocation's batch. It schedules a notice to the person in case the deadline passes without an
- * acknowledgment.
+ * Returns the statement that schedules a notice to the person, for the revocation's batch. The notice is emailed if the deadline passes
+ * without an acknowledgment.
  */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });

@@ -12,7 +12,7 @@ import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
-export const maxSweptShares = 2_000; // a bound value of 1.2 MB; D1 allows 2 MB
+export const maxSweptShares = 2_000; // the rows are one bound value of 1.2 MB; D1 allows 2 MB
 /** The limit while someone is waiting: a developer who moved a sandbox clock, or a person who is deleting their account. */
 export const maxSweptInRequest = 1_000;
 
@@ -34,7 +34,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // Sandboxes whose clock was moved have their own index. All other shares become due by the real time.
+  // Shares in sandboxes whose clock was moved are found through the rows of `sandbox_clocks`. All other shares become due by the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)

@@ -1,5 +1,5 @@
-// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard, which has the only copy of its
-// state. The status depends on the current time. SPEC Share.
+// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard, and that row is the only copy
+// of its state. Its status also depends on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
@@ -71,9 +71,9 @@ export interface SharePage {
 const maxUnswept = 500;
 
 /**
- * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. Shares that have expired
- * but have not been swept are read from the due-time index, because the planner would otherwise read every active share. If the sweep is far
- * behind, only the 500 that have been due longest are found.
+ * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. Shares that have
+ * expired but have not been swept are read from the due-time index, because the query planner would otherwise read every active share. If
+ * the sweep is far behind, only the 500 shares that have been due longest are found.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -129,8 +129,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 
 /**
  * Finds a share by ID, with the data that a change needs. The caller is the business, the person or the holder of an emailed link. The
- * result has no person if the share belongs to a test person or the account is erased. Returns null if the share does not belong to the
- * caller.
+ * result contains no person if the share belongs to a test person or if the account is erased. Returns null if the share does not belong to
+ * the caller.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -159,7 +159,7 @@ const grantAnchorField = firstAnchorField(
   allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
-/** A business can read a share's values any number of times, and each read is an entry. */
+/** A business can read a share's values any number of times, and each read adds an audit entry. */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
@@ -189,8 +189,8 @@ const selectHistory = (id: ShareId, chainTag: SQL) => {
 
 /**
  * Returns everything that a business can read about its share, in one round trip. The history from the business's chain is oldest first and
- * contains the newest 200 reads; each history entry has its ID and says whether the audit log has recorded it. Returns null if the share does
- * not belong to the business.
+ * contains the newest 200 reads; each of its entries has an ID and says whether the audit log has recorded it. Returns null if the share
+ * does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
@@ -230,7 +230,7 @@ export const listActiveTestShareIds = async (db: Database, businessId: BusinessI
 };
 
 const ownChain = query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, shares.businessId));
-/** The business's newest entry of a type for the share. One index lookup, however many reads there were. */
+/** The business's newest entry of a type for the share. It takes one index lookup, regardless of the number of reads. */
 const selectLastEntry = (type: "share.redeemed" | "consumer.current_read") =>
   query
     .select({ at: auditEntries.at })
@@ -287,8 +287,8 @@ export const listUnendedShares = async (
 
 /**
  * Returns everything that a person can read about their share, in one round trip. In addition to the list's fields, this includes the
- * business's acknowledgment, its contact address, the time of the last update sent, and the history from the person's chain, oldest first.
- * Returns null if the share belongs to another person.
+ * business's acknowledgment, its contact address, the time at which the last update was sent, and the history from the person's chain,
+ * oldest first. Returns null if the share belongs to another person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
@@ -319,20 +319,20 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** Whose records are looked for: by the verified address, and by the account if there is one. */
+/** The person whose records are searched: by the verified email address, and by the account if there is one. */
 interface NamedPerson {
   readonly addressIndex: string;
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
 }
 
-/** Condition: an active live share whose values hold the address. Matches the index `shares_named`. */
+/** Builds the condition that a live share is active and its values contain the email address. It matches the index `shares_named`. */
 const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
-/** Whether the business holds a live share of the account, or one with the address. */
+/** Returns whether the business holds a live share with the email address, or any share that the account made. */
 export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
   const [named, own] = await batch(db, [
     db
@@ -350,8 +350,8 @@ export const hasShareNaming = async (db: Database, { addressIndex, consumerId, b
 };
 
 /**
- * Lists active live shares that were made before the withdrawal, oldest first: those with the address, whoever made them, and those of the
- * account.
+ * Lists active live shares that were made before the withdrawal, oldest first. These are all shares with the email address, regardless of
+ * who made them, and all shares of the account.
  */
 export const listSharesToEnd = async (
   db: Database,

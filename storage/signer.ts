@@ -20,7 +20,7 @@ export interface Signer {
 
 const pkcs8Prefix = fromHex("302e020100300506032b657004220420") as Uint8Array; // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
 
-/** Returns the RFC 7638 thumbprint of the public key: the same key always has the same ID. */
+/** Returns the RFC 7638 thumbprint of the public key, so that the same key always has the same ID. */
 const thumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
 const toJwk = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
@@ -34,7 +34,10 @@ export const openEd25519 = async (seed: Uint8Array) => {
   return { key, x, publicKey };
 };
 
-/** `seed` has 32 bytes. `retired` are the public keys (base64url) of earlier seeds, published so that their signatures still verify. */
+/**
+ * Opens the issuer's key. `seed` has 32 bytes. `retired` contains the public keys (base64url) of earlier seeds, which are published so that
+ * their signatures still verify.
+ */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);
   const active = toJwk(x);

@@ -13,7 +13,7 @@ import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
-/** The requested account. */
+/** The account that the person requested. */
 export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
@@ -27,7 +27,7 @@ const signupRequestContext = selfOwnedContext("signups", "request");
 
 type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
-/** Saves a sign-up, even if the email address is already known. Does nothing unless its code can be used. */
+/** Saves a sign-up, even if the email address is already known. Does nothing if the code cannot be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([

@@ -7,10 +7,10 @@ import type { Instant } from "../core/time.ts";
 /** The faults of this isolate. A local runtime runs the Worker and its Durable Objects in one isolate. */
 const faults = new Map<ShardId, { readonly mode: FaultMode; readonly until: Instant }>();
 
-/** Lets all calls to the shard's database fail until the given time. A time that is not in the future ends the fault. */
+/** Makes all calls to the shard's database fail until the given time. A time that is not in the future ends the fault. */
 export const simulateFault = (shard: ShardId, mode: FaultMode, until: Instant): void => {
   if (until > Date.now()) faults.set(shard, { mode, until });
-  else faults.delete(shard); // an entry would take effect again if the clock were set back
+  else faults.delete(shard); // Otherwise, the entry would take effect again if the clock were set back.
 };
 
 /** Sends a call to the shard's database, unless a fault is simulated there. */

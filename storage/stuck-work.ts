@@ -8,9 +8,12 @@ import { hasUnrecordedEntry, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
-const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
+const stuckAfterMs = 10 * minuteMs; // all of this work is tried every minute
 
-/** How many of the oldest changes are looked at for missing audit entries. Any of them is an alert, so a higher count would say no more. */
+/**
+ * The number of changes, starting with the oldest, that are searched for missing audit entries. A single one already causes an alert, so a
+ * complete count is not needed.
+ */
 const maxJudgedChanges = 2_000;
 
 const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, condition: SQL) =>

@@ -1,12 +1,12 @@
 // Sealing: AES-256-GCM with a new data key for each value. The current master key wraps the data key (AES-KW). A sealed value is one
-// string, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only
+// string: `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only
 // copy of its data key, which is how erasure works. The additional authenticated data contains the table, record, field, owner and key
 // version, so a sealed value that was moved to another row or tenant cannot be opened. When a value is rewrapped, only its wrapped key
 // changes. The prefix then also names the version that it was sealed with: `<key version>-<version when sealed>.`
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
-/** Identifies where a sealed value belongs. It becomes the additional authenticated data of the encryption. */
+/** Identifies where a sealed value belongs. These parts become the additional authenticated data of the encryption. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
@@ -14,30 +14,30 @@ export interface EncryptionContext {
   readonly owner: string;
 }
 
-/** Returns encryption contexts for a sealed column. */
+/** Returns a function that creates encryption contexts for a sealed column. */
 export const columnContext =
   (table: string, field: string) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
 
-/** Returns encryption contexts for a record that is its own owner. */
+/** Returns a function that creates encryption contexts for a column of records that belong to themselves. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
 
 export interface Sealer {
   readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
-  /** Throws if the value was moved or changed, or if its key version is not available. */
+  /** Opens a sealed value. Throws if the value was moved or changed, or if its key version is not available. */
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
 /** Moves sealed values from earlier master keys to the current one. */
 export interface Rewrapper {
-  /** Version of the key that seals. */
+  /** The version of the key that wraps new values. */
   readonly currentVersion: string;
   /**
-   * Wraps the key of a value, or of a record, with the current master key. The value's context is not needed, and its ciphertext stays
-   * the same. Returns null if the text is already wrapped with the current key, or was not sealed by a master key. Throws if the key
-   * version is not available.
+   * Wraps the key of a value, or of a record, with the current master key. The value's context is not needed, and its ciphertext stays the
+   * same. Returns null if the text is already wrapped with the current key, or was not wrapped by a master key. Throws if the key version
+   * is not available.
    */
   readonly rewrap: (sealed: string) => Promise<string | null>;
 }
@@ -55,24 +55,25 @@ export interface Vault extends Sealer, Rewrapper {
   /** Returns a keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
   /**
-   * Returns 120 bits for the ID of the certificate that is issued under an idempotency key. A repeated request gets the same ID,
-   * and the ID cannot be guessed without the key.
+   * Returns 120 bits for the ID of the certificate that is issued under an idempotency key. A repeated request gets the same ID. The ID
+   * cannot be guessed without the vault's key.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
   /** Returns the token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
   /**
-   * Returns a keyed hash, within one record, of a text that was sent. Someone with a copy of the database cannot test guesses against it.
+   * Returns a keyed hash of a text that was sent, which is specific to one record. Someone with only a copy of the database cannot test
+   * guesses against the hash.
    */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** Returns a value's blind index if only the lowercase hex SHA-256 of its normalized form is known. */
+  /** Returns the blind index of a value of which only the lowercase hex SHA-256 of its normalized form is known. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 
 export interface VaultKeys {
-  /** 32-byte keys by version. The last key seals; any of them can open. */
+  /** The 32-byte keys by version. The last key wraps new values; any of them can open values. */
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  /** 32 bytes. */
+  /** The key for blind indexes and hashes, 32 bytes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
 }
 
@@ -93,7 +94,7 @@ const associatedData = (context: EncryptionContext, version: string): Uint8Array
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
-/** Wrapping keys by version. The current key seals; any of them can open. */
+/** Wrapping keys by version. The current key wraps new values; any of them can open values. */
 interface WrappingKeys {
   readonly byVersion: ReadonlyMap<string, CryptoKey>;
   readonly current: string;
@@ -122,18 +123,21 @@ const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts =
   return { key, sealedVersion, bytes };
 };
 
-/** A value or record key that a master key wraps. Values sealed with a record key, and texts that are not sealed, do not match. */
+/**
+ * Matches a value or record key that is wrapped by a master key. Values sealed with a record key, and texts that are not sealed, do not
+ * match.
+ */
 const masterSealedPattern = /^([1-9][0-9]{0,3})(?:-[1-9][0-9]{0,3})?\.[A-Za-z0-9_-]{54,}$/;
 
-/** Returns the version of the master key that wraps the text; null if none does. */
+/** Returns the version of the master key that wraps the text, or null if no master key wraps it. */
 export const findMasterKeyVersion = (sealed: string): string | null => masterSealedPattern.exec(sealed)?.[1] ?? null;
 
-/** The first characters after the dot that contain only bytes of the wrapped key or share a character with them. */
+/** The number of characters after the dot that encode at least one bit of the wrapped key. */
 const wrappedCharacters = Math.ceil((wrappedBytes * 4) / 3);
 
 const getCiphertext = (sealed: string): string => sealed.slice(sealed.indexOf(".") + 1 + wrappedCharacters);
 
-/** Returns whether both are the same sealed value, although it may have been rewrapped in between. */
+/** Returns whether both texts are the same sealed value, even if it was rewrapped in between. */
 export const isSameSealedValue = (one: string, other: string): boolean => one === other || getCiphertext(one) === getCiphertext(other);
 
 const createRewrapper = (keys: WrappingKeys): Rewrapper => ({

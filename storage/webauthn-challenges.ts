@@ -1,5 +1,5 @@
-// Challenges for passkey registration and sign-in, stored by hash. A single statement consumes a challenge, even if the ceremony then
-// fails.
+// Challenges for passkey registration and sign-in, stored by hash. A single statement consumes a challenge, and it stays consumed even if
+// the registration or sign-in then fails.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";

@@ -1,5 +1,5 @@
 // Seals a webhook endpoint's signing secret. It is sealed rather than hashed because it is needed to sign deliveries. It is bound to its
-// endpoint and business, so it cannot be opened if it is moved elsewhere. SPEC Webhook delivery.
+// endpoint and business, so it cannot be opened for any other endpoint or business. SPEC Webhook delivery.
 import { columnContext, type Vault } from "./vault.ts";
 
 interface SecretOwner {

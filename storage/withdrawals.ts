@@ -40,7 +40,7 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Fields for a query over `certificates`: the withdrawal as anyone can see it, and the withdrawal with its proof. Both are null while the
+ * Select, in a query over `certificates`, the withdrawal as anyone can see it, and the withdrawal with its proof. Both are null while the
  * certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
@@ -100,7 +100,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       entitiesWithdrawn: withdrawnEntitiesField,
       // Whether endpoints can subscribe to opt-in events.
       isToldAll: businesses.emitCertificateIssued,
-      // Default scope of a withdrawal that the business records.
+      // The default scope of a withdrawal that the business records.
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,
       mailingAddress: businesses.mailingAddress,
@@ -134,7 +134,7 @@ interface AddressScope {
 }
 
 /**
- * The certificates covered by a withdrawal of everything: one business's certificates that contain one of the addresses and were active at
+ * The certificates that a withdrawal of everything covers: one business's certificates that contain one of the addresses and were active at
  * a given time.
  */
 export interface AddressWithdrawalScope extends AddressScope {
@@ -147,7 +147,7 @@ const named = certificateAddresses;
 /** Anyone can create certificates about anyone, so counting stops here. */
 const maxCounted = 1_000;
 
-/** Selects the active certificates in the scope by `ord`: of each address, the first `max` in this order. */
+/** Selects the active certificates in the scope by `ord`: for each address, the first `max` in the given order. */
 const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
   sql`(${sql.join(
     addressIndexes.map((index) => {
@@ -166,8 +166,8 @@ const oldestFirst = [asc(named.issuedAt), asc(named.certOrd)];
 const newestFirst = [desc(named.issuedAt), desc(named.certOrd)];
 
 /**
- * Finds other active certificates in the scope, optionally only those issued after `issuedAfter`. Returns their number, which stops at 1,000,
- * and up to `max` of the newest.
+ * Finds other active certificates in the scope, optionally only those issued after `issuedAfter`. Returns their number, which stops at
+ * 1,000, and up to `max` of the newest.
  */
 export const findOtherCertificates = async (
   db: Database,
@@ -228,8 +228,8 @@ export const insertWithdrawal = async (
 };
 
 /**
- * Returns what the business recorded about a withdrawal, so that it can be applied to the person's other certificates. Returns null if the
- * person made the withdrawal.
+ * Returns the channel, time and note that the business recorded for a withdrawal, so that they can be applied to the person's other
+ * certificates. Returns null if the person made the withdrawal.
  */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;

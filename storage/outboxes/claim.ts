@@ -1,5 +1,5 @@
-// Claims rows in a work table by moving their due time to the end of a lease. If a worker dies, the next one gets its rows. Concurrent
-// workers get different rows.
+// Claims rows in a work table by moving their due time to the end of a lease. If a worker dies, another worker gets its rows after the
+// lease. Concurrent workers get different rows.
 import { and, getColumns, inArray, lte, sql, type InferSelectModel, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Instant } from "../../core/time.ts";

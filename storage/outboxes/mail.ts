@@ -1,5 +1,6 @@
 // The mail outbox. A row is written in the batch of the change that causes the email, with its address and content sealed. The email is
-// rendered when it is sent. The row is deleted once a transport has accepted the email, and moved to the failed emails if it will not be sent.
+// rendered when it is sent. The row is deleted once a transport has accepted the email, and moved to the failed emails if it will not be
+// sent.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
@@ -16,21 +17,21 @@ const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two wo
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 /**
- * If `to` is null, the row causes the same work but is dropped without being sent, so that requests for unknown addresses look like any
- * other request.
+ * If `to` is null, the row causes the same work as any other but is dropped instead of sent. Requests for unknown addresses therefore look
+ * like all other requests.
  */
 export type NewMail = TemplatedMail & {
   readonly to: string | null;
-  /** English by default. */
+  /** The language of the email; English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
   /** The certificate whose person the email is for. Erasing that person's data deletes the unsent email. */
   readonly certId?: CertId;
   /** The consumer that the email is for. Erasing the account deletes the unsent email. */
   readonly consumerId?: ConsumerId;
-  /** The invitation or email code that the email delivers. If the email fails, the failure is shown there. */
+  /** The invitation or email code that the email delivers. If the email fails, the failure is shown with that invitation or code. */
   readonly entityId?: string;
-  /** A condition: the row is written only if it is true in the batch. */
+  /** If given, the row is written only if this condition is true in the batch. */
   readonly onlyIf?: SQL;
 };
 
@@ -72,13 +73,16 @@ export const insertMails = (db: Database, mails: readonly SealedMail[]): Stateme
 
 const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
-/** How many emails a claim looks at: more than wait for their next attempt unless the provider is down for all of them. */
+/**
+ * The number of emails that a claim examines. It is larger than the number that normally wait for their next attempt, unless the provider
+ * is down for all of them.
+ */
 const maxLookedAt = 1_500;
 
 /**
  * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
- * workers get different rows. Looks at the 1,500 emails that expire soonest, due or not, so that thousands of emails that wait for their next
- * attempt cost no more.
+ * workers get different rows. Examines only the 1,500 emails that expire soonest, whether due or not, so that the cost stays the same when
+ * thousands of emails wait for their next attempt.
  */
 export const claimMail = (db: Database, now: Instant, max: number) => {
   const soonest = query.select({ ord, giveUpAt, nextAt }).from(mailOutbox).orderBy(giveUpAt, ord).limit(maxLookedAt);
@@ -95,7 +99,10 @@ export type DueMail = Found<typeof claimMail>[number];
 
 export const openMail = (vault: Vault, due: DueMail): Promise<OpenedMail> => openMailContent(vault, due.id, due.sealed);
 
-/** Opens the content of an email of either table. Moving an email between the tables keeps its ID, and so its encryption context. */
+/**
+ * Opens the content of an email in the outbox or among the failed emails. An email keeps its ID, and therefore its encryption context, when
+ * it moves between the two tables.
+ */
 export const openMailContent = async (vault: Vault, mail: string, messageSealed: string): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
 
@@ -107,8 +114,8 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed
- * first attempt, so half the lease separates the two cases.
+ * Returns whether an email is being sent for the first time, for the development mailbox. Claiming an email makes it due at the end of the
+ * lease, which is later than the retry after a failed first attempt. Half the lease therefore separates the two cases.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

@@ -12,8 +12,8 @@ const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /**
- * Returns the statement to add to the batch that closes an account. It ends the account's subscription. Does nothing if there is none or
- * its end has already been requested.
+ * Returns the statement that requests the end of an account's subscription, for the batch that closes the account. It does nothing if there
+ * is no subscription or its end has already been requested.
  */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
@@ -24,7 +24,10 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
     .onConflictDoNothing();
 };
 
-/** Returns the statement to add to a checkout's batch. If an account has two subscriptions, it ends the one that is not in force. */
+/**
+ * Returns the statement that requests the end of a subscription, for a checkout's batch. If an account has two subscriptions, the one that
+ * is not in force must end.
+ */
 export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
@@ -45,9 +48,9 @@ export type SubscriptionEnd = Found<typeof claimSubscriptionEnds>[number];
 
 const isEndOfSubscription = (subscription: string) => allOf(isSubscriptionEnd, eq(outbox.entityId, subscription));
 
-/** Deletes the row of a subscription that has ended or no longer needs to end. */
+/** Deletes the request for a subscription that has ended or no longer needs to end. */
 export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isEndOfSubscription(subscription));
 
-/** Makes a row due at `at`. */
+/** Makes the request due at `at`. */
 export const postponeSubscriptionEnd = (db: Database, subscription: string, at: Instant) =>
   db.update(outbox).set({ nextAt: at }).where(isEndOfSubscription(subscription));

@@ -19,7 +19,7 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
   readonly apiKeyId: string | null;
 }
 
-/** Returns the statement to add to the first withdrawal's batch. It saves the remaining work, which is due immediately. */
+/** Returns the statement that saves the remaining work, for the first withdrawal's batch. The work is due immediately. */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
   db.insert(withdrawalWork).values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
