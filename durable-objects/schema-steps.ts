@@ -1,4 +1,4 @@
-// Schema migrations of Durable Objects. Each object has its own database and can be inactive through many deployments, so it is migrated
+// Schema migrations of Durable Objects. Each object has its own database and can stay inactive over many deployments, so it is migrated
 // when it starts.
 
 /**
@@ -7,11 +7,11 @@
  */
 export type SchemaSteps = readonly string[];
 
-/** Stores the version, because objects cannot use PRAGMA user_version, which is meant for this. */
+/** The table stores the version, because Durable Objects cannot use PRAGMA user_version. */
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs, in one transaction, all steps that this database does not have yet. Does nothing to a database that a later deployment wrote. Call
+ * Runs all steps that this database does not have yet, in one transaction. Does nothing to a database that a later deployment wrote. Call
  * it in the constructor: it is synchronous, so no request can run before it.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {

@@ -6,7 +6,7 @@ import type { Database } from "../../storage/database.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
-const pagesPerRun = 20; // 10,000 entries per shard and run take a few seconds, well within the 15 minutes that an alarm may take
+const pagesPerRun = 20; // 10,000 entries per shard per run take a few seconds, well within the 15 minutes that an alarm may take
 
 export interface DrainResult {
   readonly appended: number;
@@ -15,16 +15,16 @@ export interface DrainResult {
 }
 
 export interface DrainOutcome {
-  /** Null if the log is frozen. */
+  /** The totals of this run; null if the log is frozen. */
   readonly result: DrainResult | null;
   /** The first failure of any shard. The other shards were drained. */
   readonly fault: Error | null;
 }
 
 export interface DrainPorts {
-  /** The shard of this audit log. Each entry contains the shard of the log it belongs to. */
+  /** The shard of this audit log. Each entry contains the shard of the audit log to which it belongs. */
   readonly auditLog: ShardId;
-  /** Null if the log is frozen. */
+  /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
 }
 
@@ -44,7 +44,7 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
     return new Set(entries.filter(({ id }) => malformed.has(id)).map(({ ord }) => String(ord)));
   };
   const canContinue = async (): Promise<boolean> => {
-    if (pages > 0) await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
+    if (pages > 0) await scheduler.wait(0); // lets other objects run, because all objects of a local runtime share one thread
     pages += 1;
     return pages <= pagesPerRun;
   };

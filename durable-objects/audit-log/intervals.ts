@@ -12,7 +12,7 @@ export interface IntervalCheckpoint extends Omit<CheckpointSubject, "at"> {
   readonly at: string;
 }
 
-/** See `AuditLog.checkpoint`. */
+/** Implements `AuditLog.checkpoint`. */
 export const checkpointInterval = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,
   interval: number,

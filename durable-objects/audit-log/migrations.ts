@@ -2,9 +2,9 @@
 import { logTables } from "../transparency-log/migrations.ts";
 
 /**
- * The tree of chain heads changes, but its records must stay provable. Chains and nodes therefore keep two states: the current state and
- * the state at the newest record. `epoch` counts records. A row that was last written in the current epoch has its recorded state in the
- * `sealed` columns (null if the row is newer than the record). All other rows have not changed since the record.
+ * The tree of chain heads changes, but it must stay possible to prove its earlier records. Chains and nodes therefore keep two states: the
+ * current state and the state at the newest record. `epoch` counts records. A row that was last written in the current epoch keeps its
+ * recorded state in the `sealed` columns (null if the row is newer than the record). All other rows have not changed since the record.
  */
 const chainTables = `
   CREATE TABLE chain (

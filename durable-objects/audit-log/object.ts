@@ -1,6 +1,7 @@
 // An audit log, the only writer of its chains. Entries come from the shards' change logs. Each entry is added to its chain exactly once,
 // and one transparency log contains all chains. Each shard has an audit log for the chains of its accounts: the object named `00` signs as
-// `<host>/audit/00`. Appending is one synchronous transaction, so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
+// `<host>/audit/00`. Appending is one synchronous transaction, so concurrent calls never fork a chain. The work is done in drain.ts,
+// intervals.ts and proofs.ts.
 import type { ShardId } from "../../core/ids.ts";
 import { getAuditOrigin } from "../../core/ledger/log-names.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
@@ -27,17 +28,17 @@ import * as tables from "./tables.ts";
 import type { AppendOutcome, AuditRow, ChainPage, StoredEntry } from "./tables.ts";
 
 export interface AuditEnv {
-  /** The host of the API is part of the log's name. */
+  /** The URL of the API. Its host is part of the log's name. */
   readonly BASE_URL?: string;
   /** The secret from which the keys of all logs are derived. */
   readonly LOG_SEED?: string;
-  /** Note-format secrets, separated by spaces, that replace the derived keys of the logs with their names. */
+  /** Note-format secrets, separated by spaces. Each replaces the derived key of the log that it names. */
   readonly AUDIT_KEY?: string;
   readonly [name: string]: unknown;
 }
 
 const batchWindowMs = 50; // requests that end within this time share one drain
-const retryMs = 15 * secondMs; // the alarm is set before any work, so that another run follows a crash
+const retryMs = 15 * secondMs; // the alarm is set before any work, so that the work continues after a crash
 const frozenRetryMs = minuteMs; // an operator must inspect the log before it can continue
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
@@ -73,7 +74,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return ensureSignedCheckpoint(this.ctx.storage, await this.#openKeys(), Date.now, covers);
   }
 
-  /** Appends each row to its chain unless it is already there. If the log is frozen, returns null and changes nothing. */
+  /** Appends each row to its chain unless the chain already contains it. If the log is frozen, returns null and changes nothing. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
     return storage.transactionSync(() => (findFreezeReason(storage.sql) === null ? tables.appendRows(storage.sql, rows) : null));
@@ -88,9 +89,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns a page of a chain, newest first, with entries older than `beforeSeq`. With `belowSize`, shows the chain as it was in a log of
-   * that size. With `about`, includes only entries with these entity IDs; with `types`, only entries of these types. Returns null for a chain
-   * without entries.
+   * Returns a page of a chain, newest first, with entries older than `beforeSeq`. If `belowSize` is given, shows the chain as it was when
+   * the log had that size. If `about` is given, includes only entries with these entity IDs; if `types` is given, only entries of these
+   * types. Returns null for a chain without entries.
    */
   getChainPage(
     chain: string,
@@ -104,10 +105,10 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Proves the newest entry of a chain and, up to the newest record of heads, that no entries are missing. The proof uses the signed
-   * checkpoint of `atSize`. Without `atSize`, it uses a checkpoint that covers the whole chain and waits up to a second for it. The
-   * matching page is `getChainPage` below the returned size. Returns null for a chain without entries at that size, and if the log is
-   * frozen.
+   * Proves the newest entry of a chain. Also proves that no entries are missing up to the newest record of heads. The proof uses the signed
+   * checkpoint of `atSize`. If `atSize` is null, it uses a checkpoint that covers the whole chain, and waits up to a second for it. To get
+   * the entries that the proof covers, call `getChainPage` with the returned size as `belowSize`. Returns null for a chain without entries
+   * at that size, and if the log is frozen.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);
@@ -125,14 +126,14 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns the entries of `listEntries` with all their proofs. The proofs use the first checkpoint that covers the entries, so a later
-   * call returns the same proofs. If the chain is not in a record of heads yet, adds one now, unless the log is frozen. Returns null if
-   * there are no entries, or if the log froze before it signed them.
+   * call returns the same proofs. If no record of heads contains the chain yet, adds such a record now, unless the log is frozen. Returns
+   * null if there are no entries, or if the log froze before it signed them.
    */
   getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, changeIds);
   }
 
-  /** Makes the log read the change logs within 50 ms. Costs at most one write, even if it is called often. */
+  /** Makes the log read the change logs within 50 ms. Any number of calls within this time cost at most one write. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();
@@ -141,7 +142,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Appends everything that was committed before the call, in one shard or in all shards, for readers who must see their own writes.
-   * `hasMore` is true if there was too much for one call. Returns null if the log is frozen. Rejects if a shard fails.
+   * `hasMore` is true if more entries remain than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);
@@ -157,7 +158,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return drainShards(shards, { auditLog: this.#getShard(), append: (rows) => this.append(rows) });
   }
 
-  /** Never rejects: the platform retries a failing alarm six times and then drops it. */
+  /** Drains all shards. Never rejects, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
     const retryAt = Date.now() + retryMs;

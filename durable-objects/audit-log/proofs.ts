@@ -11,7 +11,7 @@ import {
 import * as tables from "./tables.ts";
 import type { ChainState, StoredEntry } from "./tables.ts";
 
-/** A proof and the size of the log it refers to. */
+/** A proof and the size of the log to which it refers. */
 export interface ChainHeadProof {
   readonly size: number;
   readonly proof: AuditProof;
@@ -22,9 +22,9 @@ export interface EntryProof {
   readonly tlog_proof: string;
 }
 
-/** Some entries of a chain, with everything that proves them. */
+/** The requested entries of a chain, with everything that proves them. */
 export interface TrailProof extends ChainState {
-  /** Oldest first. */
+  /** The entries, oldest first. */
   readonly entries: readonly StoredEntry[];
   /** Each entry's c2sp.org/tlog-proof@v1, in the same order. */
   readonly proofs: readonly string[];
@@ -38,7 +38,7 @@ export interface ProofPorts {
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
-/** See `AuditLog.proveChainHead`. */
+/** Implements `AuditLog.proveChainHead`. */
 export const proveChainHead = async (ports: ProofPorts, chain: string, atSize: number | null): Promise<ChainHeadProof | null> => {
   const { sql } = ports.storage;
   const newestIndex = tables.findHeadIndex(sql, chain, Number.MAX_SAFE_INTEGER);
@@ -58,7 +58,7 @@ export const proveChainHead = async (ports: ProofPorts, chain: string, atSize: n
   };
 };
 
-/** See `AuditLog.proveEntries`. */
+/** Implements `AuditLog.proveEntries`. */
 export const proveEntries = async (ports: ProofPorts, chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> => {
   const { sql } = ports.storage;
   const entries = tables.listLogIndices(sql, chain, seqs);
@@ -78,14 +78,14 @@ const findFirstCheckpoint = async (
   return first !== null && isSignedByAll(first.note, signers) ? first : await getSignedCheckpoint(size);
 };
 
-/** See `AuditLog.getTrail`. */
+/** Implements `AuditLog.getTrail`. */
 export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: readonly string[]): Promise<TrailProof | null> => {
   const { storage } = ports;
   const { sql } = storage;
   const entries = tables.listEntriesByChangeIds(sql, chain, changeIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // Runs before signing, so that one checkpoint covers both the entries and the record.
+  // The record is added before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

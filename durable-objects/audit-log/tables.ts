@@ -27,7 +27,7 @@ import {
   type SignedCheckpoint,
 } from "../transparency-log/tables.ts";
 
-/** An entry to append: one chain's record of a change. */
+/** An entry to append. It records a change in one chain. */
 export interface AuditRow extends PendingEntry {
   /** The ID of the change. */
   readonly id: string;
@@ -47,10 +47,11 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-const dedupeBytes = 16; // the IDs are random, so 128 bits do not collide
+const dedupeBytes = 16; // the IDs are random, so 128 bits are enough to avoid collisions
 
 /**
- * Builds the key that identifies an entry. It includes the chain, because a change that concerns two principals has the same ID in two chains.
+ * Builds the key that identifies an entry. It includes the chain, because a change that concerns two principals has the same ID in two
+ * chains.
  */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
 
@@ -124,7 +125,7 @@ const currentNodeReader =
   (height, index) =>
     new Uint8Array(getNodeRow(sql, height, index).hash);
 
-/** Reads nodes as they were at the newest record. */
+/** Returns a reader of nodes as they were at the newest record. */
 const recordedNodeReader = (sql: SqlStorage): NodeReader => {
   const epoch = getEpoch(sql);
   return (height, index) => {
@@ -139,11 +140,13 @@ export interface AppendOutcome {
   readonly appended: number;
   /** The number of rows that were already in their chains because the change log was read twice. */
   readonly known: number;
-  /** IDs of rows that cannot be added to any chain. They are caused by a bug and do not block other rows. */
+  /** IDs of rows that cannot be added to any chain. Only a bug can cause such rows. They do not block other rows. */
   readonly malformed: readonly string[];
 }
 
-/** Appends each row to its chain, at most once. Chains, entries, log and heads change together, so call it inside a transaction. */
+/**
+ * Appends each row to its chain, at most once. Call it inside a transaction, because chains, entries, log and heads must change together.
+ */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
@@ -235,18 +238,18 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Records the heads now if the chain is not in any record yet, so that its first entries can be proven complete before the interval ends.
- * Adds at most one record per chain.
+ * Records the heads now if no record contains the chain yet, so that the completeness of its first entries can be proven before the
+ * interval ends. Adds at most one record per chain.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
   if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now));
 };
 
-/** What a 15-minute interval committed to. It is fixed when the interval is first closed. */
+/** The data to which a closed 15-minute interval commits. It is fixed when the interval is first closed. */
 export interface ClosedInterval {
   readonly at: string;
-  /** The size of the log including the record. A checkpoint for the interval covers at least this size. */
+  /** The size of the log, including the record. The interval's checkpoint covers at least this size. */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
@@ -254,7 +257,7 @@ export interface ClosedInterval {
   readonly checkpointSize: number | null;
 }
 
-/** Closes the interval once. Later calls return what the first call committed to. */
+/** Closes the interval if it is not closed yet. Returns the data to which the first call committed. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at);
@@ -298,7 +301,7 @@ export interface ChainState {
 
 export interface ChainPage extends ChainState {
   readonly chain: string;
-  /** Newest first. */
+  /** The entries, newest first. */
   readonly entries: readonly StoredEntry[];
   /** The `beforeSeq` of the next page; null on the last page. */
   readonly nextBeforeSeq: string | null;
@@ -323,15 +326,15 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
 });
 
 /**
- * How many entries to scan for a page that is limited to certain entities or types. All tenants share the log, and such entries can be rare
- * in a long chain.
+ * The maximum number of entries that are read for a page that is limited to certain entities or types. All tenants share the log, and such
+ * entries can be rare in a long chain.
  */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Returns a page of a chain, newest first, with the stored values unchanged; the reader verifies them. With `about` or `types`, returns only
- * entries about these entities or of these types; the page can then be short or empty even if older entries follow. Returns null for a chain
- * without entries in a log of `belowSize`.
+ * Returns a page of a chain, newest first, with the stored values unchanged; the reader verifies them. With `about` or `types`, returns
+ * only entries about these entities or of these types; the page can then be short or empty even if older entries follow. Returns null for a
+ * chain that had no entries when the log had the size `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -399,7 +402,10 @@ export const findChainState = (sql: SqlStorage, tag: string): ChainState | null 
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
-/** Returns the log index of a chain's newest entry in a log of `belowSize`, or null for a chain without entries there. */
+/**
+ * Returns the log index of the newest entry that a chain had when the log had the size `belowSize`, or null if the chain had no entries
+ * then.
+ */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(
@@ -424,8 +430,8 @@ export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly numb
 export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
 
 /**
- * Proves that a chain is complete at the newest record. Returns null if the record does not cover the chain yet, or the checkpoint does not
- * cover the record.
+ * Proves that a chain is complete at the newest record. Returns null if the record does not cover the chain yet or if the checkpoint does
+ * not cover the record.
  */
 export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
   const record = findNewestRecord(sql);

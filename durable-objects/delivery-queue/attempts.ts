@@ -1,10 +1,10 @@
 // The recorded attempts of a delivery queue. Successes and failures are numbered separately, in the order they ended, so that the oldest of
-// each kind are found and deleted without an index on their time.
+// each kind can be found and deleted without an index on their times.
 import { isDelivered, type AttemptResult, type RecordedAttempt } from "../../core/webhooks/endpoint.ts";
 import { attemptRetentionMs, maxRecordedAttempts, maxShownAttempts } from "../../core/webhooks/exchange.ts";
 import type { Instant } from "../../core/time.ts";
 
-/** Attempts beyond the limit are deleted together, because deleting one with each new attempt would double the writes. */
+/** Attempts beyond the limit are deleted in groups, because deleting one for each new attempt would double the number of writes. */
 const attemptsPerPrune = 100;
 
 const kinds = [
@@ -50,7 +50,7 @@ export const insertAttempt = (sql: SqlStorage, { seq, number, isResend, result }
   if (n % attemptsPerPrune === 0) sql.exec("DELETE FROM attempt WHERE failed = ? AND n <= ?", kind, n - limit);
 };
 
-/** The newest attempts of a delivery, newest first. */
+/** Lists the newest attempts of a delivery, newest first. */
 export const listAttempts = (sql: SqlStorage, seq: number): readonly RecordedAttempt[] =>
   sql
     .exec<AttemptRow>(`SELECT * FROM attempt WHERE seq = ? ORDER BY at DESC, number DESC LIMIT ${maxShownAttempts}`, seq)
@@ -65,7 +65,7 @@ export const listAttempts = (sql: SqlStorage, seq: number): readonly RecordedAtt
       exchangeSealed: row.exchange_sealed,
     }));
 
-/** Deletes the attempts whose retention is over. */
+/** Deletes the attempts whose retention period has ended. */
 export const pruneAttempts = (sql: SqlStorage, now: Instant): void => {
   for (const [kind] of kinds)
     sql.exec(
@@ -76,7 +76,7 @@ export const pruneAttempts = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the retention of the first attempt is over; null if no attempts are recorded. */
+/** Returns when the first retention period of an attempt ends, or null if no attempts are recorded. */
 export const findNextAttemptPruneAt = (sql: SqlStorage): Instant | null => {
   const times = kinds.flatMap(([kind]) =>
     sql

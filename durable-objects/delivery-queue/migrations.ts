@@ -1,4 +1,4 @@
-// The schema of a delivery queue. It is created when the queue is first opened for an endpoint, so that a wiped queue stays empty.
+// The schema of a delivery queue. It is created when the queue is first opened for an endpoint, so that a deleted queue stays empty.
 
 export const deliveryQueueSteps: readonly string[] = [
   `

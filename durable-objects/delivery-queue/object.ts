@@ -1,7 +1,7 @@
 // The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has a separate object, so that a receiver that hangs
 // does not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from getting stuck: the next
 // alarm is set before anything is sent; the alarm never rejects (the platform drops an alarm that fails six times); and a queue that starts
-// looks for interrupted attempts.
+// looks for attempts that were interrupted.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
@@ -33,7 +33,7 @@ export interface DeliveryList {
   readonly hasMore: boolean;
 }
 
-/** What an endpoint's page shows. `page` is null if the delivery to start after is not one of this endpoint's. */
+/** The data for an endpoint's page. `page` is null if the delivery to start after does not belong to this endpoint. */
 export interface EndpointOverview extends EndpointActivity {
   readonly page: DeliveryList | null;
 }
@@ -49,7 +49,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. The alarm set here then computes the correct time.
+    // The previous process may have died before it set its next alarm. An alarm is therefore set now, and that alarm computes the correct
+    // time of the next one.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -65,7 +66,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     try {
       return await this.#portsPromise;
     } catch (error) {
-      this.#portsPromise = undefined; // the next call tries again
+      this.#portsPromise = undefined; // the next call opens the ports again
       throw error;
     }
   }
@@ -83,15 +84,15 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (!this.#sender.wake() && tables.findNextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
   }
 
-  /** Creates the tables for a new endpoint, which receives only events after `head`. */
+  /** Creates the tables for a new endpoint. The endpoint receives only events after number `head`. */
   open(settings: EndpointSettings, head: number): void {
     migrateSchema(this.ctx.storage, deliveryQueueSteps);
     tables.saveSettings(this.ctx.storage.sql, settings, head);
   }
 
   /**
-   * Stores events that are not stored yet, and the settings if they are newer. Returns the last sequence number received, or null if the
-   * queue is not open.
+   * Stores the events that are not stored yet. Also stores the settings if they are newer than the stored ones. Returns the last sequence
+   * number received, or null if the queue is not open.
    */
   async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
     const { clock, newDeliveryId } = await this.#getPorts();
@@ -101,11 +102,11 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       tables.saveSettings(storage.sql, settings, 0);
       return tables.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
-    await this.#sendSoon(); // no await between the rows and the alarm, so both are written together
+    await this.#sendSoon(); // there is no await between the rows and the alarm, so both are written together
     return received;
   }
 
-  /** Deletes everything after the endpoint was removed. Only attempts that are already in progress can still arrive. */
+  /** Deletes everything after the endpoint was removed. After that, only attempts that were already in progress can reach the receiver. */
   async wipe(): Promise<void> {
     this.#sender.stop();
     await this.ctx.storage.deleteAlarm();
@@ -122,8 +123,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Lists deliveries, newest first, at most `limit`: all of them, or only those with `status`. Returns null if `before` is not a delivery
-   * to this endpoint.
+   * Lists deliveries, newest first, at most `limit`. If `status` is not null, lists only the deliveries with that status. Returns null if
+   * `before` is not a delivery to this endpoint.
    */
   listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
     const settings = this.#findSettings();
@@ -140,7 +141,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
   }
 
-  /** Returns everything known about the endpoint's activity, and a page of its deliveries. */
+  /** Returns the endpoint's health, its attempts by hour, and a page of its deliveries. Returns null if the queue is not open. */
   getOverview(limit: number, before: string | null, status: DeliveryFilter | null): EndpointOverview | null {
     const activity = this.getActivity();
     return activity === null ? null : { ...activity, page: this.listDeliveries(limit, before, status) };
@@ -160,7 +161,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     };
   }
 
-  /** Returns a delivery with everything needed to send it again. */
+  /** Returns a delivery with everything that is needed to send it again. */
   findReplaySource(deliveryId: string): ReplaySource | null {
     const settings = this.#findSettings();
     const row = settings === null ? null : tables.findDeliveryRow(this.ctx.storage.sql, deliveryId);
@@ -203,14 +204,15 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return recovery;
   }
 
-  /** Never rejects. */
+  /** Sends due deliveries and deletes old rows. Never rejects. */
   override async alarm(): Promise<void> {
     if (!this.#isOpen()) return;
     const { storage } = this.ctx;
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // The alarm is set before anything is sent, so that another run follows a crash. It shares one disk write with the first claims.
+      // The alarm is set before anything is sent, so that the work continues after a crash. Setting it shares one disk write with the first
+      // claims.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;

@@ -6,8 +6,8 @@ import * as tables from "./tables.ts";
 const minPruneSpacingMs = hourMs; // groups deletions, so that deliveries that ended at different times are deleted together
 
 /**
- * Returns in how many milliseconds the next alarm is needed, to send a due delivery or to delete ended ones. Returns null if there are no
- * such deliveries.
+ * Returns the number of milliseconds until the next alarm is needed, either to send a delivery or to delete ended ones. Returns null if
+ * there are no such deliveries.
  */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];

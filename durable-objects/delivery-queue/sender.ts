@@ -1,5 +1,5 @@
-// Sends due deliveries within one alarm, at most five at the same time. Until the host has answered the business with 2xx, they are sent one
-// at a time, each after the host's object has counted it (durable-objects/destination-host/object.ts).
+// Sends due deliveries within one alarm, at most five at the same time. Until the host has returned a 2xx status for the business,
+// deliveries are sent one at a time, each after the host's object has counted the attempt (durable-objects/destination-host/object.ts).
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import { isDelivered, type EndpointSettings, type SendResult } from "../../core/webhooks/endpoint.ts";
@@ -24,9 +24,9 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // together with the last attempts (10 s), well within the 15 minutes that an alarm may take
+const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s), well within the 15 minutes that an alarm may take
 const batchWindowMs = 2; // about as long as one disk write
-const hostOutageWaitMs = 5 * secondMs; // if the host's object does not respond, nothing is sent uncounted
+const hostOutageWaitMs = 5 * secondMs; // if the host's object does not respond, nothing is sent, because it could not be counted
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
@@ -57,8 +57,9 @@ export class Sender {
   }
 
   /**
-   * Sends until nothing is due or 45 seconds have passed, and fills a free slot immediately. Attempts that end at about the same time are
-   * recorded in one step, which also claims the next ones, because a busy endpoint is limited by disk writes.
+   * Sends deliveries until none is due or 45 seconds have passed. Starts the next one as soon as an attempt ends. Attempts that end at
+   * about the same time are recorded in one step, which also claims the next deliveries, because disk writes limit the throughput of a busy
+   * endpoint.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -69,7 +70,7 @@ export class Sender {
     const finished: FinishedAttempt[] = [];
     try {
       for (;;) {
-        // Created before looking for due rows, so that a push that arrives afterward can wake this run.
+        // The promise is created before looking for due rows, so that a push that arrives afterward can wake this run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
         for (const attempt of finished.splice(0)) {
@@ -88,7 +89,8 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // After the time for new attempts is over, only running attempts matter. One may have finished while the alert was being written.
+        // After the time for new attempts is over, the loop only waits for running attempts. One may have finished while the alert was
+        // being written.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
@@ -98,7 +100,10 @@ export class Sender {
     }
   }
 
-  /** Returns the endpoint's settings, or null if nothing may be sent, and how many deliveries may be in progress. `running` already are. */
+  /**
+   * Returns the endpoint's settings, or null if nothing may be sent, and the number of deliveries that may be in progress at once.
+   * `running` is the number that already are.
+   */
   async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);
@@ -106,7 +111,8 @@ export class Sender {
     if (tables.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
     if (running > 0 || !tables.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
     const permit = await this.#takeHostAttempt(ports, settings);
-    // While the call was in progress, the queue may have been wiped or got other settings. The next alarm then asks for the right host.
+    // While the call was in progress, the queue may have been deleted or received other settings. The next alarm then asks the object of
+    // the current host.
     if (this.#isStopped || tables.findSettings(sql)?.revision !== settings.revision) return noCapacity;
     if (permit.kind === "wait") {
       tables.pauseQueue(sql, ports.clock() + permit.waitMs);
@@ -126,7 +132,10 @@ export class Sender {
     }
   }
 
-  /** Records the first 2xx response of a host. If the host's object does not respond, only this endpoint knows, until the next one. */
+  /**
+   * Records the first 2xx response of a host. If the host's object does not respond, only this endpoint counts the host as proven until an
+   * endpoint gets another 2xx response.
+   */
   async #proveHost(ports: DeliveryPorts, { settings, result }: FinishedAttempt): Promise<void> {
     const isSuccess = result.kind === "answered" && isDelivered(result);
     if (!isSuccess || this.#isStopped || tables.isHostProven(this.#storage.sql)) return;
@@ -184,7 +193,7 @@ export class Sender {
     else tables.settleAttempt(sql, claimed, result, at);
   }
 
-  /** Alerts the owners if needed. If the alert cannot be written, this is tried again when the next attempt ends. */
+  /** Notifies the owners if needed. If the notification cannot be saved, another try is made when the next attempt ends. */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);

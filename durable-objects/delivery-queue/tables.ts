@@ -1,8 +1,10 @@
 // The tables of a delivery queue and every state change of a delivery. Each function is synchronous, so nothing runs between reading a row
-// and changing it. A delivery is
-// - `pending`: its next attempt is due at `due`;
-// - `sending`: its attempt counts as lost at `due`, which also distinguishes this attempt from other attempts for the same row;
-// - `success` or `abandoned`: it has ended. `attempt` counts the attempts that have ended.
+// and changing it. A delivery has one of these statuses:
+// - `pending`: its next attempt is due at `due`.
+// - `sending`: an attempt is running and is considered lost at `due`. The value of `due` also tells this attempt apart from others for the
+//   same row.
+// - `success` or `abandoned`: the delivery has ended.
+// The column `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { createDeliveryId, isDelivered } from "../../core/webhooks/endpoint.ts";
 import type {
@@ -34,7 +36,7 @@ import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts
 
 const rowsPerPrune = 1_000; // deleting this many takes a few milliseconds
 
-/** Returns whether the queue has tables. A queue that was never opened, or that was wiped, has none. */
+/** Returns whether the queue has tables. A queue that was never opened or was deleted has none. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
@@ -47,9 +49,9 @@ type QueueRow = SettingsRow & {
   alerted: number;
   last_delivery_at: number | null;
   last_status: number | null;
-  /** The host that last answered this endpoint's business with 2xx. */
+  /** The host that last returned a 2xx status for the endpoint's business. */
   proven_host: string | null;
-  /** Until when nothing is sent, because the host is unproven and a limit was reached. */
+  /** The time until which nothing is sent because the host is unproven and a limit was reached. */
   paused_until: number | null;
 };
 
@@ -61,7 +63,7 @@ export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
   return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
 };
 
-/** Returns whether the endpoint's host has answered the business with 2xx, as far as this queue knows. */
+/** Returns whether this queue knows that the endpoint's host has returned a 2xx status for this business. */
 export const isHostProven = (sql: SqlStorage): boolean => {
   const row = findQueueRow(sql);
   return row !== null && row.proven_host === getEndpointHost(row.url);
@@ -72,7 +74,7 @@ export const saveProvenHost = (sql: SqlStorage, host: string): void => {
   sql.exec("UPDATE queue SET proven_host = ?, paused_until = NULL", host);
 };
 
-/** Sends nothing until `until`. The deliveries keep their order and their due times. */
+/** Makes the queue send nothing before `until`. The deliveries keep their order and their due times. */
 export const pauseQueue = (sql: SqlStorage, until: Instant): void => {
   sql.exec("UPDATE queue SET paused_until = ?", until);
 };
@@ -82,7 +84,7 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
   (findQueueRow(sql)?.paused_until ?? 0) <= now &&
   sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
 
-/** Saves the settings unless the stored ones are newer. A new endpoint receives the events after `head`. */
+/** Saves the settings unless the stored ones are newer. A new endpoint receives the events after number `head`. */
 export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
   sql.exec(
     `INSERT INTO queue (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
@@ -105,8 +107,8 @@ export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: 
 };
 
 /**
- * Inserts a delivery for each event that is not stored yet, and returns the last sequence number received. `upTo` is the last number read
- * for this endpoint, including events that it did not select.
+ * Inserts a delivery for each event that is not stored yet, and returns the last sequence number received. `upTo` is the last sequence
+ * number that was read for this endpoint, including events of types that it has not selected.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -159,12 +161,12 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
-  /** 1 while the delivery is queued by `recoverFailed`. */
+  /** 1 if `recoverFailed` has queued the delivery. */
   resend: number;
   failed_at: number | null;
 };
 
-/** Returns the attempt number to send next. A recovered delivery is sent with the number of its last attempt. */
+/** Returns the number of the attempt to send next. A recovered delivery is sent with the number of its last attempt. */
 export const nextAttemptNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
@@ -196,7 +198,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** Keeps the spacing between recovered deliveries: if the first one is delayed, all are postponed by the same time. */
+/** Keeps the spacing between recovered deliveries. If the first one is late, all of them are postponed by the same time. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
@@ -281,7 +283,10 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/** Handles an attempt that was not sent for a reason on our side: tries again soon, and after `maxDeferrals` records a failed attempt. */
+/**
+ * Handles an attempt that was not sent because of a problem in our service: tries again soon, and records a failed attempt after
+ * `maxDeferrals` tries.
+ */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -292,7 +297,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
 };
 
-/** Handles a payload that may no longer be read: ends the delivery without sending it. */
+/** Handles a payload that may no longer be read, because its share has ended: ends the delivery without sending it. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
     "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
@@ -304,8 +309,8 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 
 /**
  * Requeues attempts that died with their process or exceeded their lease. They are due immediately with the same number, because the
- * receiver did nothing wrong. After `maxForgivenInterruptions`, an interruption counts as a failed attempt. Pass `all` after the process
- * starts, when no attempts can be in progress.
+ * receiver did not cause the interruption. After `maxForgivenInterruptions` interruptions, the next one counts as a failed attempt. Pass
+ * `all` as true after the process starts, when no attempts can be in progress.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -319,8 +324,8 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns when the next delivery is due, or null if no deliveries are waiting. A disabled endpoint keeps its waiting deliveries and does
- * not send them. While the queue is paused, the deliveries are due when the pause ends.
+ * Returns when the next delivery is due, or null if no deliveries are waiting. Returns null for a disabled endpoint, which keeps its
+ * waiting deliveries but does not send them. While the queue is paused, the deliveries are due when the pause ends.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   const queue = findQueueRow(sql);
@@ -357,7 +362,7 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
 
 /**
  * Saves the result of a replay. A successful replay ends the delivery: a pending attempt is dropped, and an attempt in progress no longer
- * counts. A failed replay is only recorded in the list of attempts. In both cases the number of attempts stays the same.
+ * counts. A failed replay is only recorded in the list of attempts. In both cases, the count of attempts stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, now: Instant): void => {
   const row = findDeliveryRow(sql, id);
@@ -385,9 +390,9 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Requeues failed deliveries in the order of their events, spaced out, after those already queued this way. Sending them again does not
- * count as an attempt, so a delivery that fails again keeps its earlier state. Returns how many were queued, at most
- * `maxRecoveredDeliveries`.
+ * Requeues failed deliveries in the order of their events. They are due at fixed intervals, after the deliveries that were requeued
+ * earlier. Sending them again does not count as an attempt, so a delivery that fails again keeps its earlier state. Returns the number of
+ * requeued deliveries, at most `maxRecoveredDeliveries`.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -435,7 +440,10 @@ export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly Hour
     )
     .toArray();
 
-/** Returns how long and how often the endpoint has been failing, or null if it is not failing or its owners have already been alerted. */
+/**
+ * Returns how long the endpoint has been failing and how many attempts have failed, or null if it is not failing or its owners have already
+ * been notified.
+ */
 export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
@@ -463,7 +471,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the first retention period of an attempt or ended delivery is over, or null if there are neither. */
+/** Returns when the first retention period of an attempt or ended delivery ends, or null if there are neither. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const attemptAt = findNextAttemptPruneAt(sql);
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {

@@ -1,4 +1,4 @@
-// The schema of a destination host: the attempts of the last minute, and what is known about each business that sends to the host.
+// The schema of a destination host: the attempts of the last minute, and the state of each business that sends to the host.
 
 export const destinationHostSteps: readonly string[] = [
   `

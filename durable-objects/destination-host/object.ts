@@ -1,7 +1,7 @@
-// One object per host that receives webhooks. It counts the attempts of businesses that the host has never answered with 2xx, over all their
-// endpoints, so that many endpoints, or many businesses, cannot be used to flood a third party's server. An attempt is counted before it is
-// sent: the response of `takeAttempt` leaves this object only once the row is on disk. Delivery queues remember that a host is proven for
-// them, so a host with much traffic does not ask here for each delivery.
+// One object per host that receives webhooks. It counts the attempts of businesses for which the host has never returned a 2xx status,
+// across all their endpoints, so that many endpoints, or many businesses, cannot be used to flood a third party's server. An attempt is
+// counted before it is sent: the response of `takeAttempt` leaves this object only once the row is on disk. Delivery queues remember that a
+// host is proven for their business, so that they do not call this object for each delivery to a busy host.
 import { DurableObject } from "cloudflare:workers";
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { computeHostPauseMs, maxHostWaitMs, type HostAttempt, type HostPermit } from "../../core/webhooks/host-pacing.ts";
@@ -9,7 +9,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // how long a business keeps its place after its turn has come, longer than an alarm can be late
+const turnMs = 30 * secondMs; // the time for which a business keeps its place after its turn has come; longer than an alarm can be late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {
@@ -18,7 +18,10 @@ export class DestinationHost extends DurableObject {
     migrateSchema(ctx.storage, destinationHostSteps);
   }
 
-  /** Counts an attempt if the limits allow it. Businesses that must wait for the host's limit get their turn in the order in which they asked. */
+  /**
+   * Counts an attempt if the limits allow it. If the host's limit is reached, businesses get their turn in the order in which they first
+   * asked.
+   */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;
     if (tables.isProven(storage.sql, attempt.businessId)) return { kind: "proven" };
@@ -27,7 +30,7 @@ export class DestinationHost extends DurableObject {
     return permit;
   }
 
-  /** Records that the host has answered this business with 2xx. */
+  /** Records that the host has returned a 2xx status for this business. */
   recordSuccess(businessId: string, now: Instant): void {
     this.ctx.storage.transactionSync(() => tables.saveProven(this.ctx.storage.sql, businessId, now));
   }
@@ -39,7 +42,8 @@ export class DestinationHost extends DurableObject {
     // An attempt more than one window in the future was recorded before the clock was set back.
     tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
 
-    // While others wait, the attempts are shared out evenly, so that a few businesses cannot keep all others from their first attempt.
+    // While other businesses wait, the attempts are divided evenly, so that a few businesses cannot keep all others from their first
+    // attempt.
     const others = tables.countOthers(sql, now - 2 * hostWindowMs, businessId);
     const share = others.waiting === 0 ? limits.business.count : Math.max(1, Math.floor(limits.host.count / (others.active + 1)));
     const own = tables.listAttemptTimes(sql, now - ownWindowMs, businessId);
@@ -56,14 +60,14 @@ export class DestinationHost extends DurableObject {
       tables.insertAttempt(sql, businessId, now);
       return { kind: "counted" };
     }
-    // The turn comes when enough attempts have left the window for everyone ahead and for this business.
+    // The business's turn comes when enough attempts have left the window to make room for everyone ahead of it and for itself.
     const turnAt = (all[ahead - free] ?? now) + hostWindowMs;
     const waitMs = Math.max(1, Math.min(maxHostWaitMs, turnAt - now));
     tables.saveWaiting(sql, businessId, now, now + waitMs + turnMs);
     return { kind: "wait", waitMs };
   }
 
-  /** Deletes old rows of a host to which nothing is sent any more. */
+  /** Deletes old rows, also when nothing more is sent to the host. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     tables.prune(this.ctx.storage.sql, { start: now - pruneIntervalMs, end: Number.MAX_SAFE_INTEGER, now });

@@ -1,11 +1,14 @@
 // The tables of a destination host. Each function is synchronous, so no other request can run in between.
 import { dayMs, type Instant } from "../../core/time.ts";
 
-/** The most businesses that are remembered as proven. A business that is forgotten is proven again by the next 2xx response. */
+/**
+ * The maximum number of businesses that are remembered as proven. A business beyond it is forgotten, and the next 2xx response proves it
+ * again.
+ */
 const maxProven = 10_000;
-/** The most businesses in line. One that does not fit gets its turn when others have left. */
+/** The maximum number of waiting businesses. A business beyond it gets its turn after others have left the line. */
 const maxWaiting = 1_000;
-const unprovenRetentionMs = dayMs; // longer than the longest pause
+const unprovenRetentionMs = dayMs; // longer than the longest pause between two attempts
 
 export const isProven = (sql: SqlStorage, businessId: string): boolean =>
   sql.exec("SELECT 1 FROM proven WHERE business_id = ?", businessId).toArray().length > 0;
@@ -31,14 +34,14 @@ export const prune = (
 export const hasPrunableRows = (sql: SqlStorage): boolean =>
   ["attempt", "unproven", "waiting"].some((table) => sql.exec(`SELECT 1 FROM ${table} LIMIT 1`).toArray().length > 0);
 
-/** Lists the times of attempts after `start`, oldest first: those of one business, or all. */
+/** Lists the times of attempts after `start`, oldest first. If `businessId` is null, lists the attempts of all businesses. */
 export const listAttemptTimes = (sql: SqlStorage, start: Instant, businessId: string | null): readonly Instant[] =>
   sql
     .exec<{ at: number }>("SELECT at FROM attempt WHERE at > ?1 AND (?2 IS NULL OR business_id = ?2) ORDER BY at", start, businessId)
     .toArray()
     .map(({ at }) => at);
 
-/** Returns how often a business has tried without a 2xx response, and when it last did. */
+/** Returns how often a business has tried without a 2xx response, and when it last tried. */
 export const findUnproven = (sql: SqlStorage, businessId: string): { readonly attempts: number; readonly last_at: Instant } | null =>
   sql
     .exec<{ attempts: number; last_at: number }>("SELECT attempts, last_at FROM unproven WHERE business_id = ?", businessId)
@@ -56,7 +59,7 @@ export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant)
   sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
 };
 
-/** Counts the businesses in line, and those in line or with an attempt after `start`, in each case without this one. */
+/** Counts two groups of other businesses: those that wait (`waiting`), and those that wait or made an attempt after `start` (`active`). */
 export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
   sql
     .exec<{ waiting: number; active: number }>(
@@ -67,7 +70,9 @@ export const countOthers = (sql: SqlStorage, start: Instant, businessId: string)
     )
     .one();
 
-/** Counts the businesses that have been in line for longer than this one; for a business that is not in line, all of them. */
+/**
+ * Counts the businesses that have been waiting for longer than this one. For a business that is not waiting, counts all waiting businesses.
+ */
 export const countAhead = (sql: SqlStorage, businessId: string): number =>
   sql
     .exec<{ ahead: number }>(

@@ -1,7 +1,7 @@
 // An event sequence's archive. A sequence that reaches its size limit moves the older half of its events to a segment. A full segment never
 // changes again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same class, named
 // after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence deletes it. After a
-// crash in between, the sequence only repeats a batch that the segment already has.
+// crash in between, the sequence sends the batch again, and the segment ignores the events that it already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
@@ -34,11 +34,11 @@ export class EventArchive {
   readonly #storage: DurableObjectStorage;
   readonly #openSegment: (number: number) => Segment;
   readonly #limitBytes: number;
-  /** The segment table, oldest first. Kept in memory because every page needs it and only this class changes the table. */
+  /** The segment table, oldest segment first. It is kept in memory because every page needs it and only this class changes the table. */
   #segments: readonly SegmentRow[];
   #retry: RetryState | null = null;
 
-  /** `limitBytes` is a development setting and arrives as text. */
+  /** `limitBytes` is text, because it comes from a development setting. */
   constructor(storage: DurableObjectStorage, openSegment: (name: string) => Segment, getSequenceName: () => string, limitBytes: unknown) {
     this.#storage = storage;
     this.#openSegment = (number) => openSegment(`${getSequenceName()}${segmentSeparator}${number}`);
@@ -57,7 +57,7 @@ export class EventArchive {
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // The part is looked up again each time, without an await before it is read, because events may move between two reads.
+      // The segment is looked up again for each part, without an await before it is read, because events may move between two reads.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -73,8 +73,7 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events that are not in any segment. Must not run while a batch moves, because the event might then be missing on both
-   * sides.
+   * Returns the events that are not in any segment. Must not run while a batch moves, because an event might then be found on neither side.
    */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;
@@ -117,7 +116,7 @@ export class EventArchive {
     this.#segments = tables.listSegments(sql);
   }
 
-  /** Takes the older half, so that the sequence does not need the next segment right away. */
+  /** Moves the older half of the events, so that the sequence does not need another segment soon. */
   #startSegment(head: number): void {
     const { sql } = this.#storage;
     const after = this.#segments.at(-1)?.up_to ?? 0;

@@ -28,7 +28,7 @@ export interface EndpointWithHealth {
   readonly hours: readonly HourlyAttempts[] | null;
 }
 
-/** An endpoint with what its page shows, which is null if its delivery queue did not respond. */
+/** An endpoint with the data for its page. The data is null if the endpoint's delivery queue did not respond. */
 export interface EndpointWithOverview {
   readonly endpoint: Endpoint;
   readonly overview: EndpointOverview | null;
@@ -55,7 +55,7 @@ export class Endpoints {
     return this.#storage.sql;
   }
 
-  /** Passes a change on to the delivery queue. If that fails, the alarm tries again. */
+  /** Sends a change to the delivery queue. If that fails, the alarm tries again. */
   async #pushChange(endpointId: string): Promise<void> {
     const { handOver, scheduleNextAlarm } = this.#ports;
     await scheduleNextAlarm();
@@ -91,7 +91,7 @@ export class Endpoints {
     }
   }
 
-  /** Returns true if another endpoint than `id` has this URL. */
+  /** Returns true if an endpoint other than `id` has this URL. */
   isUrlTaken(url: string, id: string | null): boolean {
     const normalized = normalizeEndpointUrl(url);
     return tables.listEndpointRows(this.#sql).some((row) => row.id !== id && normalizeEndpointUrl(row.url) === normalized);
@@ -167,7 +167,7 @@ export class Endpoints {
 
   async #finishRemoval(id: string): Promise<void> {
     const { handOver, getQueue } = this.#ports;
-    await handOver.waitForPush(id); // a push that arrives after the wipe would fill the queue again
+    await handOver.waitForPush(id); // a push that arrives after the deletion would fill the queue again
     await getQueue(id).wipe();
     tables.deleteEndpoint(this.#sql, id);
     handOver.forget(id);

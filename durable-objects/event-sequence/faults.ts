@@ -1,4 +1,4 @@
-// Failure handling shared by the parts of an event sequence: the log line and the time of the next attempt.
+// Failure handling that the parts of an event sequence share: the log line and the time of the next attempt.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 

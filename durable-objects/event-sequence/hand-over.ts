@@ -1,5 +1,5 @@
-// Hands events and settings over to the delivery queues, one push at a time per queue. A queue that fails has its own retry time and does
-// not delay the others.
+// Pushes events and settings to the delivery queues, one push at a time per queue. A queue that fails has its own retry time and does not
+// delay the others.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { isEventReceiver } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
@@ -13,7 +13,7 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
-/** How soon an alarm resumes work that a crash may have interrupted. */
+/** The delay of the alarm that resumes work after a crash. */
 export const safetyAlarmMs = 15 * secondMs;
 
 export interface HandOverPorts {
@@ -90,7 +90,7 @@ export class HandOver {
     this.#retries.delete(endpointId);
   }
 
-  /** Lists when each queue that is behind needs an alarm. */
+  /** Lists the times at which the queues that are behind need an alarm. */
   listAlarmTimes(now: Instant): readonly Instant[] {
     return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
   }

@@ -1,4 +1,4 @@
-// The schema of an event sequence. Its segments are objects of the same class with the same tables.
+// The schema of an event sequence. A segment is an object of the same class and has the same tables.
 
 export const eventSequenceSteps: readonly string[] = [
   `

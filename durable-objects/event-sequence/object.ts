@@ -1,7 +1,7 @@
 // A business's event sequence, one object per business and environment: its events without gaps, and its webhook endpoints. Events come
-// from the change log in the business's database. A crash at any point loses no events: changes are read again and recognized, and an alarm
-// set together with the events hands them over to the delivery queues. The work is done in sequence.ts, archive.ts, hand-over.ts and
-// endpoints.ts.
+// from the change log in the business's database. A crash at any point loses no events: changes that are read again are recognized, and an
+// alarm, which is set together with the events, pushes them to the delivery queues. The work is done in sequence.ts, archive.ts,
+// hand-over.ts and endpoints.ts.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -36,7 +36,10 @@ import * as tables from "./tables.ts";
 export interface EventSequenceEnv {
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
-  /** Database size in bytes from which events move to a segment. Set only in development, to see this happen with few events. */
+  /**
+   * The database size in bytes above which events move to a segment. It is set only in development, so that a few events are enough to see
+   * this happen.
+   */
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
@@ -97,8 +100,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Ensures that an alarm is set while there is work left. An alarm whose work was done early is not deleted, because the next events would
-   * set it again, and each change is a write. It then runs and finds nothing to do.
+   * Ensures that an alarm is set while there is work left. An alarm whose work has already been done is not deleted, because the next
+   * events would set it again and each change of the alarm is a write. Such an alarm runs and finds nothing to do.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -114,7 +117,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.ctx.storage.setAlarm(this.#alarmAt);
   }
 
-  /** Never rejects: the platform retries a failing alarm six times and then drops it. */
+  /** Resumes unfinished work. Never rejects, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     try {
       this.#alarmAt = Date.now() + safetyAlarmMs;
@@ -124,7 +127,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       this.#handOver.pushToAll();
       await this.#handOver.waitForPushes();
       this.#handOver.saveProgress();
-      // Deletes the safety alarm set above. Remaining work sets another alarm.
+      // This deletes the safety alarm that was set above. Remaining work sets another alarm.
       await this.ctx.storage.deleteAlarm();
       this.#alarmAt = null;
       await this.#scheduleNextAlarm();
@@ -134,8 +137,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Appends every event that was committed before the call, and hands it over to the delivery queues. Concurrent calls share one drain.
-   * Returns false if the events could not be read; an alarm then tries again. Never rejects.
+   * Appends every event that was committed before the call, and pushes it to the delivery queues. Concurrent calls share one drain. Returns
+   * false if the events could not be read; an alarm then tries again. Never rejects.
    */
   async drain(): Promise<boolean> {
     const isDone = await this.#sequence.drain();
@@ -150,7 +153,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#sequence.listEvents(cursor, limit, types);
   }
 
-  /** On a segment: stores a batch, each event once. Returns the last sequence number stored. Throws if the object is not a segment. */
+  /** Stores a batch in a segment, each event once. Returns the last sequence number stored. Throws if this object is not a segment. */
   saveToSegment(events: readonly StoredEvent[]): number {
     if (!isSegmentName(this.#getName())) throw new Error("event sequence is not a segment");
     const { storage } = this.ctx;
@@ -165,7 +168,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** Adds an endpoint, which receives events from now on, unless its URL is registered already or the endpoint limit is reached. */
+  /** Adds an endpoint, which receives all events from now on. Refuses if its URL is already registered or the endpoint limit is reached. */
   addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
     return this.#endpoints.add(endpoint);
   }
@@ -178,12 +181,15 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.find(id);
   }
 
-  /** Returns true if another endpoint than `id` has this URL. */
+  /** Returns true if an endpoint other than `id` has this URL. */
   isEndpointUrlTaken(url: string, id: string): boolean {
     return this.#endpoints.isUrlTaken(url, id);
   }
 
-  /** Changes nothing and returns `url_taken` if another endpoint has the new URL, and null if the endpoint does not exist. */
+  /**
+   * Changes an endpoint. If another endpoint has the new URL, changes nothing and returns `url_taken`. Returns null if the endpoint does
+   * not exist.
+   */
   updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
     return this.#endpoints.update(id, change);
   }
@@ -205,20 +211,20 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.replaceSealedSecrets(replacements);
   }
 
-  /** Returns what is needed to send to an endpoint, including its sealed secrets, or null if there is no such endpoint. */
+  /** Returns the data that is needed to send to an endpoint, including its sealed secrets, or null if there is no such endpoint. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
 
   /**
-   * Removes an endpoint. After this returns, only deliveries that were already in progress can still arrive. Returns false if the endpoint
-   * does not exist.
+   * Removes an endpoint. After this call, only attempts that were already in progress can still reach the receiver. Returns false if the
+   * endpoint does not exist.
    */
   removeEndpoint(id: string): Promise<boolean> {
     return this.#endpoints.remove(id);
   }
 
-  /** Returns what an endpoint's page shows, in one call, or null if the endpoint does not exist. */
+  /** Returns the data for an endpoint's page in one call, or null if the endpoint does not exist. */
   findEndpointOverview(
     endpointId: string,
     limit: number,
@@ -238,7 +244,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.findDeliveryRecord(deliveryId);
   }
 
-  /** Returns all endpoints' deliveries of the events after `after` and up to `upTo`. Omits endpoints that do not respond. */
+  /**
+   * Returns the deliveries, to all endpoints, of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not
+   * respond.
+   */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }
@@ -253,7 +262,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.listAttemptHours(since)) ?? null;
   }
 
-  /** Returns null if the endpoint does not exist. */
+  /** Counts the deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
   async countFailedSince(endpointId: string, since: Instant): Promise<number | null> {
     return (await this.#endpoints.findQueue(endpointId)?.countFailedSince(since)) ?? null;
   }

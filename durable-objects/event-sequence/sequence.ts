@@ -1,4 +1,5 @@
-// The sequence of a business's events: reads them from the change log, gives each the next number exactly once, and serves them as a feed.
+// The sequence of a business's events. It reads the events from the change log, gives each one the next number exactly once, and serves
+// them as a feed.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
@@ -18,13 +19,13 @@ export interface EventPage {
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // about ten milliseconds of reading, for a page of rare types; the cursor continues from there
-const minDrainSpacingMs = 30; // at 50 events a second, two or three events share one push to each endpoint and one disk write there
+const maxEventsSkipped = 20_000; // about ten milliseconds of reading, for a page of rare types; the cursor then continues from there
+const minDrainSpacingMs = 30; // at 50 events a second, two or three events share one push to each endpoint and one disk write in its queue
 
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getName: () => string;
-  /** Throws if the owner's database is not bound. */
+  /** Opens the database that contains the change log. Throws if that database is not bound. */
   readonly openDatabase: () => Database;
   /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
@@ -35,11 +36,13 @@ export class Sequence {
   readonly #storage: DurableObjectStorage;
   readonly #ports: SequencePorts;
   #head: number;
-  /** The last change that this object has read since it started. Without it, it reads some changes again and recognizes them. */
+  /**
+   * The last change that this object has read since it started. While it is null, the object reads some changes again and recognizes them.
+   */
   #lastRead: ChangePosition | null = null;
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
-  /** Set by each call, because the current pass may have read before the caller's row was committed. */
+  /** Each call sets this to true, because the current pass may have read before the caller's row was committed. */
   #isDrainRequested = false;
   #retry: RetryState | null = null;
 
@@ -54,7 +57,7 @@ export class Sequence {
     return this.#head;
   }
 
-  /** When a failed drain is retried; null if the last one succeeded. */
+  /** When a failed drain is retried; null if the last drain succeeded. */
   get retryAt(): Instant | null {
     return this.#retry?.at ?? null;
   }
@@ -79,7 +82,7 @@ export class Sequence {
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // The move is part of the drain, so that no event is looked up while it moves.
+        // A batch moves within the drain, so that no event is looked up while it moves.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -107,11 +110,11 @@ export class Sequence {
       this.#lastRead = rows.at(-1) ?? null;
       await onAppended();
       if (rows.length < rowsPerRead) return;
-      await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
+      await scheduler.wait(0); // lets other objects run, because all objects of a local runtime share one thread
     }
   }
 
-  /** Returns events after `cursor`. If there are none, responds from memory, so most polls cost nothing. */
+  /** Returns events after `cursor`. If there are none, responds from memory, so that most polls read no rows. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

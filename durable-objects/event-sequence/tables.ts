@@ -80,7 +80,7 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
   return getHead(sql);
 };
 
-/** A segment contains the events after `after` and up to `up_to`; those up to `moved` are already there. */
+/** A segment contains the events after `after` and up to `up_to`. The events up to `moved` have already been moved there. */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
 /** Lists segments, oldest first. */
@@ -91,7 +91,7 @@ export const insertSegment = (sql: SqlStorage, { number, after, up_to, moved }: 
   sql.exec("INSERT INTO segment (number, after, up_to, moved) VALUES (?, ?, ?, ?)", number, after, up_to, moved);
 };
 
-/** Deletes the events that the segment now has, up to `upTo`. Call it inside a transaction. */
+/** Deletes the events up to `upTo`, which the segment now contains. Call it inside a transaction. */
 export const completeMove = (sql: SqlStorage, segment: number, upTo: number): void => {
   sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
   sql.exec("UPDATE segment SET moved = ? WHERE number = ?", upTo, segment);
@@ -152,7 +152,7 @@ export const toEndpointSettings = (row: SettingsRow, endpointId: string, busines
 
 const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
 
-/** Adds an endpoint, which receives events after `head`; earlier events are in the feed. */
+/** Adds an endpoint, which receives events after number `head`. Earlier events can be read from the feed. */
 export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
   sql.exec(
     `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
@@ -179,7 +179,7 @@ export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: Endpoi
   );
 };
 
-/** Makes the current secret the earlier one, which also signs for another day. Any older secret stops signing. */
+/** Makes the current secret the earlier one, which is used for signatures for another day. Any older secret is no longer used. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
@@ -205,7 +205,7 @@ export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
     .toArray()
     .map(({ sealed }) => sealed);
 
-/** Replaces a sealed secret wherever it still has the value `from`. The new revision makes delivery queues take it over. */
+/** Replaces a sealed secret wherever it still has the value `from`. The new revision makes the delivery queues get the replacement. */
 export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): void => {
   sql.exec(
     `UPDATE endpoint SET secret_sealed = CASE secret_sealed WHEN ?1 THEN ?2 ELSE secret_sealed END,

@@ -1,7 +1,7 @@
-// The journal of submissions that a silent database did not answer. Each journal belongs to one shard and to the clients whose IDs end with
-// one letter (core/intake/journal-name.ts). An entry is on disk before its submission is answered with 201. The alarm places entries into
-// the database in order; until the database has an entry, nothing deletes it. Placing is exclusive, so that two runs never send the same
-// entry at once.
+// The journal of submissions that the database did not store because it did not respond. Each journal belongs to one shard and to the
+// clients whose IDs end with one letter (core/intake/journal-name.ts). An entry is on disk before its submission is accepted with 201. The
+// alarm places the entries into the database in order, and an entry is deleted only once the database contains it. Only one run places
+// entries at a time, so that no entry is sent twice at once.
 import { DurableObject } from "cloudflare:workers";
 import { shardOfId, type CertId } from "../../core/ids.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
@@ -15,15 +15,15 @@ import { intakeJournalSteps } from "./migrations.ts";
 import { placeEntries } from "./placement.ts";
 import * as tables from "./tables.ts";
 
-const maxBatch = 50; // with about twelve statements each, within the thousand that one alarm may send
-const firstTryMs = 250; // soon enough that a short silence of the database is over within a second
+const maxBatch = 50; // each entry has about twelve statements, so a batch stays within the thousand queries that one alarm may send
+const firstTryMs = 250; // soon enough that an entry is placed within a second after a short outage
 const retryMs = secondMs;
-const refusedRetryMs = minuteMs; // a refused entry needs an operator
-const probeMs = secondMs; // the first query of a run shows whether the database answers, and a hanging one must not delay the next try
-const batchTimeoutMs = 10 * secondMs; // a slow database must be able to finish a batch, or nothing would ever be placed
+const refusedRetryMs = minuteMs; // an operator must look at a refused entry
+const probeMs = secondMs; // the first query of a run shows whether the database responds; one that hangs must not delay the next try
+const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch, because otherwise nothing would ever be placed
 const receiptMs = 10 * secondMs; // isolates return to the database within a second or two after the journal is empty
 
-/** Logs the kind of an error, because other messages can contain values. */
+/** Logs only the kind of an error, because its message can contain values. */
 const logError = (at: string, error: unknown): void => {
   const kind = findStorageFault(error)?.message ?? (error instanceof Error ? error.name : "unknown");
   console.error(JSON.stringify({ level: "error", at: `intake-journal.${at}`, error: kind }));
@@ -32,18 +32,24 @@ const logError = (at: string, error: unknown): void => {
 export class IntakeJournal extends DurableObject<object> {
   /** When the alarm will next run, if this process has set it; otherwise infinity. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
-  /** Halved after a conflict, so that a single entry that the database refuses is found; doubled after a success. */
+  /**
+   * The number of entries in a batch. It is halved after a conflict, so that a single entry that the database refuses is found, and doubled
+   * after a success.
+   */
   #batchSize = maxBatch;
-  /** Whether the database took the last batch. */
+  /** True if the database accepted the last batch. */
   #isDatabaseWell = false;
-  /** When entries were last placed. The previous process may have placed some just before this one started. */
+  /**
+   * When entries were last placed. It starts with the current time, because the previous process may have placed some just before this one
+   * started.
+   */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
 
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
     migrateSchema(ctx.storage, intakeJournalSteps);
-    // The previous process may have died between an entry and its alarm.
+    // The previous process may have died after it stored an entry and before it set the alarm.
     if (tables.hasEntries(ctx.storage.sql)) void this.#arm(1);
   }
 
@@ -57,9 +63,9 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Stores a submission. The answer leaves the object only once the entry is on disk. A submission with the idempotency key of an earlier
-   * one stores nothing and gets the earlier answer. `room` is how many more submissions the client may send on this day, including those
-   * in this journal; null without a limit.
+   * Stores a submission. The response leaves the object only once the entry is on disk. A submission with the idempotency key of an earlier
+   * one stores nothing and gets the earlier response. `room` is the number of submissions that the database still allows the client on this
+   * day, including those that wait in this journal; it is null without a limit.
    */
   async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -67,7 +73,7 @@ export class IntakeJournal extends DurableObject<object> {
     if (earlier !== null) return { kind: "repeated", receipt: earlier };
     const usage = tables.getUsage(sql);
     if (isFull(usage, Date.now())) return { kind: "refused" };
-    // Counts the client's entries only if there are enough entries at all.
+    // The client's entries are counted only if the journal has enough entries to reach the limit.
     const mayExceed = room !== null && usage.entries >= room;
     if (mayExceed && tables.countOfClient(sql, entry.clientId, entry.day) >= room) return { kind: "refused" };
     this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
@@ -76,8 +82,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Returns how many of the entries that were stored before the call are not in the database. If the database took the last batch, places
-   * the next one first, so that a journal with a steady flow of entries is found empty.
+   * Returns how many of the entries that were stored before the call are not in the database yet. If the database accepted the last batch,
+   * first places the next one, so that the result reaches 0 even while new entries keep arriving.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -99,7 +105,7 @@ export class IntakeJournal extends DurableObject<object> {
 
   /**
    * Places one certificate now if it is waiting here. Returns true if the caller should look in the database again: this call placed the
-   * certificate, or some entries were placed in the last ten seconds. Rejects with the storage fault if the certificate cannot be placed.
+   * certificate, or other entries were placed in the last ten seconds. Rejects with the storage fault if the certificate cannot be placed.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {
@@ -135,7 +141,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places the oldest entries. An entry that the database refuses by itself moves behind all others. */
+  /** Places the oldest entries. An entry that the database refuses even in a batch of its own moves behind all others. */
   #placeNext(): Promise<void> {
     return this.#runExclusively(async () => {
       const { sql } = this.ctx.storage;
@@ -153,10 +159,10 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Never rejects: the platform retries a failing alarm six times and then drops it. */
+  /** Places entries. Never rejects, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
-    await this.#arm(retryMs); // before anything is tried, so that another run follows a crash
+    await this.#arm(retryMs); // before anything is tried, so that the work continues after a crash
     try {
       await this.#placeNext();
     } catch (error) {

@@ -37,7 +37,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
 
-/** Finds the answer saved under an idempotency key, of a waiting entry or of one that was placed a moment ago. */
+/** Finds the response saved under an idempotency key, of an entry that waits or that was placed within the last seconds. */
 export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
   const [row] = sql
     .exec<ReceiptRow>(
@@ -52,7 +52,7 @@ export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | nu
 export interface JournalUsage {
   readonly entries: number;
   readonly bytes: number;
-  /** When the oldest entry was issued that the database has not refused; null if there is none. */
+  /** The time at which the oldest entry that the database has not refused was issued; null if there is none. */
   readonly oldestAt: Instant | null;
 }
 
@@ -72,13 +72,13 @@ export const countOfClient = (sql: SqlStorage, clientId: ClientId, day: number):
 export const findHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(ord), 0) AS head FROM entry").one().head;
 
-/** Counts entries up to a position, without those that the database has refused. */
+/** Counts the entries up to a position, excluding those that the database has refused. */
 export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): number =>
   sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE refusals = 0 AND ord <= ?", upTo).one().n;
 
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 
-/** An entry with what placing it needs. */
+/** An entry with the data that is needed to place it. */
 export interface WaitingEntry {
   readonly ord: number;
   readonly certId: CertId;
@@ -116,7 +116,7 @@ export const findWaiting = (sql: SqlStorage, certId: CertId): WaitingEntry | nul
 export const findPublished = (sql: SqlStorage, certId: CertId): string | null =>
   sql.exec<{ published: string }>("SELECT published FROM entry WHERE cert_id = ?", certId).toArray()[0]?.published ?? null;
 
-/** Deletes an entry that is in the database, and keeps its answer for a moment. */
+/** Deletes an entry that is in the database, but keeps its response for a few seconds. */
 export const deletePlaced = (sql: SqlStorage, ord: number, now: Instant): void => {
   sql.exec(
     `INSERT INTO placed_receipt (key_hash, body_hash, receipt_sealed, placed_at)

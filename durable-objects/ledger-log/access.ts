@@ -8,26 +8,29 @@ import { textResponse } from "../transparency-log/responses.ts";
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
 export interface LedgerEnv {
-  /** The name of the first shard's log: host and path without a scheme. Each log is served below its path. */
+  /** The name of the first shard's log: host and path without a scheme. Each log is served under its own path. */
   readonly LEDGER_ORIGIN?: string;
   /** The secret from which the keys of all logs and of the witness are derived. */
   readonly LOG_SEED?: string;
-  /** Note-format secrets, separated by spaces, that replace the derived keys of the logs with their names. */
+  /** Note-format secrets, separated by spaces. Each replaces the derived key of the log that it names. */
   readonly LEDGER_KEY?: string;
   /** The bearer token that may add entries. */
   readonly LEDGER_WRITE_TOKEN?: string;
   /** The bearer token that may read entries. */
   readonly LEDGER_AUDITOR_TOKEN?: string;
-  /** "true": anyone may read entries. */
+  /** If "true", anyone may read entries. */
   readonly LEDGER_PUBLIC_ENTRIES?: string;
-  /** Secret of the witness that cosigns other logs. Replaces the derived key. */
+  /** The secret of the witness that cosigns other logs. It replaces the derived key. */
   readonly LEDGER_WITNESS_KEY?: string;
   /** Public keys of the logs to cosign, separated by spaces, each followed by its validity period if it has one. */
   readonly AUDIT_VKEY?: string;
-  /** URL of the API and its audit logs' secrets, if the ledger is embedded: the witness then knows the keys of these audit logs. */
+  /**
+   * The URL of the API and the secrets of its audit logs, set if the ledger is embedded. The witness derives the keys of these audit logs
+   * from them.
+   */
   readonly BASE_URL?: string;
   readonly AUDIT_KEY?: string;
-  /** How many entries are accepted per second. Beyond that, the response is 429. */
+  /** The number of entries that are accepted per second. Beyond it, the response is 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
 
@@ -80,8 +83,8 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
 };
 
 /**
- * Returns null if the request has the permission, otherwise 401 for a missing or unknown token and 403 for a token with a different
- * permission.
+ * Returns null if the request has the permission. Otherwise, returns 401 for a missing or unknown token and 403 for a token with a
+ * different permission.
  */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);

@@ -1,5 +1,6 @@
-// The embedded ledger: a transparency log that anyone can check but only its service can write to, over HTTP only. Each shard has one,
-// named by its origin. It does not depend on the service, so the same object can also run in another account under another company's key. Its settings are in access.ts.
+// The embedded ledger: a transparency log that anyone can check but to which only its service can write. It is used only over HTTP. Each
+// shard has one, named by its origin. It does not depend on the service, so the same object can also run in another account under another
+// company's key. Its settings are in access.ts.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -69,8 +70,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * The name with which this log was created: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. Null if
-   * the ledger is not configured.
+   * The name with which this log was created: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. It is null
+   * if the ledger is not configured.
    */
   #getOrigin(): string | null {
     const { sql } = this.ctx.storage;
@@ -89,7 +90,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
   }
 
-  /** Returns null if the secrets do not match this log and its witness. Nothing is signed in that case. */
+  /** Opens the keys. Returns null if the secrets do not match this log and its witness; nothing is signed then. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env, this.#getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -111,7 +112,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * Adds an entry and returns its decimal index, which is always the same for the same bytes. Refuses with 401, 403, 413, 400, 429 and 503.
+   * Adds an entry and returns its decimal index, which is always the same for the same bytes. Refuses with 400, 401, 403, 413, 429 or 503.
    */
   async #addEntry(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
@@ -123,7 +124,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** Does the same as `add` for a bundle of at most 256 entries and 1 MiB. Adds either all entries or none. */
+  /** Adds a bundle of at most 256 entries and 1 MiB, and otherwise behaves like `add`. Adds either all entries or none. */
   async #addBatch(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;

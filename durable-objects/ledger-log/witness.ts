@@ -1,5 +1,5 @@
-// c2sp.org/tlog-witness: cosigns another log's checkpoint only if it extends the last one cosigned. A log that was reset, or that shows
-// different trees to different readers, gets no cosignature.
+// Implements c2sp.org/tlog-witness: cosigns another log's checkpoint only if it extends the last one that was cosigned. A log that was
+// reset, or that shows different trees to different readers, gets no cosignature.
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
@@ -13,7 +13,9 @@ import { getWitnessedHead, saveWitnessedHead } from "./tables.ts";
 
 const conflictResponse = (size: bigint): Response => textResponse(409, `${size}\n`, { "Content-Type": sizeMediaType });
 
-/** Checks the checkpoint against the last one cosigned and replaces that one. Returns the refusal, or null on success. */
+/**
+ * Checks the checkpoint against the last one that was cosigned and, on success, replaces that one. Returns the refusal, or null on success.
+ */
 const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, next: Checkpoint): Response | null => {
   const last = getWitnessedHead(sql, next.origin);
   if (request.oldSize !== last.size) return conflictResponse(last.size);
@@ -47,7 +49,7 @@ export const cosignCheckpoint = async (
   const verdict = await verifyCheckpoint(noteCrypto, request.checkpoint, { origin: claimed.origin, keys });
   if (!verdict.ok) return textResponse(403, "The checkpoint must be signed by the log it names.\n");
   if (request.oldSize > claimed.size) return textResponse(400, "The old size must not be larger than the size of the checkpoint.\n");
-  // There is no await between reading the last size and writing the new one, so two concurrent requests cannot both advance it.
+  // There is no await between reading the last size and writing the new one, so two concurrent requests cannot both replace the same size.
   const refusal = storage.transactionSync(() => advanceWitnessedHead(storage.sql, request, verdict.checkpoint));
   if (refusal !== null) return refusal;
   await storage.sync(); // the new size must be on disk before the checkpoint is cosigned

@@ -1,6 +1,6 @@
 // One object per rate-limited key. It stores the time of each call in a sliding window, so that no window ever contains more calls than
 // allowed; fixed windows would allow twice as many across their boundary. Calls are kept in storage because an idle object loses its memory
-// within seconds. There are at most `count` rows.
+// within seconds. An object has at most `count` rows.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
@@ -23,7 +23,7 @@ export class RateLimiter extends DurableObject {
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;
-    // The call that must leave the window to make room: the oldest one, or a later one if several must leave.
+    // Finds the call that must leave the window to make room: the oldest one, or a later one if several must leave.
     const leaving = findCallTime(sql, Math.max(0, Math.min(taken, taken + calls - limit.count) - 1));
     if (isAllowed) for (let counted = 0; counted < calls; counted += 1) insertCall(sql, now);
     return {

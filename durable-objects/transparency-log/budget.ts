@@ -1,14 +1,18 @@
-// Limits how much of a log object's time anonymous readers may use. An object does one thing at a time, so readers compete with writers.
+// Limits how much of a log object's time anonymous readers can use. An object handles one request at a time, so readers compete with
+// writers.
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
-/** For proofs and cosignatures. Each takes up to 5 ms of hashing and requires no token. */
+/** The limit for proofs and cosignatures. Each takes up to 5 ms of hashing and requires no token. */
 export const proofsPerSecond = 200;
 
 export const tooManyRequestsResponse = (): Response =>
   textResponse(429, "Too many requests. Try again in a second.\n", { "Retry-After": "1" });
 
-/** Counts within the current second, in memory. It only protects the object's time, so a restarted object may forget the count. */
+/**
+ * Counts within the current second, in memory. Losing the count in a restart is harmless, because the limit only protects the object's
+ * time.
+ */
 export class Budget {
   readonly #perSecond: number;
   #second = 0;
@@ -18,7 +22,10 @@ export class Budget {
     this.#perSecond = perSecond;
   }
 
-  /** Returns true if `count` more fit into this second. A request larger than the whole budget fits into an unused second. */
+  /**
+   * Counts `count` more uses and returns true if they fit into this second. Otherwise, counts nothing and returns false. A request that is
+   * larger than the whole budget fits into an unused second.
+   */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);
     if (second !== this.#second) {

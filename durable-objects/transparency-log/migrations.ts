@@ -1,8 +1,9 @@
-// The tables that every log has. Each log class creates them in its first step.
+// The tables that every log has. The first migration step of each log class creates them.
 
 /**
  * - `leaf`: the entries in order. Its greatest index determines the size of the log, which is not stored anywhere else.
- * - `leaf_key`: the index of each entry by the key that recognizes it. A table of its own stores each key once and not also in an index.
+ * - `leaf_key`: the index of each entry by the key that identifies it. Because this is a separate table, each key is stored once and not
+ *   also in an index.
  * - `tile`: the tree, at most 8 KiB per row; the right edge is rewritten once per batch.
  * - `checkpoint`: every tree head ever signed.
  * - `meta`: individual values, such as the reason the log is frozen.

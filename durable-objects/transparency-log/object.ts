@@ -6,11 +6,11 @@ import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
 import * as tables from "./tables.ts";
 
 export interface LogState {
-  /** Sizes are decimal; roots are hex. */
+  /** A decimal number; roots are hex. */
   readonly size: string;
   /** The newest signed tree; null before the first. */
   readonly signed: { readonly size: string; readonly root: string } | null;
-  /** Why the log is frozen; null if it is not. */
+  /** The reason the log is frozen; null if it is not frozen. */
   readonly frozen: string | null;
 }
 
@@ -31,9 +31,9 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
   }
 
   /**
-   * Detects storage that was rolled back. The caller stores, outside the log, the largest tree that this log ever signed (decimal size, hex
-   * root). A log that does not begin with that tree freezes, so that it never signs a second history. Returns false if the log is frozen.
-   * Throws a TypeError for a malformed size or root.
+   * Detects storage that was restored to an earlier state. The arguments describe the largest tree that this log ever signed (decimal size,
+   * hex root), which the caller stores outside the log. A log that does not begin with that tree freezes, so that it never signs a second
+   * history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {
     const bytes = fromHex(root);
@@ -42,7 +42,8 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
   }
 
   /**
-   * Returns the base64 hashes that connect two trees of this log, for witnesses. Throws a RangeError if the log does not have both trees.
+   * Returns the hashes, in base64, that prove to witnesses that one tree of this log extends the other. Throws a RangeError if the log does
+   * not have both trees.
    */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];

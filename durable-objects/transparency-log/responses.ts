@@ -1,5 +1,5 @@
 // Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Tiles and entries never change at their
-// URL, so caches may keep them. The checkpoint can change every second.
+// URLs, so caches may keep them. The checkpoint can change every second.
 import { parseCount } from "../../core/ledger/merkle.ts";
 import { encodeEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
 import {
@@ -13,7 +13,7 @@ import {
 
 const immutableCacheControl = "max-age=31536000, immutable"; // one year, the longest time that caches honor
 
-/** A plain-text response that is never cached: errors and everything that changes. */
+/** Returns a plain-text response that is never cached, for errors and everything that changes. */
 export const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(text, {
     status,

@@ -18,7 +18,7 @@ export const openLogKeys = async (source: KeySource, origin: string): Promise<Lo
   signers: await openKeysNamed(source, origin),
 });
 
-const minSignSpacingMs = secondMs; // at most one checkpoint per second for all readers, because each is stored forever
+const minSignSpacingMs = secondMs; // at most one checkpoint per second for all readers, because each checkpoint is stored forever
 
 export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boolean => {
   const lines = parseNote(note)?.signatures ?? [];
@@ -26,10 +26,10 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 };
 
 /**
- * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old.
- * With `covers`, waits for that second instead of returning a checkpoint of a smaller size. Returns null if the log is frozen. Throws a
- * RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before it is
- * returned, so a crash never loses a published tree.
+ * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old. If
+ * the newest checkpoint has fewer than `covers` entries, waits until the next one can be signed. Returns null if the log is frozen. Throws
+ * a RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before it
+ * is returned, so a crash never loses a published tree.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,
@@ -46,7 +46,7 @@ export const ensureSignedCheckpoint = async (
     if (newest !== null && newest.size <= size && isSignedByAll(newest.note, keys.signers)) {
       if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
       const age = clock() - newest.signedAt;
-      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // do not wait if the clock was set back
+      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // no wait if the clock was set back
       if (waitMs > 0 && covers === 0) return newest;
       if (waitMs > 0) {
         await scheduler.wait(waitMs);

@@ -62,14 +62,14 @@ export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize:
   buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** At least 16 bytes that identify the entry, so that it is never logged twice. */
+  /** At least 16 bytes that identify the entry, so that the same entry is never added twice. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
 
 /**
  * Appends the leaves in order and returns the index of each. A leaf that is already in the log keeps its index. Call it inside a
- * transaction, so that leaves and tiles are written together. Throws LogFrozen.
+ * transaction, so that leaves and tiles are written together. Throws LogFrozen if the log is frozen.
  */
 export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): number[] => {
   const reason = findFreezeReason(sql);
@@ -96,7 +96,10 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): numbe
   return indices;
 };
 
-/** Reads each tile at its full stored width. The writer needs the edge to be exactly as wide as the tree, and fails on a wider edge. */
+/**
+ * Reads each tile at its full stored width. The writer requires the rightmost tile to be exactly as wide as the tree, and fails on a wider
+ * one.
+ */
 const edgeTileReader =
   (sql: SqlStorage): TileReader =>
   (level, n) =>
@@ -106,15 +109,13 @@ const edgeTileReader =
 export const findLeafIndex = (sql: SqlStorage, key: Uint8Array): number | null =>
   sql.exec<{ idx: number }>("SELECT idx FROM leaf_key WHERE key = ?", key).toArray()[0]?.idx ?? null;
 
-/**
- * Returns the first `width` hashes of a tile, or null while the tree has fewer. Once a tile has been served at a width, it never changes.
- */
+/** Returns the first `width` hashes of a tile, or null if the tree has fewer. Once a tile has been served at a width, it never changes. */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
 };
 
-/** Returns the first `width` entries of a bundle, or null while the log has fewer. */
+/** Returns the first `width` entries of a bundle, or null if the log has fewer. */
 export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number): Uint8Array[] | null => {
   if (getTileWidth("entries", n, BigInt(getLogSize(sql))) < width) return null;
   const first = Number(n) * tileWidth;
@@ -151,7 +152,7 @@ export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): Sig
 
 /**
  * Freezes the log unless its tree begins with `head`, a tree that the log is known to have had. A different tree means that storage was
- * rolled back or changed, and the next signature would be on a second history. Returns true if the log is not frozen.
+ * restored to an earlier state or changed, so the next signature would be on a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -186,8 +187,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a newly signed checkpoint. Returns the newest one, which is a different one if a later tree was signed in the meantime. Freezes the
- * log if another root was signed for the same size. Returns null if the log is frozen.
+ * Saves a newly signed checkpoint. Returns the newest one, which is a different one if a later tree was signed in the meantime. If a
+ * different root was signed for the same size, freezes the log. Returns null if the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;
