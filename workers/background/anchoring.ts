@@ -1,5 +1,5 @@
-// Submits anchor statements to the ledgers. Runs for queue messages and every minute, never within a request, and is safe to call at any
-// time and concurrently. All due work is in the database, so a lost queue message only delays it.
+// Submits anchor statements to the ledgers. It runs for queue messages and every minute, but never within a request. It can run at any time
+// and concurrently. All due work is in the database, so a lost queue message only delays the work.
 import type { LedgerAdapter, SubmissionOutcome } from "../../core/ledger/adapter.ts";
 import { shouldPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";
@@ -47,7 +47,7 @@ const prepareStatements = async (
   return prepared;
 };
 
-/** Submits one batch to one ledger. Returns false if nothing more can be done now. */
+/** Submits one batch to one ledger. Returns false if nothing more can be submitted now. */
 const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdapter): Promise<boolean> => {
   const now = platform.clock();
   const state = await getLedgerState(db, adapter.id);
@@ -58,7 +58,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   if (work === null) return false;
   const { statements: claimed, readUpTo } = work;
   if (claimed.length === 0) {
-    await batch(db, finishAnchors(db, adapter.id, lease, readUpTo, [], now, Math.random)); // only passes changes without a statement
+    await batch(db, finishAnchors(db, adapter.id, lease, readUpTo, [], now, Math.random)); // only advances the reader past these changes
     return false;
   }
 

@@ -1,5 +1,5 @@
-// Every 15 minutes, each audit log closes an interval and signs a checkpoint over it. The checkpoint's statement goes to every ledger, and
-// attestations are requested. If an interval is missed, the next checkpoint covers it.
+// Every 15 minutes, each audit log closes an interval and signs a checkpoint over it. The checkpoint's statement is submitted to every
+// ledger, and attestations are requested. If an interval is missed, the next checkpoint covers it.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 import { toIso, type Instant } from "../../core/time.ts";
@@ -35,7 +35,7 @@ const requestGuardAttestations = async (
 const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: ShardId, interval: number): Promise<void> => {
   const log = platform.auditLogStub(auditLog);
   const highWater = await findHighWater(db, auditLog);
-  // A log whose storage was rolled back must not sign a second history, so it freezes.
+  // The log's storage was restored to an earlier state. The log freezes, because it must not sign a second history.
   if (highWater !== null && !(await log.checkHighwater(highWater.size, highWater.root))) {
     platform.log.error({ at: "audit", error: "the log is behind its last signature: frozen" });
     return;

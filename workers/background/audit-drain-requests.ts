@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only those with rows, because each notified
- * log sets an alarm and reads every shard.
+ * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only those with unread entries, because each
+ * notified log sets an alarm and reads every shard.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {
   const auditLogs = platform.shards.all().map(([shard]) => shard);
@@ -19,7 +19,10 @@ const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> =
   return undrained;
 };
 
-/** Runs soon after a commit, and every minute. An unreachable log does not delay the other logs. Its rows stay until the next minute. */
+/**
+ * Notifies the audit logs. It runs soon after a commit, and every minute. If a log cannot be reached, the other logs are still notified,
+ * and the next run notifies that log again.
+ */
 export const requestAuditDrains = async (platform: Platform): Promise<void> => {
   for (const auditLog of await listLogsToDrain(platform))
     await runIsolated(platform, "audit", () => platform.auditLogStub(auditLog).requestDrain());

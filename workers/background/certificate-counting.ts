@@ -1,4 +1,4 @@
-// Soon after commits and every minute, adds new certificates to the counters that lists and charts read.
+// Adds new certificates to the counters that lists and charts read. It runs soon after commits and every minute.
 import { countNewCertificates } from "../../storage/certificate-counters.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";

@@ -1,4 +1,4 @@
-// Every minute, deletes the changes that all readers have already processed.
+// Deletes, every minute, the changes that all readers have already processed.
 import { getLedgerReader } from "../../storage/anchors.ts";
 import { getAuditReader, hasUnrecordedEntry } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";
@@ -6,7 +6,7 @@ import { isUnplacedEvent } from "../../storage/public-events.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const changesPerStatement = 5_000; // half a second
+const changesPerStatement = 5_000; // takes half a second
 
 export const deletePassed = (platform: Platform): Promise<void> => {
   const auditReaders = platform.shards.all().map(([shard]) => getAuditReader(shard));

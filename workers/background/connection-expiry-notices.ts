@@ -9,7 +9,7 @@ import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // per minute and shard; enough because connections are created, and therefore expire, one by one
+const maxPerRun = 50; // per shard per minute; enough because connections are created, and therefore expire, one by one
 
 /** Writes the email and its marker in one batch. If two runs are concurrent, only one writes it. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
@@ -24,7 +24,7 @@ const sendExpiryNotice = async (platform: Platform, db: Database, connection: Ex
   await batch(db, [...mail, markExpiryNotified(db, id, now)]);
 };
 
-/** Sends the notices that are due. A failed notice is retried the next minute and does not delay the others. */
+/** Sends the notices that are due. A failed notice is retried after a minute and does not delay the others. */
 export const sendConnectionExpiryNotices = (platform: Platform): Promise<void> =>
   forEachShard(platform, "connection-expiry-notices", async (db) => {
     const now = platform.clock();

@@ -1,4 +1,5 @@
-// Makes the event sequences read their events from the change log: right after a response for one business, and every minute for all.
+// Makes the event sequences read their events from the change log: one business's sequence right after a response, and every sequence with
+// unread events every minute.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { getEventSequenceName, parseEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { secondMs } from "../../core/time.ts";
@@ -10,7 +11,7 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const drainTimeoutMs = 5 * secondMs; // a sequence reads 500 events in a few milliseconds; after this time, the other businesses' turn comes
+const drainTimeoutMs = 5 * secondMs; // a sequence reads 500 events in a few milliseconds; after this time, the next sequence is drained
 
 /** Returns false if the sequence did not read its events in time. */
 const drainSequence = async (platform: Platform, name: string): Promise<boolean> => {
@@ -19,7 +20,7 @@ const drainSequence = async (platform: Platform, name: string): Promise<boolean>
   return (await runIsolated(platform, "events", () => withDeadline(drain, drainTimeoutMs))) === true;
 };
 
-/** Makes a business's event sequence read its events. If that fails, the reader does so within a minute. */
+/** Makes a business's event sequence read its events. If that fails, the sweep tries again within a minute. */
 export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
   await drainSequence(platform, getEventSequenceName(businessId, environment));
 };

@@ -1,13 +1,13 @@
-// Deletes expired rows in every shard: idempotent responses, claims, codes, challenges, counters for past days, sessions, tokens, sign-ups
-// and invitations.
+// Deletes expired rows in every shard, such as idempotent responses, claims, codes, challenges, counters for past days, sessions, tokens,
+// sign-ups and invitations.
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredRows } from "../../storage/expired-rows.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Deletes rows until all expired rows are gone or the budget is used up. At 100 certificates a second, 6,000 responses expire every minute:
- * six batches.
+ * Deletes rows until all expired rows are gone or the budget is used up. If 6,000 rows of a table expire every minute (100 per second),
+ * deleting them takes six batches.
  */
 const deleteExpiredInShard = async (platform: Platform, db: Database): Promise<void> => {
   for (let deletions = deleteExpiredRows(db, platform.clock()); deletions.length > 0 && (await platform.hasBudget()); ) {

@@ -1,5 +1,5 @@
-// Work that follows a response. A request schedules it without waiting for it. It only makes things happen sooner: all required work is in
-// an outbox, and the cron processes the outbox every minute anyway (schedule.ts).
+// Schedules work that follows a response. A request does not wait for this work, which only makes things happen sooner. All required work
+// is in an outbox or in the change log, and the cron processes it every minute in any case (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
@@ -13,9 +13,12 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostAfterFactor = 10; // if work is overdue by this many delays, the platform ended it together with its request
+const lostAfterFactor = 10; // work that is this many delays overdue must have been ended by the platform together with its request
 
-/** Runs `work` once for all calls within `ms` of the first call. At 300 submissions a second, a delay of two seconds serves 600 of them. */
+/**
+ * Runs `work` once for all calls within `ms` of the first call. At 300 submissions per second and a delay of two seconds, one run serves
+ * 600 submissions.
+ */
 const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
   let dueAt: Instant | null = null;
   return () => {
@@ -41,7 +44,7 @@ const staleRelayMs = 60 * secondMs; // a relay this old must have been ended by 
 /** Runs one relay at a time per isolate, even if many submissions request one. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
-  /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */
+  /** Each call sets this to true, because a running relay may have read its rows before the caller's row was committed. */
   let isRequested = false;
   return async () => {
     isRequested = true;
@@ -62,7 +65,9 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
 
 const mailDelayMs = 100; // by then the response has been sent, so its duration does not reveal whether an email is sent
 
-/** Creates the schedules. Call this once per platform, because requests share the scheduled and running work. */
+/**
+ * Creates the functions that schedule follow-up work. Call this once per platform, because requests share the scheduled and running work.
+ */
 export const createSchedules = (platform: Platform): Schedules => {
   const relay = createRelay(platform);
   return {
@@ -73,6 +78,6 @@ export const createSchedules = (platform: Platform): Schedules => {
   };
 };
 
-/** For jobs that run request operations, which schedule follow-up work. */
+/** Returns services for jobs that run the operations of requests, which schedule follow-up work. */
 export const withSchedules = (platform: Platform): Services =>
   Object.assign(Object.create(platform) as Platform, createSchedules(platform));

@@ -1,4 +1,4 @@
-// Runs background work in every shard's database, or in the one that an invocation is for.
+// Runs background work in the database of every shard, or only in the shard that the invocation is for.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
@@ -8,8 +8,8 @@ import type { Platform } from "../platform/platform.ts";
 type ShardDependencies = Pick<Platform, "shards" | "log" | "clock" | "jobShard">;
 
 /**
- * Lists the shards to process. If they are all processed in one invocation, each minute starts with a different one, so that a shard with
- * more work than the budget allows does not starve the others.
+ * Lists the shards to process. If they are all processed in one invocation, each minute starts with a different shard, so that a shard with
+ * more work than the budget allows does not keep the others from being processed.
  */
 const listShardsToProcess = ({ shards, clock, jobShard }: ShardDependencies): readonly (readonly [ShardId, Database])[] => {
   if (jobShard !== null) return [[jobShard, shards.get(jobShard)]];

@@ -1,4 +1,4 @@
-// Every 15 minutes, saves a checkpoint of the ledger itself. The checkpoint's statement goes to the mirrors, and attestations are
+// Every 15 minutes, saves a checkpoint of the ledger itself. The checkpoint's statement is submitted to the mirrors, and attestations are
 // requested.
 import { fromBase64, toHex } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -14,7 +14,7 @@ import { listPrimaryLedgers } from "../operations/attestations/find-primary-ledg
 import type { Platform } from "../platform/platform.ts";
 import { listGeneralAttestors } from "./request-attestation.ts";
 
-const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains
+const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains, so its list of heads is empty
 
 const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now: Instant): Promise<void> => {
   const [, ...mirrors] = platform.ledgersOf(firstShard);
@@ -58,8 +58,8 @@ const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now:
 };
 
 /**
- * Saves a checkpoint of each primary ledger for the interval. Does nothing if the deployment has neither mirrors nor attestors, or for a
- * ledger that has not grown.
+ * Saves a checkpoint of each primary ledger for the interval. Does nothing if the deployment has neither mirrors nor attestors. Skips
+ * ledgers that have not grown.
  */
 export const checkpointLedgers = async (platform: Platform, now: Instant): Promise<void> => {
   if (platform.ledgersOf(firstShard).length - 1 + listGeneralAttestors(platform.attestors).length === 0) return;

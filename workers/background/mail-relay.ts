@@ -1,4 +1,4 @@
-// Sends the email in the outboxes right after a response, and every minute for any that is left. Each email is sent at least once, and
+// Sends the email in the outboxes right after a response, and every minute whatever is left. An email can be sent more than once, but
 // always with the same ID. An email that the provider refuses or that cannot be sent in time is kept as failed, and logged without its
 // recipient.
 import { composeMail } from "../../core/mail/compose.ts";
@@ -49,8 +49,8 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
 }
 
 /**
- * Writes the emails for notices to owners that are due, then sends due email from every shard, five at a time, until all of it is sent or the
- * budget is used up.
+ * Writes the emails for notices to owners that are due, then sends due email from every shard, five at a time, until all of it is sent or
+ * the budget is used up.
  */
 export const relayMail = (platform: Platform): Promise<void> =>
   forEachShard(platform, "mail", async (db) => {

@@ -7,11 +7,11 @@ import { deleteAlertState, listAlertStates, saveAlertState } from "../../storage
 import { measureService } from "../operations/admin/measure-service.ts";
 import type { Platform } from "../platform/platform.ts";
 
-const repeatMs = dayMs; // a reminder, without filling the mailbox
+const repeatMs = dayMs; // reminds the operator without filling the mailbox
 
 const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-/** Logs each figure as a metric, and sends the notices that are due. A notice that cannot be sent is tried again in the next run. */
+/** Logs each figure as a metric, and sends the notices that are due. If a notice cannot be sent, the next run tries again. */
 export const sendOperatorAlerts = async (platform: Platform): Promise<void> => {
   const { alertEmail, alertThresholds: thresholds, baseUrl, mail } = platform.config;
   const figures = await measureService(platform);

@@ -1,5 +1,4 @@
-// Processes the outbox: withdrawals to continue and policies to capture. Runs right after a response and every minute. Safe to call at any
-// time and concurrently.
+// Continues withdrawals and captures policies. It runs right after a response and every minute, and can run at any time and concurrently.
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";
@@ -12,7 +11,7 @@ const finishWithdrawals = async (platform: Platform, db: Database): Promise<void
   for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now))) await continueWithdrawals(platform, db, work);
 };
 
-/** Works within this run's budget. The next run continues. */
+/** Works until nothing is due or this run's budget is used up. The next run continues. */
 export const relayOutbox = async (platform: Platform): Promise<void> => {
   await forEachShard(platform, "outbox", (db) => finishWithdrawals(platform, db));
   await forEachShard(platform, "outbox", (db) => capturePolicies(platform, db));

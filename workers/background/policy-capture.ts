@@ -46,7 +46,7 @@ const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, 
 
 interface LinkTarget {
   readonly capture: PolicyCapture;
-  /** Rows that must be written with the first links. Empty if the capture is already stored. */
+  /** Statements that must be committed with the first links. The list is empty if the capture is already stored. */
   readonly rows: readonly Statement[];
 }
 
@@ -84,7 +84,7 @@ const linkWaitingCertificates = async (
 const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   const { businessId, location, attempts } = claimed;
   const { random } = platform;
-  // Everything that is written for the capture goes to the shard of the certificates.
+  // All rows and IDs of the capture belong to the shard of the certificates.
   const [{ certId } = { certId: null }] = await listCertificatesAwaitingPolicies(db, claimed, 1);
   if (certId === null) {
     await deleteFinishedPage(db, claimed).run(); // its test certificates were deleted
@@ -119,7 +119,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   try {
     await captureForPage(platform, db, claimed);
   } catch (error) {
-    // A failure on our side keeps the page's lease for a minute and does not count as an attempt for the origin.
+    // A failure in our service keeps the page's lease for a minute and does not count as an attempt for the origin.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
     await revertPolicyAttempt(db, claimed).run();
   } finally {
@@ -127,10 +127,9 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   }
 };
 
-/** Captures everything that is due in one shard. Safe to call at any time and concurrently. */
+/** Captures all pages that are due in one shard. It can run at any time and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims pages independently. A worker ends when every business is taken; the other worker continues with its current
-  // business.
+  // Each worker claims pages independently. If the other worker is busy with the last business that has due pages, this worker ends.
   const worker = async (): Promise<void> => {
     for await (const claimed of claimEach(platform, (now) => claimPolicyPage(db, now))) await processPage(platform, db, claimed);
   };

@@ -1,6 +1,6 @@
 // Fetches an origin's privacy policy and terms. Tries links on the front page, then links on the page that contains the form, then
-// well-known paths, and stops once both are found. Anyone can send a submission for any page, so policies found only through that page are
-// not used for other pages on the origin.
+// well-known paths, and stops once both are found. Anyone can send a submission for any page, so policies found only through the page with
+// the form are not used for other pages on the origin.
 import type { PageFetchResult } from "../../core/access/outbound-page.ts";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";
 import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
@@ -11,7 +11,7 @@ import type { Platform } from "../platform/platform.ts";
 const userAgent = "Svc-Policies/1";
 const allowedPorts: readonly number[] = [443]; // a verified origin uses no other port
 const pageTimeoutMs = 10 * secondMs; // SPEC Policy snapshot
-const fetchTimeoutMs = 25 * secondMs; // two unresponsive pages and a few more; the platform ends work 30 s after a response
+const fetchTimeoutMs = 25 * secondMs; // enough for two unresponsive pages and a few more; the platform ends work 30 s after a response
 const maxBytes = 1_024 * 1_024; // SPEC Policy snapshot
 const maxPages = 12; // two start pages, three candidates per kind, some well-known paths
 
@@ -97,10 +97,11 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
     for (const kind of missingKinds) await findPolicy(kind, findPolicyCandidates(kind, startPage.links, isSameSite), () => true);
     if (start !== frontPage && missing().length < missingKinds.length) isOfPage = true;
   }
-  // Many sites return the same page for every path, so a guess counts only if it is a different page and looks like the policy.
+  // Many sites return the same page for every path. A page at a well-known path therefore counts only if it differs from the other pages
+  // and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageHash) isOfPage = true; // rejected below only because it is the page from the submission
+      if (contentHash === pageHash) isOfPage = true; // the text is rejected below only because it equals that of the page with the form
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
     await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);

@@ -9,8 +9,8 @@ import { findPrimaryLedger } from "../operations/attestations/find-primary-ledge
 import type { Platform } from "../platform/platform.ts";
 
 /**
- * Creates a function that proves that a log's earlier tree leads to this tree. The audit log builds the proof itself; the ledger's proof is
- * read from its tiles.
+ * Creates a function that proves that this tree extends an earlier tree of the log. The audit log builds the proof itself; the ledger's
+ * proof is read from its tiles.
  */
 const createConsistencyProver =
   (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
@@ -27,11 +27,11 @@ const createConsistencyProver =
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
 
-/** Lists the attestors that cover every log. They are asked later. */
+/** Lists the attestors that attest every log. They are asked later, in the background. */
 export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
   attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
-/** Sends a checkpoint to one attestor. This can take 30 seconds. */
+/** Sends a checkpoint to one attestor. The call can take 30 seconds. */
 export const requestAttestation = async (
   platform: Platform,
   db: Database,

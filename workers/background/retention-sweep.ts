@@ -11,7 +11,7 @@ import { forEachShard } from "./for-each-shard.ts";
 const maxPerBatch = 500;
 const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
 
-/** Takes as many erasures from the front as fit in one batch; at least one. */
+/** Returns as many erasures from the start of the list as fit in one batch, but at least one. */
 const takeBatch = (due: readonly DueErasure[]): readonly DueErasure[] => {
   let views = 0;
   const end = due.findIndex(({ viewRows }, at) => {
@@ -35,7 +35,7 @@ const eraseDueCertificates = async (platform: Platform, db: Database): Promise<n
     try {
       await commitWithoutFollowUp(db, platform, eraseSubjects(db, certIds, now), events);
     } catch (error) {
-      if (isAlreadyErased(error)) break; // another sweep or an owner erased it first; nothing was written, and the next minute reads the list again
+      if (isAlreadyErased(error)) break; // another sweep or an owner erased it first; nothing was written, and the next run continues
       throw error;
     }
     erased += certificates.length;

@@ -1,4 +1,4 @@
-// Deletes test certificates and test shares that are older than 30 days, in every shard, and the policy texts that only they had.
+// Deletes, in every shard, test certificates and test shares that are older than 30 days, and the policy texts that only they used.
 import { batch, type Database } from "../../storage/database.ts";
 import {
   deleteTestCertificates,
@@ -15,7 +15,7 @@ const maxPerBatch = 200;
 const maxTextsPerRun = 200; // each is one call to KV, and an invocation can make 1,000
 const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
 
-/** Takes as many certificates from the front as fit in one batch; at least one. */
+/** Returns as many certificates from the start of the list as fit in one batch, but at least one. */
 const takeBatch = (expired: readonly ExpiredTestCertificate[]): readonly ExpiredTestCertificate[] => {
   let views = 0;
   const end = expired.findIndex(({ viewRows }, at) => {
@@ -47,6 +47,6 @@ const deleteInShard = async (platform: Platform, db: Database): Promise<void> =>
   }
 };
 
-/** Deletes within this run's budget, oldest records first. The next minute continues. */
+/** Deletes expired records, oldest first, until none are left or this run's budget is used up. The run of the next minute continues. */
 export const deleteExpiredTestRecords = (platform: Platform): Promise<void> =>
   forEachShard(platform, "sandbox", (db) => deleteInShard(platform, db));

@@ -1,5 +1,5 @@
-// The jobs for each cron trigger. A job processes what is due, so a missed trigger only delays work and a duplicate finds nothing to do. If
-// a job fails, the others still run.
+// The jobs for each cron trigger. A job processes everything that is due, so a missed trigger only delays work and a duplicate trigger
+// finds nothing to do. If a job fails, the others still run.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
@@ -28,14 +28,14 @@ import { sweepDueShares } from "./share-sweep.ts";
 import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
-/** `at` is the scheduled time, which determines the checkpoint interval even if the job runs late. */
+/** A job. `at` is the scheduled time, which determines the checkpoint interval even if the job runs late. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
-/** Makes a job that belongs to the deployment, not to a shard, run only once: in the invocation for the first shard. */
+/** Makes a job that belongs to the deployment, not to a shard, run only once per trigger: in the invocation for the first shard. */
 const onlyOnce =
   (job: Job): Job =>
   async (platform, at) => {
@@ -43,8 +43,8 @@ const onlyOnce =
   };
 
 /**
- * These run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each is named after
- * its file.
+ * These jobs run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each job is
+ * named after its file.
  */
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
@@ -66,7 +66,7 @@ const minuteJobs: Jobs = {
   "connection-expiry-notices": sendConnectionExpiryNotices,
 };
 
-/** These run in order, so that the attestations cover the checkpoints just made. */
+/** These jobs run in order, so that the attestations cover the checkpoints that were just made. */
 const quarterJobs: Jobs = {
   "parked-anchors": retryParkedAnchors,
   "audit-checkpoints": checkpointAuditLogs,
@@ -80,11 +80,11 @@ const quarterJobs: Jobs = {
 export const jobNames: readonly string[] = [...new Set([...Object.keys(minuteJobs), ...Object.keys(quarterJobs)])];
 
 // An invocation may make 1,000 queries. The jobs share 800, because steps that are still running when the budget is used up need some of
-// the rest. One job may use at most half, so that its backlog does not delay the others. All jobs end before the next minute.
+// the rest. One job may use at most half of these, so that its backlog does not delay the others. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 
-/** Runs a job. If it throws, logs its name; it runs again on its next trigger. */
+/** Runs a job. If the job throws, logs the job's name. The job runs again on its next trigger. */
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 

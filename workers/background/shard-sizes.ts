@@ -5,7 +5,7 @@ import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const warningThreshold = 0.8; // at 200 MB per client and day, one client takes ten days to fill the last fifth
+const warningThreshold = 0.8; // at 200 MB per client per day, one client takes ten days to fill the last fifth
 
 /** Records the size of each shard and logs it as a metric, and as an error above 80% of the limit. */
 export const measureShards = (platform: Platform): Promise<void> =>

@@ -1,4 +1,4 @@
-// Every minute, expires shares, warns about shares that will expire soon, and writes the resulting emails.
+// Expires shares, warns about shares that will expire soon, and writes the resulting emails. It runs every minute.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxBusinessesToDrain = 20; // how many businesses' events are drained right away; the event sweep handles the others
+const maxBusinessesToDrain = 20; // the number of businesses whose events are read right away; the event sweep handles the others
 
 type TouchedBusinesses = Readonly<Record<Environment, Set<BusinessId>>>;
 
@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Sweeps the most overdue shares first. The rest are swept the next minute. */
+/** Sweeps due shares, most overdue first. The run of the next minute sweeps the rest. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

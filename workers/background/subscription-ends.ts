@@ -1,6 +1,6 @@
 // Ends subscriptions at the payment provider for closed accounts and for accounts that pay for another subscription, so that closed
-// accounts are not charged and other accounts are not charged twice. Retries until the provider confirms. If an operator has reopened an
-// account, the account keeps its subscription.
+// accounts are not charged and other accounts are not charged twice. Retries until the provider confirms the end. If an operator has
+// reopened an account, the account keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";
@@ -15,7 +15,7 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // per minute and shard
+const maxPerRun = 20; // per shard per minute
 const backoff = { firstMs: minuteMs, maxMs: 6 * 60 * minuteMs };
 
 const endDueSubscription = async (platform: Platform, db: Database, due: SubscriptionEnd): Promise<void> => {

@@ -1,4 +1,5 @@
-// Suspends businesses whose payment has been past due for 14 days, and moves consumers in that situation to the free plan.
+// Suspends businesses whose payment has been past due for 14 days, and moves consumers whose payment has been past due for as long to the
+// free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,
@@ -13,7 +14,7 @@ import { prepareEntitlementChange } from "../operations/billing/prepare-entitlem
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 100; // per minute and shard; enough because customers become due one by one
+const maxPerRun = 100; // per shard per minute; enough because customers become due one by one
 
 const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
@@ -27,7 +28,7 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
     try {
       await commitWithoutFollowUp(db, platform, rows, change.domainEvents);
     } catch (error) {
-      if (!isOutdatedBilling(error)) throw error; // the customer has just paid; if not, the next minute finds the row again
+      if (!isOutdatedBilling(error)) throw error; // the customer has just paid; if not, the next run finds the row again
     }
   }
 };
