@@ -19,7 +19,7 @@ export class AddressWindows {
     return recent;
   }
 
-  /** Returns the state that the next call would find, without counting one. */
+  /** Returns the limit's state for the next call, without counting a call. */
   peek(key: string, limit: RateLimit, now: number): RateLimitState {
     const windowMs = limit.seconds * 1_000;
     const recent = this.#listRecent(key, windowMs, now);
@@ -31,7 +31,7 @@ export class AddressWindows {
     const windowMs = limit.seconds * 1_000;
     const recent = this.#listRecent(key, windowMs, now);
     const allowed = recent.length < limit.count;
-    const calls = allowed && recent.length === 0 ? [now] : recent; // pushing onto an empty array would reserve space for 17 numbers for each of 20,000 keys
+    const calls = allowed && recent.length === 0 ? [now] : recent; // an array that starts empty would reserve space for 17 numbers per key
     if (allowed && calls === recent) recent.push(now);
     this.#calls.set(key, calls);
     return { isAllowed: allowed, remaining: limit.count - calls.length, resetMs: (calls[0] ?? now) + windowMs - now };

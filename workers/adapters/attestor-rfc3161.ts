@@ -19,8 +19,8 @@ const nonceBytes = 8;
 
 /**
  * Creates an attestor for an authority. If a reply fails a check, the request is retried with a new nonce. The failure is permanent only if
- * the authority refuses the request itself. A reply signed by an unpinned key is stored as unverified: the authority may have changed its
- * key, and this moment cannot be timestamped again.
+ * the authority refuses the request itself. A reply signed by an unpinned key is stored as unverified, because the authority may have
+ * changed its key and this moment cannot be timestamped again.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

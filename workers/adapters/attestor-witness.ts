@@ -18,11 +18,11 @@ const maxResponseBytes = 16 * 1_024; // a line takes about 150 bytes; this is en
 const clockSlackMs = 5 * minuteMs;
 
 /**
- * Permanent failures:
+ * Creates an attestor for a witness. Its permanent failures are:
  * - `superseded`: the witness has cosigned a larger checkpoint.
  * - `conflict`: the witness has seen a different tree of this size.
  * - `http_422`: the witness rejects the consistency proof.
- * The last two mean that either this log or the witness holds a second history.
+ * The last two mean that either this log or the witness has a second history.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;

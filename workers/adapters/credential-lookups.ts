@@ -1,10 +1,13 @@
-// This isolate's memory of credential lookups: which credentials were valid, and how many lookups from each address have not finished.
+// Remembers credential lookups in this isolate: which credentials were valid, and how many lookups from each address have not finished.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 
 const maxKnown = 10_000; // about 100 bytes each
 const maxAddresses = 20_000;
-/** Longer than a database may take to respond. A lookup whose caller disconnects never reports its end, and is forgotten after this time. */
+/**
+ * The time after which a lookup is forgotten, because a lookup whose caller disconnects never reports its end. It is longer than a database
+ * may take to respond.
+ */
 const maxLookupMs = 3 * secondMs;
 
 export class CredentialLookups {
@@ -16,7 +19,7 @@ export class CredentialLookups {
     return this.#known.get(hash) === true;
   }
 
-  /** Records the result of a lookup. If memory is full, the credential that was confirmed longest ago is forgotten. */
+  /** Records the result of a lookup. If the memory is full, forgets the credential whose last valid lookup was longest ago. */
   record(hash: string, isValid: boolean): void {
     if (isValid) this.#known.set(hash, true);
     else this.#known.delete(hash);

@@ -59,7 +59,7 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server saw the connection close, possibly after processing the request
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server may have processed the request
 
 /** Converts a non-success status to a retryable or permanent failure. */
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>

@@ -12,7 +12,7 @@ interface Element {
   readonly parent: Element | null;
   readonly nth: number;
   readonly childCounts: Map<string, number>;
-  /** Start and end of the element's text within the page text. */
+  /** The start and end of the element's text within the page text. */
   readonly start: number;
   end: number;
 }
@@ -21,7 +21,7 @@ interface OwnedControl {
   readonly form: Element | null;
 }
 
-// Far above what real pages need. Protects the parser from hostile pages.
+// These limits are far above what real pages need. They protect the parser from hostile pages.
 const maxDepth = 1_000;
 const maxElements = 50_000;
 const chunkLength = 16_384; // at most about 5,000 tags between two checks of the limits
@@ -33,14 +33,15 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
- * How much work one page may cost, in steps: an element visited, an ancestor looked at, or a character of text read. The limits above
- * multiply, so each of them alone does not bound it. A page of a real business takes a tenth; this many steps take a fraction of a second.
+ * The amount of work that one page may cause, in steps: an element visited, an ancestor examined, or a character of text read. The limits
+ * above multiply, so none of them alone limits the work. The page of a real business takes a tenth of these steps, and all of them take a
+ * fraction of a second.
  */
 const maxSteps = 3_000_000;
 
 class TooMuchWork extends Error {}
 
-/** Counts steps. Throws TooMuchWork beyond the limit, however long a step takes on this machine. */
+/** Counts steps. Throws TooMuchWork beyond the limit, which does not depend on the speed of the machine. */
 type CountSteps = (steps: number) => void;
 const createStepCounter = (): CountSteps => {
   let left = maxSteps;
@@ -50,7 +51,7 @@ const createStepCounter = (): CountSteps => {
   };
 };
 
-/** Elements whose text is hidden from visitors or labels nothing. */
+/** Elements whose text visitors do not see, or whose text does not label a control. */
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
@@ -194,7 +195,7 @@ const toPageForm = (
 ): PageForm => {
   const ownNames = new Map<string, number>();
   for (const { tag, attributes } of controls) increment(ownNames, `${tag} ${attributes.name ?? ""}`);
-  // Selects a control within its form, so a name only has to be unique there.
+  // Builds the selector of a control within its form. The control's name must be unique only there.
   const selectControl = (element: Element): string | null => {
     const { tag, attributes } = element;
     const byOwnName =
@@ -288,8 +289,8 @@ const mapSource = (source: FormSource): FormPage => {
 };
 
 /**
- * Returns the forms with their controls in page order, and the script tags that have a client ID. A page that takes more work than allowed
- * has no forms and `isTooComplex`. The same page always takes the same work.
+ * Returns the forms with their controls in page order, and the script tags that have a client ID. For a page that takes more work than
+ * allowed, returns no forms and `isTooComplex: true`. The same page always takes the same amount of work.
  */
 export const parseFormPage = (html: string): FormPage => {
   try {

@@ -1,5 +1,5 @@
-// Extracts a page's text and links from its markup. It does not guess which parts are content: a legal snapshot must not depend on
-// heuristics, and anyone must be able to reproduce it (docs/reference/policies.md).
+// Extracts a page's text and links from its markup. It does not guess which parts are content, because a legal snapshot must not depend on
+// heuristics and anyone must be able to reproduce it (docs/reference/policies.md).
 import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
@@ -8,13 +8,13 @@ import type { PageLink } from "../../core/policies/discovery.ts";
 import { normalizePolicyText } from "../../core/policies/snapshot.ts";
 
 export interface PageContent {
-  /** Normalized text. */
+  /** The page's text in normalized form. */
   readonly text: string;
   readonly links: readonly PageLink[];
 }
 
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
-// HTML phrasing content that contains text. Every other tag ends the line.
+// HTML phrasing content that contains text. Every other tag ends the current line of text.
 const inlineElements: ReadonlySet<string> = new Set([
   ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
   "mark",
@@ -87,7 +87,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
   });
   for (let at = 0; at < page.body.length; at += chunkLength) {
     parser.write(page.body.slice(at, at + chunkLength));
-    if (depth > maxDepth) return emptyPageContent; // truncating would give a different text
+    if (depth > maxDepth) return emptyPageContent; // truncating would result in a different text
   }
   parser.end();
   closeLink();

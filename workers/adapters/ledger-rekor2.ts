@@ -35,9 +35,9 @@ import { sendWithLimits, permanentFailure, failureFromResponse, retryableFailure
 
 /** The key that signs statements for Rekor. */
 export interface AnchorKey {
-  /** SPKI, base64. */
+  /** The public key as SPKI, in base64. */
   readonly publicKey: string;
-  /** Returns an ECDSA signature in DER, different for each call. */
+  /** Returns an ECDSA signature in DER. It is different for each call. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
 }
 
@@ -68,7 +68,7 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
 
 /** Each Rekor shard is a separate ledger; its origin is its host. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** Public keys of earlier anchor keys. Submissions prepared with them may still be pending. */
+  /** The public keys of earlier anchor keys. Submissions that were prepared with them may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
@@ -76,7 +76,7 @@ const postTimeoutMs = 30 * secondMs; // Rekor responds only after its next check
 const readTimeoutMs = 10 * secondMs;
 const maxResponseBytes = 65_536;
 const maxConcurrentPosts = 5;
-const maxPerBatch = 5; // one round of requests takes at most 30 s plus verification, which is within the one-minute claim
+const maxPerBatch = 5; // one round of requests takes at most 30 s plus verification, which is shorter than the one-minute lease
 
 type LoggedEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
 
@@ -121,7 +121,8 @@ export const createRekorAdapter = (
   };
 
   /**
-   * Sends the prepared request unchanged. Throws if it was not prepared, because only a stored request can be sent again after a failure.
+   * Sends the prepared request unchanged. Throws if the request was not prepared, because only a stored request can be sent again after a
+   * failure.
    */
   const submitEntry = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<LoggedEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
@@ -142,11 +143,11 @@ export const createRekorAdapter = (
     if (status !== 201) return failureFromResponse(sent.answer, clock);
     const answer = parseRekorResponse(body);
     if (answer === null) return retryableFailure("answer_malformed");
-    // The leaf is rebuilt from the request. Rekor's copy only has to match it.
+    // The leaf is rebuilt from the request. It is only compared with Rekor's copy.
     return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
-  /** Verifies the receipt, and then that its tree is consistent with the last tree seen. Either tree may be the larger one. */
+  /** Verifies the receipt, and then verifies that its tree is consistent with the last tree seen. Either tree may be the larger one. */
   const verifyEntry = async (
     { statement }: LedgerSubmission,
     { answer, submittedAt }: LoggedEntry,

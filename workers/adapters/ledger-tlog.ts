@@ -17,7 +17,7 @@ export interface TlogLedger extends LedgerEndpoint {
 }
 
 const requestTimeoutMs = 10 * secondMs;
-const maxPerBundle = 256; // one tile, and the maximum of /add-batch
+const maxPerBundle = 256; // one tile, and the maximum that /add-batch accepts
 const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time is spent waiting for the checkpoint, because the log signs only one per second
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;
@@ -25,9 +25,9 @@ const maxResponseBytes = 65_536;
 
 type AddResult = { readonly ok: true; readonly index: bigint } | LedgerFailure;
 
-const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // caused by the statement or the token; other statuses are temporary
+const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // only these statuses are permanent
 
-/** Returns a statement's failure, based on a non-success status. */
+/** Returns a statement's failure for a non-success status. */
 const failureFromStatus = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   permanentStatuses.has(status) ? permanentFailure(`http_${status}`) : retryableFailure(`http_${status}`, retryAfterMs(headers, clock));
 
@@ -123,7 +123,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     if (!covering.ok) return forAllAdded(covering);
     const { size } = covering.checkpoint;
     const tiles = createTileStore(read, signal);
-    // Entries in the same tile need the same tiles for their proofs, so checking one entry per tile is enough.
+    // Entries in the same tile need the same tiles for their proofs, so the tiles to fetch are listed for one entry per tile.
     const indexByTile = new Map(added.flatMap((result) => (result.ok ? [[result.index / BigInt(tileWidth), result.index] as const] : [])));
     const locations = listTilesRead((hash, from) => {
       const nodes = createTileNodeReader(hash, size, from);

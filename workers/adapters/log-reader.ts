@@ -23,11 +23,11 @@ export interface LedgerEndpoint {
   readonly role: "primary" | "mirror";
   /** The log's URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Pinned keys, never fetched from the log. */
+  /** The log's pinned keys, which are never fetched from the log. */
   readonly trust: readonly TrustedLogKey[];
 }
 
-/** Sends a GET request to a path below the log's URL. */
+/** Sends a GET request to a path under the log's URL. */
 export type ReadPath = (
   path: string,
   maxBytes: number,
@@ -93,7 +93,7 @@ const toTreeHead = ({ size, root }: VerifiedTree): TreeHead => ({
   root: fromBase64(root) ?? new Uint8Array(0),
 });
 
-/** A checkpoint signed by a pinned key. */
+/** A checkpoint and its note, which a pinned key has signed. */
 export interface VerifiedCheckpoint {
   readonly note: string;
   readonly checkpoint: Checkpoint;
@@ -107,8 +107,8 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 
 /**
  * Returns null if the current tree and the last tree seen are consistent. Either one may be the larger. A smaller checkpoint may come from
- * a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can prove a fork, and they will
- * once the log has grown past the old size.
+ * a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can prove a fork, and they can do
+ * so only after the log has grown past the old size.
  */
 export const checkHistory = async (
   hash: HashFunction,
@@ -126,7 +126,7 @@ export const checkHistory = async (
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** Creates a ledger adapter's read methods, which do not depend on its paths and signature scheme. */
+/** Creates the read methods that ledger adapters share, because they do not depend on an adapter's paths and signature scheme. */
 export const createLogReader = (
   hash: HashFunction,
   readPath: ReadPath,

@@ -14,7 +14,7 @@ export interface EmailBinding {
 
 /**
  * Puts the domains of an email's addresses into punycode before it is sent. Does not send an email to an address that the provider does not
- * support: some providers accept it and lose it later.
+ * support, because some providers accept such an email and lose it later.
  */
 const sendWithPlainAddresses =
   (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>
@@ -53,9 +53,9 @@ export const createBindingMailer = (binding: EmailBinding, capabilities: MailCap
   }, capabilities),
 });
 
-const maxResponseBytes = 65_536; // the response is received but not read
+const maxResponseBytes = 65_536; // the response must be received, but its content is not used
 
-/** A wrong token, URL, sender or an unpaid account: an operator must fix it, and the email stays queued. */
+/** An operator must fix these: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
 const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
 
 export const createHttpMailer = (

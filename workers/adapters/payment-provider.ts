@@ -1,5 +1,5 @@
-// Stripe checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. No personal data
-// is sent; customers enter their name and address on Stripe's pages.
+// Opens Stripe's checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. No
+// personal data is sent; customers enter their name and address on Stripe's pages.
 import Stripe from "stripe";
 import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
 import { secondMs } from "../../core/time.ts";
@@ -19,7 +19,9 @@ const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
 /** Returns only the error type, because the provider's message can quote the request. */
 const describeProviderError = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
 
-/** Calls `report` with the error type whenever a method returns `unavailable`. Methods never throw. */
+/**
+ * Creates the payment provider. Its methods never throw. Whenever a method returns `unavailable`, it calls `report` with the error type.
+ */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;
   const stripe = new Stripe(settings.secretKey, {
@@ -60,7 +62,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // No idempotency key is sent, because the provider would replay a saved failure.
+        // No idempotency key is sent, because the provider would return the saved failure again.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

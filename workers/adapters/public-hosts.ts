@@ -1,6 +1,6 @@
 // Checks, with independent DNS-over-HTTPS resolvers, that a host name resolves only to public IP addresses. Workers cannot pin the IP
 // address for the request that follows, so this is one of three layers. The others are the host name check (core/access/outbound-url.ts)
-// and an egress without a private network behind it.
+// and outbound connections that cannot reach a private network.
 import ipaddr from "ipaddr.js";
 import { findHostNameFault } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";
@@ -18,7 +18,7 @@ import {
 /** Checks a host name. Never throws. Returns `unanswered` if `signal` is aborted. */
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
 
-/** Rules for requests to customer-supplied URLs. */
+/** The rules for requests to URLs that customers supply. */
 export interface OutboundRules {
   readonly ownHosts: readonly string[];
   /** The `host:port` entries in DEV_FETCH_ALLOW. */
@@ -27,7 +27,7 @@ export interface OutboundRules {
 }
 
 const resolverTimeoutMs = 2_000;
-/** Time limit for a host check: the resolvers' time limit plus one second. */
+/** The time limit of a host check, in milliseconds: the resolvers' time limit plus one second. */
 export const hostVerdictTimeoutMs = 3_000;
 const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
@@ -86,7 +86,7 @@ const getResolverVerdict = async (
   }
 };
 
-/** Combines the verdicts from all resolvers: a host is public only if they agree. */
+/** Creates a check that combines the verdicts from all resolvers. A host is public only if all of them agree. */
 export const createHostCheck =
   (settings: { readonly dohUrls: readonly string[]; readonly ownHosts: readonly string[] }): CheckHost =>
   async (hostname, signal) =>

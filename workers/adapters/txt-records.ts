@@ -3,7 +3,7 @@ import { parseTxtAnswer } from "../../core/access/dns-answer.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits } from "./exchange.ts";
 
-/** Returns one list per resolver, or null if the resolver did not respond. Never throws. */
+/** Looks up the TXT records of a name. Returns one list per resolver, or null for a resolver that did not respond. Never throws. */
 export type LookupTxt = (name: string) => Promise<readonly (readonly string[] | null)[]>;
 
 const resolverTimeoutMs = 3 * secondMs;

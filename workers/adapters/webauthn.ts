@@ -1,5 +1,5 @@
-// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. Here, every
-// rejected credential results in null.
+// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. The functions in
+// this file return null for every rejected credential instead.
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,
@@ -21,8 +21,9 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * Accepts only missing attestation or self-attestation, which is what browsers send if no attestation is requested. Verifying vendor
- * certificates would need most of the library's code and would fetch the revocation lists that the certificates refer to.
+ * Returns whether the response contains no attestation or only self-attestation, which is what browsers send if no attestation is
+ * requested. Verifying vendor certificates would need most of the library's code and would fetch the revocation lists to which the
+ * certificates refer.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

@@ -24,7 +24,10 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `blocked`: nothing was sent because the URL or its host is not allowed. `deferred`: nothing was sent because no resolver responded. */
+/**
+ * The result of an attempt. `blocked`: nothing was sent, because the URL or its host is not allowed. `deferred`: nothing was sent, because
+ * no resolver responded.
+ */
 export type WebhookResult =
   | (Extract<AttemptOutcome, { kind: "answered" }> & { readonly response: WebhookResponse })
   | Extract<AttemptOutcome, { kind: "unanswered" }>
@@ -39,7 +42,8 @@ export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
-// The body only helps to debug a receiver. It usually arrives together with the status, and a slow body must not delay other deliveries.
+// The time limit for reading the body, in milliseconds. The body only helps to debug a receiver. It usually arrives together with the
+// status, and a slow body must not delay other deliveries.
 const responseBodyTimeoutMs = 250;
 
 const classifyError = (error: unknown): "dns" | "tls" | "connection" => {
@@ -48,7 +52,7 @@ const classifyError = (error: unknown): "dns" | "tls" | "connection" => {
   return /\bDNS\b|resolve|ENOTFOUND|EAI_AGAIN/i.test(text) ? "dns" : "connection";
 };
 
-/** Reads as much of the start of the body as arrives in time, and closes the connection. */
+/** Reads as much of the start of the body as arrives in time, and then closes the connection. */
 const readResponse = async (response: Response): Promise<WebhookResponse> => {
   const { headers, isCut: isHeaderCut } = cutHeaders(response.headers);
   const reader = response.body?.getReader();
@@ -69,7 +73,7 @@ const readResponse = async (response: Response): Promise<WebhookResponse> => {
       size += read.value.length;
     }
   } catch {
-    // The connection broke. What arrived is kept.
+    // The connection broke. The part of the body that arrived is kept.
   } finally {
     clearTimeout(timer);
     reader?.cancel().catch(() => undefined); // an error while closing the connection does not matter

@@ -1,4 +1,5 @@
-// The platform: everything operations may use, created once per isolate from the bindings. Operations never access bindings directly.
+// Creates the platform: all dependencies of the operations, created once per isolate from the bindings. Operations never access bindings
+// directly.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
@@ -145,7 +146,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // the isolate's own window has counted the call, so calls are not refused if the platform's rate limiter fails
+        return state; // this isolate has counted the call; a failure of the platform's rate limiter must not refuse it
       }
     },
     peekApproximately: (name, key) => windows.peek(`${name}:${key}`, config.limits[name], clock()),
@@ -162,7 +163,7 @@ const platforms = new WeakMap<Env, Promise<Services>>();
 
 /**
  * Returns this isolate's platform, created once per `env` object. Requests and Durable Objects share it. If creation fails, the next call
- * retries it.
+ * tries again.
  */
 export const getPlatform = (env: Env): Promise<Services> => {
   const existing = platforms.get(env);

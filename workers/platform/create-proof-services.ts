@@ -34,7 +34,7 @@ export interface ProofServices {
   readonly witnessKeys: readonly string[];
   /**
    * Returns the ledgers that receive a shard's statements. The primary ledger comes first, followed by the mirrors, which receive only
-   * checkpoints. For a shard without a database, returns those of the first shard.
+   * checkpoints. For a shard without a database, returns the ledgers of the first shard.
    */
   readonly ledgersOf: (shard: ShardId) => readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
@@ -69,8 +69,8 @@ const createTrustedLogLister =
     vkeys.map((vkey) => ({ origin, vkey, ...(validityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
 
 /**
- * Creates the proof services for these shards. `sendToEmbedded` is the embedded ledgers' HTTP interface. All other services are reached over
- * the network.
+ * Creates the proof services for these shards. `sendToEmbedded` sends HTTP requests to the embedded ledgers. All other services are reached
+ * over the network.
  */
 export const createProofServices = async (
   config: Config,
@@ -117,7 +117,7 @@ export const createProofServices = async (
       role,
     }));
 
-  /** The primary ledger of a shard and its keys. An external ledger serves all shards. */
+  /** Creates the primary ledger of a shard and its keys. An external ledger serves all shards. */
   const createPrimary = async (shard: ShardId) => {
     const origin = isEmbedded ? getLedgerOrigin(ledger.origin, shard) : ledger.origin;
     const own = isEmbedded ? await openLedgerKeys(origin) : [];
@@ -129,7 +129,8 @@ export const createProofServices = async (
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
-  // AUDIT_VKEY can also contain other deployments' logs that this ledger watches. Only our own logs' earlier keys are published.
+  // AUDIT_VKEY can also contain other deployments' logs that this ledger watches. Only the earlier keys of this deployment's logs are
+  // published.
   const earlierAuditKeys = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
     .filter(

@@ -16,8 +16,8 @@ export class DeliveryQueue extends DeliveryQueueObject<Env> {
     const platform = await getPlatform(this.env);
     return {
       clock: platform.clock,
-      // A development clock can jump forward when the service restarts. Without this limit, deliveries would wait for an alarm that was set
-      // before the jump.
+      // In development, the clock can jump forward when the service restarts. Without this limit, deliveries would wait for an alarm that
+      // was set before the jump.
       maxAlarmDelayMs: platform.config.environment === "development" ? minuteMs : Number.POSITIVE_INFINITY,
       newDeliveryId: () => generateId("dlv_", firstShard, platform.random),
       send: (sending) => sendEvent(platform, sending),

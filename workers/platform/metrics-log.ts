@@ -1,8 +1,8 @@
-// Writes the log's request lines and figures to Workers Analytics Engine, if the deployment has the binding. A data point has no personal
-// data: it contains what the log line contains, without the IDs.
+// Writes the log's request lines and figures to Workers Analytics Engine if the deployment has the binding. A data point contains the
+// values of the log line without the IDs, and therefore no personal data.
 import type { Log } from "../log.ts";
 
-/** Returns a log that also writes data points. Columns: docs/operate/observability.md. */
+/** Returns a log that also writes data points. docs/operate/observability.md describes their columns. */
 export const withMetrics = (log: Log, dataset: AnalyticsEngineDataset | undefined): Log =>
   dataset === undefined
     ? log

@@ -13,10 +13,10 @@ import type { Schedules } from "../operations/dependencies.ts";
 import type { IntegrationDependencies } from "../operations/integration/dependencies.ts";
 import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts";
 
-/** Sends email. Operations only write to the email outbox, so email is sent after the response. */
+/** Sends email. Operations only write to the email outbox, and the email is sent after the response. */
 export interface Mail {
   readonly mailer: Mailer;
-  /** Captured email in a development deployment, newest first. Always empty elsewhere. */
+  /** Returns the captured email of a development deployment, newest first. The list is always empty in other deployments. */
   readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }
 
@@ -31,9 +31,12 @@ export interface Platform
     WebhookDependencies,
     AttestationCache,
     Mail {
-  /** The shard that this invocation of the background jobs is for; null if it is for all shards. */
+  /** The shard to which this invocation of the background jobs is limited; null if the invocation is for all shards. */
   readonly jobShard: ShardId | null;
 }
 
-/** One instance per isolate. Each operation's type lists the groups it uses, which shows what it can access. */
+/**
+ * All dependencies of operations, with one instance per isolate. Each operation's type lists the groups that it uses, which shows what the
+ * operation can access.
+ */
 export interface Services extends Platform, Schedules {}
