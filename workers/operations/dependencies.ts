@@ -1,6 +1,6 @@
 // The dependencies that operations in all folders share. Dependencies needed in only one folder are declared in that folder's
-// `dependencies.ts`. Each operation's signature uses the smallest type it needs, which shows what it can access. The composition root
-// builds one object per isolate that provides all of them; operations never access bindings directly.
+// `dependencies.ts`. Each operation's signature uses the smallest type that it needs, which shows what the operation can access. The
+// composition root builds one object per isolate that provides all of them; operations never access bindings directly.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
@@ -19,7 +19,7 @@ import type { LimitName } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ProofServices } from "../platform/create-proof-services.ts";
 
-/** Configuration, clock, randomness, log, and a way to run work after the response. */
+/** The configuration, the clock, randomness, the log, and a way to run work after the response. */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface Runtime {
   readonly log: Log;
   /** Runs work after the response. The process may be terminated first, so required work is also in an outbox. */
   readonly waitUntil: (work: () => Promise<void>) => void;
-  /** Returns false once background work has used up its budget (work-budget.ts). The caller then leaves the rest to the next minute. */
+  /** Returns false once background work has used up its budget (work-budget.ts). The caller then stops, and the next run continues. */
   readonly hasBudget: () => Promise<boolean>;
 }
 
@@ -40,15 +40,18 @@ export interface Stores {
   readonly getLedgerId: (recordId: string) => string;
 }
 
-/** Schedules the work that follows a commit. Calling these does not delay the response. */
+/** Schedules the work that follows a commit. Calling these functions does not delay the response. */
 export interface Schedules {
-  /** Drains audit entries into their logs and anchors statements in the ledger. `commit` calls it. */
+  /** Requests that audit entries are drained into their logs and statements are anchored in the ledger. `commit` calls this function. */
   readonly scheduleFollowUp: () => void;
   /** Sends email from the outbox. */
   readonly scheduleMail: () => void;
   /** Captures policies, and continues withdrawals that did not fit into one batch. */
   readonly scheduleRelay: () => void;
-  /** Moves a business's events from the outbox to its event sequence and endpoints, a few milliseconds after the response. */
+  /**
+   * Makes a business's event sequence read its events from the change log and push them to its endpoints, a few milliseconds after the
+   * response.
+   */
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
@@ -58,12 +61,12 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 
 /** Rate limit counters. */
 export interface Counters {
-  /** Counts in this isolate, in addition to the platform's rate limiter. Approximate across isolates. */
+  /** Counts a call in this isolate and in the platform's rate limiter. The count is approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
-  /** Returns the state that the next call would find, without counting a call. Includes only the calls that this isolate counted. */
+  /** Returns the limit's state for the next call, without counting a call. It includes only the calls that this isolate counted. */
   readonly peekApproximately: (name: LimitName, key: string) => RateLimitState;
   readonly credentialLookups: CredentialLookups;
-  /** Counts exactly, in a Durable Object. If several calls are counted together, either all of them are counted or none. */
+  /** Counts calls exactly, in a Durable Object. If several calls are counted together, either all or none of them are counted. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 
@@ -73,13 +76,13 @@ export interface PhoneNumbers {
   readonly formatPhone: FormatPhone;
 }
 
-/** Fetching and parsing pages from other sites. Fetches of private IP addresses are blocked. */
+/** Fetches and parses pages of other sites. Requests to private IP addresses are blocked. */
 export interface PageFetcher {
   readonly fetchPage: FetchPage;
   readonly parsePage: ParsePage;
   /** Returns a hostname's registrable domain. Hosts that share a registrable domain are treated as one site. */
   readonly getSite: (hostname: string) => string;
-  /** Returns null for names that cannot be registered: IP addresses and public suffixes. */
+  /** Returns a hostname's registrable domain, or null for names that cannot be registered, such as IP addresses and public suffixes. */
   readonly getRegistrableDomain: (hostname: string) => string | null;
   readonly lookupTxt: LookupTxt;
   readonly listMetaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
@@ -88,11 +91,11 @@ export interface PageFetcher {
 /** Signing, and the transparency logs. */
 export interface Proofs extends ProofServices {
   readonly signer: Signer;
-  /** SHA-256 of the file served at /svc-verify.mjs, as hex. */
+  /** The SHA-256 of the file served at /svc-verify.mjs, as hex. */
   readonly verifierSha256: string;
   readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
-  /** HTTP interface of the embedded ledger. */
+  /** Sends a request to the embedded ledger, which is used only over HTTP. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
-  /** Requests anchoring in another invocation, which starts within seconds. */
+  /** Requests anchoring in a separate invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { ReadDependencies } from "./dependencies.ts";
 
 type NoticeDependencies = Pick<ReadDependencies, "clock" | "config" | "vault">;
 
-/** The minimum time between two emails of one kind to the owners of a business. */
+/** Returns the minimum time between two emails of one kind to the owners of a business, in milliseconds. */
 export const getNoticeSpacingMs = ({ limits: { OWNER_NOTICES } }: Config): number =>
   Math.ceil((OWNER_NOTICES.seconds * secondMs) / OWNER_NOTICES.count);
 
@@ -28,7 +28,7 @@ export const prepareOwnerNotices = (
     ...(onlyIf !== undefined && { onlyIf }),
   });
 
-/** Returns the statements to add to the change's batch. With `onlyIf`, the notice is written only if that is true in the batch. */
+/** Like `prepareOwnerNotices`, for one notice. If `onlyIf` is given, the notice is written only if that condition is true in the batch. */
 export const prepareOwnerNotice = (
   services: NoticeDependencies,
   db: Database,

@@ -1,21 +1,21 @@
 // Budgets for background work: time and queries. The platform allows 1,000 queries per invocation and fails every query beyond that, so
-// work of unknown size checks `hasBudget` before each step and leaves the rest to the next minute.
+// work of unknown size checks `hasBudget` before each step and leaves the rest to the next run.
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { ReadDependencies, Runtime } from "./dependencies.ts";
 
 export interface WorkBudget {
   readonly maxMs: number;
-  /** Every statement in a batch counts. */
+  /** The number of queries. Every statement in a batch counts. */
   readonly maxQueries: number;
 }
 
 /**
- * For work after the response, which the platform ends after 30 seconds. Three such jobs together stay within an invocation's 1,000
- * queries.
+ * The budget for work after the response, which the platform ends after 30 seconds. Three such jobs together stay within an invocation's
+ * 1,000 queries.
  */
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 
-/** Returns services with a separate budget. Work done with them also counts against the budget of `services`. */
+/** Returns services with a separate budget. Work that uses them also counts against the budget of `services`. */
 export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, maxQueries }: WorkBudget): S => {
   const until = services.clock() + maxMs;
   let left = maxQueries;
@@ -23,7 +23,8 @@ export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, max
     left -= queries;
   });
   const hasBudget = async (): Promise<boolean> => {
-    // Locally, databases and objects share one thread with the Worker, so work that never waits would block every connection until it ends.
+    // In a local runtime, databases and objects share one thread with the Worker, so work that never waits would block every connection
+    // until it ends.
     await scheduler.wait(0);
     return left > 0 && services.clock() < until && services.hasBudget();
   };

@@ -6,8 +6,8 @@ import { listMembershipsOfAddress, type VerifiedAddress } from "./list-membershi
 import { switchMembership, type ReplacedSession } from "./switch-membership.ts";
 
 /**
- * Creates the member and replaces the session of the invited person with a session in the business. Returns `not_found` if the invitation is
- * unknown, no longer open or addressed to another mailbox.
+ * Creates the member and replaces the session of the invited person with a session in the business. Returns `not_found` if the invitation
+ * is unknown, no longer open or addressed to another mailbox.
  */
 export const acceptInvitation = async (
   services: WriteDependencies,

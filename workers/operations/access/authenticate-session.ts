@@ -9,7 +9,7 @@ import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sess
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 
-/** Records the day on which the session was last used. Runs after the response and writes at most once per session and day. */
+/** Records the day on which the session was last used. Runs after the response and writes at most once per session per day. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: AnySession, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {
@@ -21,8 +21,8 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
 export const isMalformedSessionToken = (text: string): boolean => !hasSecretShape(text, "ses_");
 
 /**
- * Returns the token's session, or null if the token is malformed, unknown or expired. With `deadlinesIn`, also counts the open deadlines of
- * the member's business in that environment.
+ * Returns the token's session, or null if the token is malformed, unknown or expired. If `deadlinesIn` is given, also counts the open
+ * deadlines of the member's business in that environment.
  */
 export const authenticateSession = async (
   services: ReadDependencies,

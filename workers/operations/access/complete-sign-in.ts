@@ -22,14 +22,14 @@ import { switchMembership } from "./switch-membership.ts";
 const chainTagBytes = 16;
 
 export interface SignInResult {
-  /** Used only for the session cookie. */
+  /** The session's secret, which is used only for the session cookie. */
   readonly token: string;
   readonly user: SignedInUser;
-  /** Whether this sign-in created the consumer or the business. */
+  /** True if this sign-in created the consumer or the business. */
   readonly created: boolean;
 }
 
-/** The person as the sign-in describes them. The address and the name are stored when it creates a consumer. */
+/** The person's data from the sign-in form. If the sign-in creates a consumer, the address and the name are stored. */
 export interface SignInPerson {
   readonly email: string;
   readonly name: string | null;
@@ -47,7 +47,10 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** The session of a person without a business, whose code was emailed for an invitation. Empty if the invitation is no longer open. */
+/**
+ * Prepares the session of a person who has only an invitation, if the code was emailed for that invitation. Returns no statements if the
+ * invitation is no longer open.
+ */
 const prepareInvitedSession = async (
   { vault }: ReadDependencies,
   db: Database,
@@ -62,7 +65,7 @@ const prepareInvitedSession = async (
 
 /**
  * Returns the changes that a first sign-in makes, and the statement that inserts the session. A sign-up is completed if the code was
- * emailed for it. An invitation is not accepted: its session only lets the person answer it.
+ * emailed for it. An invitation is not accepted: its session only lets the person accept or decline it.
  */
 const prepareSignIn = async (
   services: ReadDependencies,

@@ -8,12 +8,15 @@ import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the text that a code's hash covers. It includes the code's ID, so a hash copied to another row matches no code there. */
+/**
+ * Returns the text that a code's hash covers. The text includes the code's ID, so a hash that is copied to another row matches no code
+ * there.
+ */
 export type CodeBinding = (id: string) => string;
 
 /**
  * Prepares a new code and its email for one batch. If a limit in `request.limits` is exceeded, the code is written as already expired and
- * the email has no recipient, so the rows look the same.
+ * the email has no recipient, so that the rows look the same in both cases.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,
@@ -22,7 +25,7 @@ export const prepareEmailCode = async (
   request: {
     readonly limits: EmailCodeLimits;
     readonly binding: CodeBinding;
-    /** Null if the address must not receive an email. */
+    /** The recipient; null if the address must not receive an email. */
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
@@ -48,7 +51,7 @@ export const prepareEmailCode = async (
   };
 };
 
-/** Uses up one attempt, then compares. Returns the ID of the matching code, or null. */
+/** Counts one attempt and then compares the code. Returns the ID of the matching code, or null. */
 export const verifyEmailCode = async (
   { vault, clock }: ReadDependencies,
   db: Database,

@@ -1,4 +1,4 @@
-// The signed-in user, as shown in API responses.
+// Returns the signed-in user, as shown in API responses.
 import type { AnySession, Realm } from "../../../core/access/session.ts";
 import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
 import { sessionAddressContext } from "../../../storage/sessions.ts";
@@ -11,8 +11,8 @@ const getEmailContext = (session: AnySession): EncryptionContext => {
 };
 
 /**
- * Decrypts the email address of the session's user. `role` and `businessId` are null for consumers, and for people who have been invited
- * but have not joined.
+ * Returns the session's user with the decrypted email address. `role` and `businessId` are null for consumers, and for people who have been
+ * invited but have not joined.
  */
 export const getSignedInUser = async ({ vault }: Stores, session: AnySession) => {
   const [role, businessId] = session.realm === "business" ? [session.role, session.business.id] : [null, null];

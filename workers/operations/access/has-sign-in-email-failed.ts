@@ -6,7 +6,8 @@ import { lookUpAddress, toCodeRequester } from "./sign-in-address.ts";
 
 /**
  * Returns whether the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
- * so the result does not reveal whether an address has an account. For businesses, it would reveal this, so they have no such check.
+ * so the result does not reveal whether an address has an account. In the business realm, the result would reveal this, so there is no such
+ * check.
  */
 export const hasSignInEmailFailed = async (services: ReadDependencies, { email, browser }: PendingSignIn): Promise<boolean> => {
   const lookup = await lookUpAddress(services, "consumer", email);

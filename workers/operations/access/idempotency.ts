@@ -19,11 +19,11 @@ import type { Condition } from "../../../storage/query.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
-  /** The sender. A key from another sender counts as a different key, even if the text is the same. */
+  /** The sender of the request. A key from another sender counts as a different key, even if the text is the same. */
   readonly caller: string;
   /** An ID in the shard that stores the key. */
   readonly ownerId: string;
-  /** Method and full path. A key on another path counts as a different key, even if the text is the same. */
+  /** The method and full path. A key on another path counts as a different key, even if the text is the same. */
   readonly route: string;
   readonly key: string;
   readonly body: Json;
@@ -45,8 +45,8 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the ways to end a claim: save the response, release the claim or suspend it. If the statements from `toStatements` saved the
- * response in the change's batch, nothing else is needed.
+ * Returns the functions that end a claim: save the response, release the claim or suspend it. If the statements from `toStatements` saved
+ * the response in the change's batch, nothing else is needed.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
@@ -68,8 +68,8 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves what the first run decided and returns the saved value, so that a repeat continues with the first run's draft. A secret draft
-     * must be sealed.
+     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with that draft. A
+     * secret draft must be sealed.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };
@@ -93,7 +93,7 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can consist of an email address and six digits, so it is hashed with a secret key: a plain hash could be brute-forced.
+  // A body can consist of an email address and six digits, so it is hashed with a secret key, because a plain hash could be brute-forced.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());

@@ -1,4 +1,4 @@
-// A person's passkeys, for their account page.
+// Lists a person's passkeys for their account page.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import type { Session } from "../../../core/access/session.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// The signed-in person's sessions, for the account page.
+// Lists the signed-in person's sessions for the account page.
 import type { Session } from "../../../core/access/session.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { listSessionsByPerson, type StoredSession } from "../../../storage/sessions.ts";

@@ -1,4 +1,4 @@
-// Prepares a new session before it is inserted. Shared by all sign-in methods.
+// Prepares a new session before it is inserted. All sign-in methods use this function.
 import { parseDevice } from "../../../core/access/device.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateSecret, generateId, type ShardId } from "../../../core/ids.ts";

@@ -19,12 +19,15 @@ import { createCredentialDomainEvent } from "./own-credentials.ts";
 
 const defaultName = "Passkey";
 
-/** Where a person manages passkeys. */
+/** The pages on which a person manages passkeys. */
 const accountPaths = { consumer: "/app/account", business: "/portal/account" } as const;
 
 const maxNameLength = 80;
 
-/** Verifies a new credential against this session's challenge. Returns null if it does not match. The challenge is used up either way. */
+/**
+ * Verifies a new credential against this session's challenge. Returns null if the credential does not match. The challenge is used up in
+ * either case.
+ */
 const verifyNewCredential = async (
   services: AccessDependencies,
   session: Session,
@@ -51,7 +54,7 @@ export const registerPasskey = async (
   party: RelyingParty,
   request: {
     readonly made: RegistrationResponse;
-    /** The passkey's name. Null names it after the device. */
+    /** The passkey's name. If it is null, the passkey is named after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
     readonly language: MailLanguage;

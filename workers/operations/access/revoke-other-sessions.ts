@@ -1,11 +1,14 @@
-// Signs the person out everywhere else.
+// Ends all of the signed-in person's other sessions.
 import type { Session } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { deleteOtherSessions } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Immediately ends all of the person's sessions except the current one, and writes one audit entry. Returns how many ended. */
+/**
+ * Immediately ends all of the person's sessions except the current one, and writes one audit entry. Returns the number of sessions that
+ * ended.
+ */
 export const revokeOtherSessions = (services: WriteDependencies, session: Session): Promise<number> => {
   const entityType = session.realm === "consumer" ? "consumer" : "member";
   const action: AuditedAction = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };

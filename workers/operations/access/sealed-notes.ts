@@ -1,9 +1,9 @@
-// Short-lived state that one page passes to the next. It is sealed for one owner in a cookie or form field, and nothing is stored on the
-// server. It can contain email addresses that people typed, so it must not appear in URLs.
+// Notes: short-lived state that one page passes to the next. A note is sealed for one owner in a cookie or form field, and nothing is
+// stored on the server. It can contain email addresses that people typed, so it must not appear in URLs.
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The note's kind and owner. A note can be opened only for the owner it was sealed for. */
+/** The note's kind and owner. A note can be opened only for the owner for whom it was sealed. */
 export interface NoteScope {
   readonly name: "flash" | "undo" | "stopped" | "sign-in" | "withdrawal" | "connection";
   readonly owner: string;
@@ -20,7 +20,7 @@ export interface OpenedNote<T> {
   readonly until: number;
 }
 
-/** Opens a note. Returns null if it is missing, expired or was not sealed by this service. */
+/** Decrypts a note. Returns null if the note is missing, has expired or was not sealed by this service. */
 export const openNote = async <T>(
   services: ReadDependencies,
   scope: NoteScope,

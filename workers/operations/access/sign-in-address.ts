@@ -35,7 +35,7 @@ const chooseShard = (
 };
 
 /**
- * Searches all shards for an email address's account. If the address is unknown, uses the shard that its account would be created in.
+ * Searches all shards for an email address's account. If the address is unknown, uses the shard in which its account would be created.
  * Returns null if the text is not an email address.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
@@ -60,9 +60,9 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     /** Whether the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * The part before the @ as a new consumer spelled it; otherwise empty. A known person's code goes to the stored address. A new
-     * consumer's address is taken from the request that verifies the code, so it must be the address that received the code: two spellings
-     * can be two mailboxes. Businesses do not need this, because sign-ups and invitations store their own address.
+     * The part before the @ as a new consumer spelled it; otherwise empty. A known person's code is sent to the stored address. A new
+     * consumer's address is taken from the request that verifies the code, so it must be the address that received the code, because two
+     * spellings can be two mailboxes. Businesses do not need this, because sign-ups and invitations store their own address.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,
@@ -98,7 +98,7 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 });
 
 /**
- * Returns the text that a sign-in code is bound to. `knownEmail` is the stored address that receives the code. A member's code is also
+ * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
  * bound to that address's local part, because by the time the code is entered, a membership with a different mailbox may have become the
  * most recently used.
  */

@@ -21,7 +21,7 @@ export interface UsedCode {
 export interface SignInChanges {
   readonly rows: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
-  /** A condition: the domain events are recorded only if it is true. */
+  /** If given, the domain events are recorded only if this condition is true. */
   readonly onlyIf?: Condition;
 }
 

@@ -8,7 +8,7 @@ import { signInCodeLimits, toCodeRequester, type AddressLookup } from "./sign-in
 
 export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/app/sign-in/link", business: "/portal/sign-in/link" };
 
-/** `binding` is the text that the code is bound to, so that the link is valid only for the same mailbox. */
+/** Derives the token. `binding` is the text to which the code is bound, so that the link is valid only for the same mailbox. */
 const createLinkToken = ({ vault }: Stores, codeId: string, binding: string): Promise<string> =>
   vault.linkToken(`sign in\n${codeId}\n${binding}`);
 
@@ -17,7 +17,7 @@ export const createSignInUrl = async (services: ReadDependencies, realm: Realm, 
   `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await createLinkToken(services, codeId, binding)}`;
 
 /**
- * Returns the ID of the active code that the token belongs to, or null. Only codes that `browser` requested are compared. A wrong token
+ * Returns the ID of the active code to which the token belongs, or null. Only codes that `browser` requested are compared. A wrong token
  * does not count as an attempt, because tokens have 256 bits.
  */
 export const verifyLinkToken = async (

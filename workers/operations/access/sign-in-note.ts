@@ -1,4 +1,4 @@
-// A sign-in that a browser has started, sealed in a cookie until the person enters the code or uses the emailed link.
+// A sign-in that a browser has started. It is sealed in a cookie until the person enters the code or uses the emailed link.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { ReadDependencies } from "../dependencies.ts";

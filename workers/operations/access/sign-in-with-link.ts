@@ -8,8 +8,8 @@ import { verifyLinkToken } from "./sign-in-link.ts";
 import type { PendingSignIn } from "./sign-in-note.ts";
 
 /**
- * Signs in if this browser requested the code that the link belongs to, and the code is still active. Returns `login_failed` for every
- * other link, including one that another browser requested; the person can still enter the code.
+ * Signs the person in if this browser requested the link's code and the code is still active. Returns `login_failed` for every other link,
+ * including one that another browser requested; the person can still enter the code.
  */
 export const signInWithLink = async (
   services: AccessWriteDependencies,

@@ -22,7 +22,10 @@ import { prepareSession } from "./prepare-session.ts";
 import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./complete-sign-in.ts";
 
-/** A public key without a private key. It is checked if the passkey is unknown, so that both cases take the same time. */
+/**
+ * A public key without a private key. If the passkey is unknown, the signature is checked with this key, so that both cases take the same
+ * time.
+ */
 const dummyPasskey: PasskeyCredential = {
   credentialId: "nobody",
   publicKey: "pQECAyYgASFYIPgH5cY26dOvoJaXBHLAWHhXV3H2zwjXNLAg4PMF3gWzIlggxRh4jmZoPqmWGH2PCS5O3D9p5RLx3fhydD4Frjrcjlo",
@@ -33,7 +36,7 @@ const toRealm = (userId: string): Realm => (userId.startsWith("con_") ? "consume
 
 /**
  * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. The
- * challenge is used up either way.
+ * challenge is used up in either case.
  */
 export const signInWithPasskey = async (
   services: AccessDependencies,
@@ -64,7 +67,7 @@ export const signInWithPasskey = async (
   const { userId } = passkey;
   const db = services.shards.forId(userId);
   const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
-  // Other shards are not searched here: a session that may have memberships there finds them when a page lists them.
+  // Other shards are not searched here. If this is true, the pages that list memberships search them.
   const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
   await batch(db, [
     recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }),

@@ -1,4 +1,4 @@
-// What a person entered on a certificate's withdrawal page. It is sealed in a form field until the next step.
+// The data that a person entered on a certificate's withdrawal page. It is sealed in a form field until the next step.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -11,7 +11,7 @@ const toWithdrawalNoteScope = (certId: CertId): NoteScope => ({ name: "withdrawa
 export const withdrawalNoteSeconds = emailCodeLimits.withdrawal.lifeMs / 1_000;
 
 export interface WithdrawalNote {
-  /** The email address as typed. Null if the person followed an emailed link. */
+  /** The email address as typed; null if the person followed an emailed link. */
   readonly email: string | null;
   /**
    * The emailed link's token, once the code or link is verified. The token proves control of the email address, so the page may list other

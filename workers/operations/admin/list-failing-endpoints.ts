@@ -5,7 +5,7 @@ import type { EventSequences } from "../webhooks/dependencies.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { findEventSequence } from "../webhooks/find-event-sequence.ts";
 
-/** Limited because each listed endpoint requires a call to its event sequence. */
+/** The number of endpoints is limited, because each one requires a call to its event sequence. */
 const maxFailingPerShard = 50;
 
 /**

@@ -1,4 +1,4 @@
-// The figures that alerts compare with their thresholds, for the job and for GET /v1/admin/figures.
+// Measures the figures that alerts compare with their thresholds, for the job and for GET /v1/admin/figures.
 import type { AlertFigures } from "../../../core/alerts.ts";
 import { dayMs, minuteMs } from "../../../core/time.ts";
 import { countFailedMailSince } from "../../../storage/failed-mail.ts";
@@ -11,7 +11,7 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Measures the whole deployment. Contains no personal data. */
+/** Measures the whole deployment. The figures contain no personal data. */
 export const measureService = async (services: AdminDependencies): Promise<AlertFigures> => {
   const now = services.clock();
   const [stuck, shards, failing, failedMail] = await Promise.all([

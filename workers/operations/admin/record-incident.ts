@@ -8,7 +8,10 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 const idBytes = 8; // incidents are public, so an ID need not be unguessable
 
-/** Replaces the copy that the page shows while the database does not respond. The database contains the incident in any case. */
+/**
+ * Updates the copy that the status page shows while the database does not respond. A failure is only logged, because the database already
+ * contains the incident.
+ */
 const refreshCopy = async (services: ReadDependencies): Promise<void> => {
   const shown = await listShownIncidents(services.shards.get(firstShard), services.clock());
   await saveIncidentCopy(services.kv, shown).catch(() => services.log.error({ at: "status", error: "the copy was not saved" }));
@@ -35,7 +38,7 @@ export const openIncident = async (
 export interface IncidentChange {
   readonly text: string;
   readonly impact?: IncidentImpact | undefined;
-  /** True ends the incident; false opens it again. */
+  /** True ends the incident, and false reopens it. */
   readonly hasEnded?: boolean | undefined;
 }
 

@@ -1,5 +1,6 @@
-// Moves everything that is sealed with an earlier master key to the current one, in steps that an operator's command calls until none is
-// left (POST /v1/admin/keys/master). Repeating a step does nothing, so the work can be stopped and resumed at any time.
+// Moves everything that is sealed with an earlier master key to the current one, in steps. An operator's command requests one step after
+// another until all are done (POST /v1/admin/keys/master). Repeating a step does nothing, so the work can be stopped and resumed at any
+// time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
@@ -9,16 +10,16 @@ import { findMasterKeyVersion } from "../../../storage/vault.ts";
 import { environments } from "../webhooks/find-event-sequence.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 
-/** Rows per step. Each has up to two values, and a batch of 200 statements takes well under a second. */
+/** The number of rows per step. Each row has up to two values, and a batch of 200 statements takes well under a second. */
 const rowsPerStep = 100;
-/** Businesses per step. Each has two event sequences, which are separate objects. */
+/** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 
-/** Name of the step that follows the tables: the signing secrets of the webhook endpoints. */
+/** The name of the step that follows the tables: the signing secrets of the webhook endpoints. */
 const endpointsStep = "endpoints";
 const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
 
-/** Where the work continues. */
+/** The place at which the work continues. */
 export interface RewrapCursor {
   readonly shard: string;
   readonly step: string;
@@ -26,11 +27,11 @@ export interface RewrapCursor {
 }
 
 export interface RewrapStep {
-  /** Version of the master key that currently encrypts. */
+  /** The version of the master key that currently encrypts. */
   readonly version: string;
-  /** Values that this step found under an earlier key. */
+  /** The number of values that this step found under an earlier key. */
   readonly outdated: number;
-  /** Where the next step continues; null after the last step. */
+  /** The cursor for the next step; null after the last step. */
   readonly next: RewrapCursor | null;
 }
 
@@ -67,8 +68,8 @@ const findNextCursor = (shards: readonly string[], { shard, step }: RewrapCursor
 };
 
 /**
- * Does one step of the work. `cursor` is the previous step's `next`; null starts with the first step. With `isCheck`, changes nothing and
- * only counts. Returns `not_found` if the cursor contains an unknown shard or step.
+ * Does one step of the work. `cursor` is the previous step's `next`; null starts with the first step. If `isCheck` is true, changes nothing
+ * and only counts. Returns `not_found` if the cursor contains an unknown shard or step.
  */
 export const rewrapStoredKeys = async (
   services: AdminDependencies,

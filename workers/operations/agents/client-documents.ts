@@ -15,17 +15,20 @@ const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
 /**
- * How many documents of one site are fetched at the same time. A host that sends one byte at a time occupies only
- * its own slots, until the timeout for the whole response.
+ * The maximum number of documents of one site that are fetched at the same time. A host that sends one byte at a time occupies only the
+ * slots of its site, until the timeout for the whole response.
  */
 const maxFetchesOfSite = 4;
 /**
- * How many are fetched from all sites together, which limits this isolate's memory. To use all of these slots, a stranger needs that many
- * registered domains.
+ * The maximum number that is fetched from all sites together, which limits this isolate's memory. To occupy all of these slots, an attacker
+ * needs many registered domains (`maxFetches / maxFetchesOfSite`).
  */
 const maxFetches = 200;
 
-/** Returns `unreached` if the host did not respond with a document. An invalid document counts as a response but gives no client. */
+/**
+ * Fetches a document. Returns `unreached` if the host did not respond with a document. An invalid document counts as a response, but the
+ * result then contains no client.
+ */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
   if (!rateLimit.isAllowed) return "unreached";
@@ -57,7 +60,7 @@ export type ClientLookupServices = AgentDependencies;
 /** Returns the first shard's database, which stores the copies of client documents. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
-/** Fetches a document. If its host does not respond, falls back to the saved copy, then to the built-in list of known clients. */
+/** Fetches a document. If its host does not respond, uses the saved copy or else the built-in list of known clients. */
 const loadClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
   const site = services.getSite(url.hostname);

@@ -1,4 +1,4 @@
-// Finds who receives emails about a connection.
+// Finds the recipient of emails about a connection.
 import type { ConsumerId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findMember } from "../../../storage/members.ts";

@@ -8,12 +8,12 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
-/** Long enough for people to copy a code from one device to another before they decide. */
+/** The lifetime of a request. It is long enough for people to copy a code from one device to another before they decide. */
 const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;
 
-/** What the person is asked to allow. */
+/** The permission for which the client asks the person. */
 export interface ConnectionRequest {
   readonly client: Pick<OAuthClient, "id" | "name" | "host">;
   readonly redirectUri: string;

@@ -13,7 +13,7 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 const maxNameLength = 80;
 
 export interface CreatedAgentToken extends AgentToken {
-  /** Returned only here; only its hash is stored. */
+  /** The token itself. It is returned only here, and only its hash is stored. */
   readonly secret: string;
 }
 

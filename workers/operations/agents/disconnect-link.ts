@@ -1,14 +1,14 @@
-// The link in connection emails that ends the connection.
+// Creates and checks the link, in emails about a connection, that ends the connection.
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 /**
- * Derives a token that proves possession of an email about the connection. It is derived from a secret key, so it does not have to be
- * stored.
+ * Derives a token that proves possession of an email about the connection. The token is derived from a secret key, so it does not have to
+ * be stored.
  */
 const createDisconnectToken = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`end connection\n${id}`);
 
-/** Returns the URL that ends this token's connection. */
+/** Returns the URL that revokes this token and so ends its connection. */
 export const createDisconnectUrl = async (services: ReadDependencies, id: string): Promise<string> =>
   `${services.config.appUrl}/oauth/end/${id}?t=${await createDisconnectToken(services, id)}`;
 

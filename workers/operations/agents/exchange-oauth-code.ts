@@ -16,7 +16,7 @@ import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** How long a client that lost the response may send the code again. A later repeat is treated as a stolen code. */
+/** The time during which a client that lost the response may send the code again. A later repeat is treated as a stolen code. */
 const codeReplayGraceMs = 10 * secondMs;
 
 export interface OAuthCodeExchange {
@@ -55,7 +55,7 @@ const prepareConnectedMail = async (
 /**
  * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` means any problem with the code,
  * client, redirect URI or verifier. `full` means that the person has reached the token limit. If a code is sent again more than ten seconds
- * after it was redeemed, the token that it was exchanged for is revoked.
+ * after it was redeemed, the token for which it was exchanged is revoked.
  */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
@@ -71,7 +71,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
-    // The sender also knows the verifier, so the code may have been intercepted. Revoke the token that it was exchanged for.
+    // The sender also knows the verifier, so the code may have been intercepted. The token for which it was exchanged is therefore revoked.
     if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs) await revokeLiveToken(services, db, { id: code.tokenId });
     return "refused";
   }

@@ -1,5 +1,5 @@
-// Records every tool call in the audit chain of the account that the token gives access to. Entries contain the token's ID and the argument
-// names, but never argument values.
+// Records every tool call in the audit chain of the account to which the token gives access. Entries contain the token's ID and the
+// argument names, but never argument values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";
@@ -10,7 +10,7 @@ export interface ToolCallRecord {
   /** The tool's name, or `unknown` if there is no such tool, because text from the caller must not be stored. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
-  /** Includes only names that the tool defines. */
+  /** The names of the arguments. It includes only names that the tool defines. */
   readonly argumentNames: readonly string[];
 }
 

@@ -14,7 +14,7 @@ const saltBytes = 16;
 
 export interface RegisteredClient extends ClientRegistration {
   readonly id: string;
-  /** Null for a public client. */
+  /** The client's secret; null for a public client. */
   readonly secret: string | null;
 }
 

@@ -3,7 +3,7 @@ import { parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
 import { upsertOAuthClient } from "../../../storage/oauth-clients.ts";
 import { getClientDocument, getClientCopyDatabase, type ClientLookupServices } from "./client-documents.ts";
 
-/** Called after a person approved the client. The copy is used if the client's host does not respond. */
+/** Saves the copy after a person has approved the client. The copy is used if the client's host does not respond. */
 export const saveClientDocument = async (services: ClientLookupServices, id: string): Promise<void> => {
   const url = parseDocumentUrl(id);
   if (url === null) return;

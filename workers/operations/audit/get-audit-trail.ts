@@ -1,5 +1,5 @@
-// The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that are
-// not in the log yet, for example because the log is frozen, are listed as pending.
+// Returns the audit trail of a business or person, with a proof. The trail contains every entry that was committed before the request.
+// Entries that are not in the log yet, for example because the log is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -21,15 +21,18 @@ export interface TrailOwner {
 }
 
 export interface TrailQuery {
-  /** Maximum number of entries to return. */
+  /** The maximum number of entries to return. */
   readonly limit: number;
-  /** Returns entries before this sequence number. Null starts with the newest. */
+  /** The trail contains the entries before this sequence number. If it is null, the trail starts with the newest entry. */
   readonly beforeSeq: number | null;
   /** Limits the trail to entries about these entity IDs. */
   readonly entityIds?: readonly string[];
 }
 
-/** Drains the shards' change logs into the audit log, then reads a page of the chain with its proof. Returns null if the chain has no entries. */
+/**
+ * Drains the shards' change logs into the audit log, then reads a page of the chain with its proof. Returns null if the chain has no
+ * entries.
+ */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);
   for (const shardId of shardIds) await log.drainNow(shardId);
@@ -41,7 +44,7 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads from one shard the payloads of the page's entries, the entries that the log has not read, and the checkpoint's anchor. */
+/** Reads the payloads of the page's entries, the entries that the log has not read, and the checkpoint's anchor from one shard. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const recorded = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId);
@@ -53,14 +56,14 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId
   return { payloads, waiting, anchor };
 };
 
-/** Does the same as `getAuditTrail`, for a caller that already knows the owner's other shards. */
+/** Like `getAuditTrail`, for a caller that already knows the owner's other shards. */
 export const getAuditTrailInShards = async (
   services: AuditDependencies,
   owner: TrailOwner,
   otherShardIds: readonly ShardId[],
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
-  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // an empty filter matches nothing, so the chain is not read
+  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // no entry can match
   const shardIds = new Set([shardOfId(owner.id), ...otherShardIds]);
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
     const page = await loadLogPage(services, owner, shardIds, query);

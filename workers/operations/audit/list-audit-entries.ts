@@ -1,4 +1,5 @@
-// A page of a business's audit log for its members, with who made each entry. It has no proofs; `getAuditTrail` returns them.
+// Lists a page of a business's audit log for its members, and says who made each entry. The page has no proofs; `getAuditTrail` returns
+// them.
 import type { Actor } from "../../../core/actor.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { matchesActor, type ActorFilter } from "../../../core/audit/actor-filter.ts";
@@ -20,14 +21,14 @@ import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
 /**
- * The log does not contain actors, because they are in the sealed payloads. A page for one actor therefore opens this many entries and
- * shows those that match.
+ * The log does not contain actors, because they are in the sealed payloads. A page for one actor therefore opens at most this many entries
+ * and shows those that match.
  */
 const maxPayloadsOpened = 200;
 
 export interface AuditEntryQuery {
   readonly limit: number;
-  /** Returns entries before this sequence number. Null starts with the newest. */
+  /** The page contains the entries before this sequence number. If it is null, the page starts with the newest entry. */
   readonly beforeSeq: number | null;
   readonly type: string | null;
   readonly entityId: string | null;
@@ -40,17 +41,17 @@ export interface AuditEntry {
   readonly type: string;
   readonly entityType: string;
   readonly entityId: string;
-  /** Null if the payload was erased. */
+  /** The person or program that made the change; null if the payload was erased. */
   readonly actor: Actor | null;
-  /** For an issued certificate: whether the business's server sent the form. */
+  /** For an issued certificate: true if the business's server sent the form. */
   readonly isFromServer: boolean;
 }
 
 export interface AuditEntryPage {
-  /** Newest first. With a filter, the page can be short or empty even if older entries follow. */
+  /** The entries, newest first. With a filter, the page can be short or empty even if older entries follow. */
   readonly entries: readonly AuditEntry[];
   readonly nextBeforeSeq: string | null;
-  /** Whether there are entries that are committed but not in the log yet. */
+  /** True if there are entries that are committed but not in the log yet. */
   readonly hasPending: boolean;
   readonly members: readonly Member[];
   readonly keys: readonly ApiKey[];
@@ -59,7 +60,7 @@ export interface AuditEntryPage {
   readonly originDomains: ReadonlyMap<string, string>;
 }
 
-/** Reads the payloads in a shard other than the business's own, for entries of events that another shard committed. */
+/** Reads the payloads of entries whose events were committed in another shard than the business's own. */
 const listPayloadsInShard = (services: AuditDependencies, chainTag: string, shardId: ShardId, recorded: readonly StoredEntry[]) =>
   listCommittedPayloads(services.shards.get(shardId), services.vault, chainTag, recorded);
 

@@ -44,7 +44,7 @@ interface CustomerLocation {
 }
 
 /**
- * Searches all shards for the customer. An unknown customer is stored in the first shard, and a checkout moves it to the account's shard.
+ * Searches all shards for the customer. An unknown customer is stored in the first shard, and a checkout stores it in the account's shard.
  */
 const locateCustomer = async (services: Stores, event: BillingEvent): Promise<CustomerLocation> => {
   const found = await Promise.all(
@@ -112,7 +112,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   return "done";
 };
 
-/** One customer's events can arrive in bursts of three or four, and each of them can make an attempt fail. */
+/** One customer's events can arrive in bursts of three or four, and each of them can make an attempt for another one fail. */
 const maxAttempts = 5;
 
 /**

@@ -1,4 +1,4 @@
-// Data for the portal's billing page.
+// Loads the data for the portal's billing page.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { BillingDependencies } from "./dependencies.ts";

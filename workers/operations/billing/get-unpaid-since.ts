@@ -1,4 +1,4 @@
-// Finds out when a business was suspended because of a missing payment.
+// Finds the time at which a business was suspended because of a missing payment.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
 import { findCustomerByAccount } from "../../../storage/billing.ts";

@@ -1,4 +1,4 @@
-// Decides who may pay for a plan.
+// Decides which people may pay for a plan.
 import type { Session } from "../../../core/access/session.ts";
 import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

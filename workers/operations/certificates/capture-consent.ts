@@ -25,26 +25,26 @@ import { buildCaptureReceipt, commitIssuance, deriveManageToken, rootSaltBytes, 
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
 export interface CaptureRequest {
-  /** The result of `resolveSubmissionClient`. Null if the client ID is malformed or unknown. */
+  /** The result of `resolveSubmissionClient`; null if the client ID is malformed or unknown. */
   readonly client: SubmissionClient | null;
   readonly submission: Submission;
   readonly originHeader: string | null;
   readonly circumstances: CaptureContext;
-  /** From the Idempotency-Key header or from `submission_id` in the body, which are equivalent. */
+  /** The key from the Idempotency-Key header or from `submission_id` in the body, which are equivalent. */
   readonly idempotencyKey: string | null;
-  /** The owner of the request's API key. Null if the request comes from a visitor's browser. */
+  /** The owner of the request's API key; null if the request comes from a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
 export interface CaptureResult {
   readonly receipt: CaptureReceipt;
-  /** Whether an earlier request with this idempotency key issued the certificate. */
+  /** True if an earlier request with this idempotency key issued the certificate. */
   readonly isReplayed: boolean;
 }
 
 /**
- * Hashes what a repeated submission must have in common with the first: every value about the person, and what was displayed. Excludes
- * anything that changes when the request is retried.
+ * Hashes the parts that a repeated submission must have in common with the first one: every value about the person, and everything that was
+ * displayed. Excludes anything that changes when the request is retried.
  */
 const hashSubmission = (
   given: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
@@ -69,8 +69,8 @@ const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, client
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
 /**
- * Returns the IDs that a certificate under an idempotency key can have: of the first use of the key and, if it is used again after more than
- * a day, of this day and the day before.
+ * Returns the IDs that a certificate under an idempotency key can have: the ID of the key's first use and, in case the key is used again
+ * after more than a day, the IDs for today and for the day before.
  */
 const listKeyedIds = async (services: CertificateWriteDependencies, clientId: ClientId, keyHash: string): Promise<readonly CertId[]> => {
   const day = Math.floor(services.clock() / dayMs);
@@ -88,7 +88,7 @@ interface ParsedCapture {
 
 /**
  * Makes one attempt. Throws if the account changed since it was loaded, or if the certificate's ID is already used. The ID comes from the
- * idempotency key, so a used ID means that the key was used before. `isReused` is needed if that was more than a day ago: the ID then
+ * idempotency key, so a used ID means that the key was used before. `isReused` must be true if that was more than a day ago; the ID then
  * also depends on the day.
  */
 const attemptCapture = async (
@@ -129,8 +129,8 @@ const attemptCapture = async (
 };
 
 /**
- * Finds the certificate that an earlier request issued under the idempotency key within a day. Returns its receipt, which is the same as the
- * first time; `idempotency_conflict` if that request had another content; or null if there is none.
+ * Finds the certificate that an earlier request issued under the idempotency key within a day. Returns the same receipt as the first time,
+ * `idempotency_conflict` if that request had different content, or null if there is no such certificate.
  */
 const findRepeated = async (
   services: CertificateWriteDependencies,
@@ -152,10 +152,11 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
 /**
  * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API).
  * Background work takes care of policy captures, audit entries and ledger statements. The first attempt uses the resolved client without
- * reading it again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an error
- * is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
- * of `issueCertificate`, `rate_limited`. If a certificate was issued under the idempotency key within a day, its receipt is returned instead,
- * after checking for `origin_not_verified` and `idempotency_conflict`. Throws an outage if the shard has no room for another certificate.
+ * reading it again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an
+ * error is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another
+ * business, or a test key for a live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued under the
+ * idempotency key within a day, its receipt is returned instead, after checking for `origin_not_verified` and `idempotency_conflict`.
+ * Throws an outage if the shard has no room for another certificate.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { client, submission, originHeader } = request;
@@ -191,7 +192,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
   const conflicts = [isOutdatedRevision, isIdConflict];
   if (!isFull && canActForClient(request.caller, client.known.account)) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, client, false), 1);
-    // Only the journal finds a conflict before the second attempt, and the key is then certainly used.
+    // Only the journal detects a conflict in the first attempt. The key has then certainly been used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {

@@ -37,15 +37,18 @@ const stripQuery = (pageUrl: string): string => {
 };
 
 /**
- * Returns the token of the withdrawal link in a certificate's receipt. It is derived, so that a repeated request gets the same receipt
- * although neither is stored. The salt is sealed with the certificate, so the key alone reveals no token, and erasing the person destroys it.
+ * Returns the token of the withdrawal link in a certificate's receipt. The token is derived, so that a repeated request gets the same
+ * receipt although neither the token nor the receipt is stored. The salt is sealed with the certificate, so the key alone reveals no token,
+ * and erasing the person's data destroys the salt.
  */
 export const deriveManageToken = (
   { vault }: Pick<CertificateWriteDependencies, "vault">,
   { certId, rootSalt }: { readonly certId: CertId; readonly rootSalt: Uint8Array },
 ): Promise<string> => vault.linkToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
 
-/** Builds the response to an issuance. It depends only on what the certificate stores and on keys, so a repeated request gets the same. */
+/**
+ * Builds the response to an issuance. It depends only on the stored certificate and on keys, so a repeated request gets the same response.
+ */
 export const buildCaptureReceipt = (
   services: Runtime,
   issued: Omit<CaptureReceipt, "verifyUrl" | "manageUrl">,
@@ -65,7 +68,9 @@ export const buildCaptureReceipt = (
   };
 };
 
-/** Remembers the size that D1 reports with each result, so that a full shard is noticed without a query. Results with rows have none. */
+/**
+ * Remembers the database size that D1 reports, so that a full shard is noticed without a query. Results that contain rows do not report it.
+ */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);
   const size = sizes.at(-1);
@@ -74,7 +79,7 @@ const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, s
 
 export interface CommittedIssuance {
   readonly receipt: CaptureReceipt;
-  /** Whether an earlier request with this idempotency key issued the certificate. */
+  /** True if an earlier request with this idempotency key issued the certificate. */
   readonly isReplayed: boolean;
 }
 

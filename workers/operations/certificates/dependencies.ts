@@ -9,8 +9,8 @@ import type { KnownClient } from "./known-client.ts";
 /** Cached accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * The cache is never trusted. An insert contains the account revision that it is based on and fails if the account has changed. An error
-   * is returned only after a fresh read.
+   * The cached accounts are never trusted. An insert contains the account revision on which it is based, and fails if the account has
+   * changed. An error is returned only after a fresh read.
    */
   readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }

@@ -1,4 +1,4 @@
-// GET /v1/certs/{id}/evidence-pack. Collects the pack's parts from the shard, the ledger receipts and the audit log. If a log cannot
+// GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a log cannot
 // provide a part at the moment, the pack lists the part as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
@@ -32,7 +32,7 @@ import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-const maxAuditEntries = 2_010; // 999 withdrawals for individual recipients, the same number of acknowledgments, and a few others; about 2 KiB each of at most 10 MiB
+const maxAuditEntries = 2_010; // up to 999 entity withdrawals, 999 acknowledgments and a few others; 2 KiB each, of at most 10 MiB
 
 /** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or has none of them yet. */
 const packAudit = async (
@@ -132,9 +132,9 @@ const packEntityWithdrawals = async (
 };
 
 /**
- * Returns all parts of a certificate's evidence, independent of the format. Commits the export to the business's audit chain first. With
- * `disclose: null`, every field is disclosed. With `redacted`, no fields and no evidence that identifies a person are disclosed. Returns
- * `cert_not_found` for unknown certificates and other businesses' certificates.
+ * Returns all parts of a certificate's evidence, independent of the format. Commits the export to the business's audit chain first. If
+ * `disclose` is null, every field is disclosed. If `redacted` is true, no fields and no evidence that identifies a person are disclosed.
+ * Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const exportEvidence = async (
   services: CertificateWriteDependencies,

@@ -18,17 +18,20 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** Whether this is a HEAD request or a prefetch, which is stored as automated and not counted. */
+  /** True if this is a HEAD request or a prefetch, which is stored as automated and not counted. */
   readonly isPrefetch: boolean;
-  /** A page that was opened before follows the certificate. Not recorded. */
+  /** True if a page that is already open asks for the certificate's current status. No view is recorded. */
   readonly isRefresh?: boolean;
 }
 
 export interface CertificatePage {
   readonly certificate: PublishedCertificate;
-  /** When the issuance was added to the audit log; null until then. */
+  /** When the issuance was added to the audit log; null if it has not been added yet. */
   readonly loggedAt: Instant | null;
-  /** Set for withdrawn certificates, and for active ones without an email address, because no code can be sent for them. */
+  /**
+   * The contact details are set for withdrawn certificates, and for active ones without an email address, because no code can be sent for
+   * those.
+   */
   readonly businessContact: BusinessContactDetails | null;
 }
 
@@ -40,7 +43,7 @@ const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageVi
 };
 
 interface LoadedPage extends Omit<CertificatePage, "businessContact"> {
-  /** The database does not respond, and the certificate comes from the journal. The view is not recorded. */
+  /** True if the database does not respond and the certificate comes from the journal. The view is then not recorded. */
   readonly isJournaled?: true;
 }
 

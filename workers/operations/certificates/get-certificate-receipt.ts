@@ -9,7 +9,10 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-/** Returns whether the evidence shows that the person checked the box. After an erasure this is false, because the evidence is gone. */
+/**
+ * Returns whether the evidence shows that the person checked the box. After an erasure, it returns false, because the evidence no longer
+ * exists.
+ */
 const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
   const evidence = await getCertificateEvidence(db, vault, certificate);
   return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
@@ -17,7 +20,7 @@ const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: P
 
 /**
  * Returns the certificate as a consent receipt (ISO/IEC TS 27560 or Kantara). Returns `cert_not_found` if the certificate does not exist,
- * and `not_a_consent` if every recipient was declined.
+ * and `not_a_consent` if the person declined every recipient.
  */
 export const getCertificateReceipt = async (
   services: ReadDependencies,

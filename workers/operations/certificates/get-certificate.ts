@@ -33,7 +33,7 @@ export const getCertificate = (
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => getCertificateAs(services, principal, actorFromApiKey(principal), certId);
 
-/** Does the same as `getCertificate` for any reader, such as a member in the portal. */
+/** Like `getCertificate`, but for any reader, such as a member in the portal. */
 export const getCertificateAs = async (
   services: CertificateWriteDependencies,
   reader: BusinessScope,

@@ -1,4 +1,4 @@
-// The signed receipt for withdrawing consent for individual recipients.
+// Returns the signed receipt for withdrawing consent for individual recipients.
 import type { WithdrawalProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";

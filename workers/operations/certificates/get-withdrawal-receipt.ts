@@ -1,11 +1,11 @@
-// The signed receipt for withdrawing a whole certificate.
+// Returns the signed receipt for withdrawing a whole certificate.
 import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
-/** Returns the receipt. Returns `cert_not_found` if the certificate does not exist, and `not_found` while it is active. */
+/** Returns the receipt. Returns `cert_not_found` if the certificate does not exist, and `not_found` if the certificate is active. */
 export const getWithdrawalReceipt = async (
   services: CertificateDependencies,
   certId: CertId,

@@ -2,10 +2,13 @@
 import type { Instant } from "../../../core/time.ts";
 import type { AccountSnapshot } from "../../../storage/account-snapshots.ts";
 
-/** What an isolate remembers about a client. */
+/** The data about a client that an isolate remembers. */
 export interface KnownClient extends AccountSnapshot {
-  /** When this isolate last saved the account to KV; 0 if never. */
+  /** When this isolate last saved the account to KV; 0 if it has never done so. */
   readonly savedAt: Instant;
-  /** How many more submissions without an API key the client could send on a given day, as of the last one that the database counted. */
+  /**
+   * The number of submissions without an API key that the client may still send on a given day, as of the last submission that the database
+   * counted.
+   */
   readonly room: { readonly day: number; readonly left: number } | null;
 }

@@ -22,9 +22,9 @@ export interface CertificateListQuery {
 
 export interface CertificateList {
   readonly certificates: readonly CertificateSummary[];
-  /** Number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
+  /** The number of matching certificates on all pages. It is a lower bound if `isTruncated` is true. */
   readonly total: number;
-  /** Whether there may be more matching certificates than `total` says, or than the pages contain. */
+  /** True if more certificates may match than `total` says, or than the pages contain. */
   readonly isTruncated: boolean;
   readonly page: number;
   readonly perPage: number;

@@ -1,4 +1,4 @@
-// Decrypts a certificate. Shared by the API, the evidence pack and the portal.
+// Decrypts a certificate for the API, the evidence pack and the portal.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
@@ -25,7 +25,7 @@ export interface AuditedCertificate {
 }
 
 /**
- * Decrypts a certificate that the reader owns. The read is committed to the business's audit chain before this returns. Returns
+ * Decrypts a certificate that the reader owns. The read is committed to the business's audit chain before the function returns. Returns
  * `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const openAuditedCertificate = async (

@@ -15,11 +15,11 @@ import type { KnownClient } from "./known-client.ts";
 
 export interface SubmissionClient {
   readonly id: ClientId;
-  /** May be outdated, because it can come from the cache. */
+  /** The account. It can be outdated, because it can come from the cache. */
   readonly known: KnownClient;
-  /** The Origin header's host, verified against the account's domains. */
+  /** The Origin header's host if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
-  /** Where the submission will be written. */
+  /** The store to which the submission will be written. */
   readonly target: Promise<IntakeTarget>;
 }
 
@@ -60,7 +60,7 @@ export const readSubmissionClient = async (
 
 const snapshotTimeoutMs = 300;
 
-/** Reads the account's copy in KV and caches it. Returns null if there is no current copy. */
+/** Reads the account's copy in KV and caches it. Returns null if there is no copy or the copy is too old. */
 const readSnapshot = async (
   services: CertificateDependencies,
   id: ClientId,
@@ -103,7 +103,9 @@ export const resolveSubmissionClient = async (
 
 const saveEveryMs = 10 * minuteMs;
 
-/** Records that the database has just confirmed the account by accepting a submission. Copies it to KV at most every ten minutes. */
+/**
+ * Records that the database has just confirmed the account by accepting a submission. Copies the account to KV at most every ten minutes.
+ */
 export const confirmClient = (services: CertificateDependencies, { id, known }: SubmissionClient, room: KnownClient["room"]): void => {
   const now = services.clock();
   const isSaveDue = now - known.savedAt >= saveEveryMs;

@@ -1,6 +1,6 @@
 // Background job: copies changed contact fields to shares that were not updated in the change's batch because they are in other shards or
-// did not fit, or because the person has made too many changes within an hour. It applies the current fields, so several pending changes
-// produce one event.
+// did not fit, or because the person made too many changes within an hour. The job applies the current fields, so several pending changes
+// cause only one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -24,8 +24,8 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
 /**
- * Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. Beyond the person's limit of
- * updates, the work waits until the limit allows the batch.
+ * Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. If the person's limit on
+ * updates is reached, the work waits until the limit allows the batch.
  */
 const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut: FieldFanout): Promise<void> => {
   const { consumerId, shard, changed } = fanOut;
@@ -38,7 +38,7 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
   }
   const { fields, revision } = stored;
   const found = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
-  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // more at once would never be allowed
+  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // a larger batch would never fit into the limit
   const limit = outdated.length === 0 ? null : await services.takeExactly("SHARE_UPDATES", consumerId, outdated.length);
   if (limit?.isAllowed === false) {
     await continueFieldFanout(personDb, fanOut, now + limit.resetMs).run();

@@ -7,7 +7,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInAllShards } from "./erase-in-all-shards.ts";
 
 export interface AccountDeletion {
-  /** Number of shares that this call revoked. */
+  /** The number of shares that this call revoked. */
   readonly sharesRevoked: number;
 }
 

@@ -22,7 +22,10 @@ const batchSize = 500; // shares per transaction
 
 type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
-/** Prepares one notice per business for all its shares together. It contains share IDs and the deadline, but no personal data. */
+/**
+ * Prepares one notice per business about all of the person's shares with it. A notice contains share IDs and the deadline, but no personal
+ * data.
+ */
 const prepareNotices = (
   services: WriteDependencies,
   db: Database,
@@ -54,14 +57,14 @@ const revokeShares = async (services: WriteDependencies, db: Database, active: r
 
 export interface ErasureProgress {
   readonly revokedCount: number;
-  /** False if the work budget ran out first. */
+  /** False if the work budget was used up before everything was erased. */
   readonly isDone: boolean;
 }
 
 /**
  * Revokes the person's active shares in batches of 500, then erases everything that identifies the person in this shard. Each batch is one
- * transaction that includes its events and owner emails. Shares past their end date are not revoked; the sweep expires them. Safe to
- * repeat. Stops when the work budget is used up.
+ * transaction that includes its events and owner emails. Shares past their end date are not revoked, because the sweep expires them. The
+ * function can be repeated, and stops when the work budget is used up.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;

@@ -1,4 +1,4 @@
-// GET /v1/me/export: all data stored about a person, decrypted for that person.
+// GET /v1/me/export. Returns all data that is stored about a person, decrypted for that person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -21,9 +21,9 @@ export interface AccountExport {
   readonly at: Instant;
   readonly profile: Profile;
   readonly fields: ContactFields;
-  /** Each share includes the values at the time of the grant. */
+  /** The person's shares. Each one includes the values at the time of the grant. */
   readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
-  /** Newest first. */
+  /** The entries of the audit trail, newest first. */
   readonly audit: readonly AuditPage["entries"][number][];
   /** Entries that the audit log has not recorded yet. */
   readonly pending: AuditTrail["pending"];
@@ -54,7 +54,7 @@ const loadEntireTrail = async (
 
 /**
  * Returns the profile, contact fields, shares, audit trail and removals. The export is committed to the person's audit chain before the
- * data is read. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` while the audit log is unavailable.
+ * data is read. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` if the audit log is unavailable.
  */
 export const exportAccount = async (
   services: ConsumerWriteDependencies,

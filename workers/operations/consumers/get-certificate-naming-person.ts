@@ -25,8 +25,8 @@ export const locateRecordNamingPerson = async (
 };
 
 /**
- * Returns what the public page shows. Returns `unauthorized` if the account no longer exists, and `cert_not_found` if the certificate does
- * not name the person.
+ * Returns the data of the certificate's public page. Returns `unauthorized` if the account no longer exists, and `cert_not_found` if the
+ * certificate does not name the person.
  */
 export const getCertificateNamingPerson = async (
   services: ConsumerDependencies,

@@ -11,12 +11,12 @@ import { queryShards, queryOwnShard } from "./query-shards.ts";
 import { mergeSharePages } from "./list-own-shares.ts";
 
 export interface History {
-  /** Null while the audit log is unavailable. */
+  /** The person's audit trail; null if the audit log is unavailable. */
   readonly trail: AuditTrail | null;
   readonly shares: readonly Share[];
 }
 
-/** Returns the entries about shares with one business, or all entries for `everybody`. */
+/** Returns the entries about shares with one business, or all entries if `of` is `everybody`. */
 export const getHistory = async (
   services: ConsumerDependencies,
   session: ConsumerSession,

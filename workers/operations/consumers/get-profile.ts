@@ -13,17 +13,17 @@ import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 export interface Profile {
   readonly id: string;
-  /** The verified email address. */
+  /** The verified email address with which the person signs in. */
   readonly email: string;
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
   readonly activeShares: number;
-  /** Null if no field was ever set. */
+  /** When a contact field was last changed; null if no field was ever set. */
   readonly fieldsUpdatedAt: Instant | null;
 }
 
 /**
- * Loads the profile, plus an extra lookup in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
+ * Loads the profile and runs an extra lookup in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
  * exists.
  */
 export const loadProfileWith = async <T>(
@@ -52,7 +52,7 @@ export const loadProfileWith = async <T>(
   return ok([profile, rest]);
 };
 
-/** Returns `unauthorized` if the account no longer exists. */
+/** Returns the person's profile. Returns `unauthorized` if the account no longer exists. */
 export const getProfile = async (services: ReadDependencies, person: Person): Promise<Result<Profile, "unauthorized">> => {
   const read = await loadProfileWith(services, person, (ownDb) => combineLookups(ownDb, []));
   return read.ok ? ok(read.value[0]) : read;

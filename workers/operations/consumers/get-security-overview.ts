@@ -1,5 +1,5 @@
-// Data for the account page: profile, sessions and passkeys. It is separate from the profile because agents can read the profile and must
-// not see passkeys.
+// Loads the data for the account page: profile, sessions and passkeys. It is separate from the profile because agents can read the profile
+// and must not see passkeys.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -15,7 +15,7 @@ export interface SecurityOverview {
   readonly passkeys: readonly Passkey[];
 }
 
-/** Returns `unauthorized` if the account no longer exists. */
+/** Returns the profile, sessions and passkeys. Returns `unauthorized` if the account no longer exists. */
 export const getSecurityOverview = async (
   services: ReadDependencies,
   session: ConsumerSession,

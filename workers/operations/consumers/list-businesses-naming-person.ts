@@ -14,7 +14,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
 export interface NamingBusinessPage {
   readonly businesses: readonly NamingBusiness[];
   readonly hasMore: boolean;
-  /** True if a shard was unavailable, in which case businesses may be missing. */
+  /** True if a shard was unavailable, so that businesses may be missing. */
   readonly isIncomplete: boolean;
 }
 
@@ -26,7 +26,7 @@ export const queryNamingBusinesses = (db: Database, person: Parameters<typeof li
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
-/** Queries all shards that have not been queried yet. The result of an unavailable shard is undefined. */
+/** Queries all shards that have not been queried yet. For an unavailable shard, the result is undefined. */
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],

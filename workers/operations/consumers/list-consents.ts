@@ -1,4 +1,4 @@
-// Data for the consents page: the person's shares, and the businesses with certificates that name the person.
+// Loads the data for the consents page: the person's shares, and the businesses with certificates that name the person.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -23,8 +23,8 @@ export interface ConsentPage extends SharePage {
 }
 
 /**
- * Lists all shares on the first page, and only businesses on later pages. Throws if a shard that may contain shares is unavailable: a
- * hidden share is worse than an error. Returns `unauthorized` if the account no longer exists.
+ * Returns the person's shares and the first page of businesses or, for later pages, only businesses. Throws if a shard that may contain
+ * shares is unavailable, because a hidden share is worse than an error. Returns `unauthorized` if the account no longer exists.
  */
 export const listConsents = async (
   services: ReadDependencies,

@@ -1,4 +1,5 @@
-// Loads the blind index of the person's email address, which finds certificates that name the person without decrypting the address.
+// Loads the blind index of the person's email address. With this index, certificates that name the person are found without decrypting the
+// address.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { findPersonRecord } from "../../../storage/people.ts";

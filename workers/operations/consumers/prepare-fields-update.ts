@@ -1,5 +1,5 @@
 // Prepares a change of a person's contact fields: the rows and the audit entry to commit, and the work that follows the commit. The change
-// is committed alone or together with a decision on the consent sheet.
+// is committed by itself or together with a decision on the consent sheet.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
@@ -16,12 +16,12 @@ import { continueFanOuts } from "./continue-fan-outs.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
-/** The statements and the entry of a change, for the person's shard. */
+/** The statements and the audit entry of a change, for the person's shard. */
 export interface FieldsWrite {
   /** The result of the first statement counts the events that are written. */
   readonly rows: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
-  /** Call after the commit: sends the events and updates the remaining shares. */
+  /** Sends the events and updates the remaining shares. Call it after the commit. */
   readonly continueAfterCommit: () => void;
 }
 
@@ -30,13 +30,14 @@ export interface PreparedFieldsUpdate {
   /** Revision of the fields once the change is written. */
   readonly revision: number;
   readonly changedKeys: readonly ContactKey[];
-  /** Null if the values are unchanged. */
+  /** The change to commit; null if the values are unchanged. */
   readonly write: FieldsWrite | null;
 }
 
 /**
- * Applies a partial change; null clears a field. Writes nothing itself. Committing `write` fails if the fields have changed in the meantime;
- * check with `isOutdatedFields`. Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer exists.
+ * Prepares a partial change, in which null clears a field. Does not write anything. Committing `write` fails if the fields have changed in
+ * the meantime; check with `isOutdatedFields`. Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer
+ * exists.
  */
 export const prepareFieldsUpdate = async (
   services: ContactFieldDependencies & Schedules,

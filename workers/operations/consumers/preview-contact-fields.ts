@@ -1,4 +1,4 @@
-// Shows what a change to contact fields would do, without saving it.
+// Computes the effect of a change to contact fields, without saving the change.
 import type { Person } from "../../../core/access/principal.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { applyFieldChanges, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";

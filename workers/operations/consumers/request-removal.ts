@@ -13,7 +13,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
-  /** The data brokers to contact. Null selects all of them. */
+  /** The data brokers to contact. If it is null, all of them are contacted. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
   readonly language: MailLanguage;

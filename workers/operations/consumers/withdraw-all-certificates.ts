@@ -1,4 +1,5 @@
-// POST /v1/me/certificates/withdraw: withdraws all the person's certificates with one business or with every business, and ends the shares.
+// POST /v1/me/certificates/withdraw. Withdraws consent from all of the person's certificates with one business or with every business, and
+// ends the shares.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -20,7 +21,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
 import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 import { endNamedShares } from "../withdrawals/end-named-shares.ts";
 
-const maxBatches = 10; // per shard and call
+const maxBatches = 10; // per shard per call
 
 interface ShardWithdrawal {
   readonly withdrawn: number;
@@ -28,7 +29,10 @@ interface ShardWithdrawal {
   readonly isDone: boolean;
 }
 
-/** Withdraws up to 10 batches in one shard within the work budget, then ends shares, and deletes the work row when nothing is left. */
+/**
+ * Withdraws consent from up to 10 batches of certificates in one shard within the work budget. When none are left, ends the shares and
+ * deletes the work row.
+ */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,
   db: Database,
@@ -62,17 +66,17 @@ export const withdrawBatches = async (
 
 export interface BulkWithdrawal {
   readonly withdrawnAt: Instant;
-  /** Number of certificates that this call withdrew. */
+  /** The number of certificates that this call withdrew. */
   readonly withdrawn: number;
-  /** Number of shares that this call ended. */
+  /** The number of shares that this call ended. */
   readonly sharesEnded: number;
   /** True if the background job has to finish the rest. */
   readonly isPending: boolean;
 }
 
 /**
- * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`), and ends the person's
- * shares there, and those that others created with their address. Returns `unauthorized` if the account no longer exists, and
+ * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`), and ends the shares there
+ * that the person granted or that others created with the person's address. Returns `unauthorized` if the account no longer exists, and
  * `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated call continues the
  * work.
  */

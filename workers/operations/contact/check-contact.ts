@@ -1,5 +1,5 @@
-// POST /v1/contact-check: may the business still contact these people? The result reflects the business's records at the time of the
-// request. Only blind indexes are compared; personal data is neither decrypted nor returned.
+// POST /v1/contact-check. Returns whether the business may still contact these people, based on its records at the time of the request.
+// Only blind indexes are compared; personal data is neither decrypted nor returned.
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -9,15 +9,18 @@ import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-inde
 
 export interface ContactQuery {
   readonly subjects: readonly SubjectQuery[];
-  /** If set, counts only consent for this recipient, and shares only if the business has this name. Null counts any recipient. */
+  /**
+   * If set, only consent for this recipient counts, and shares count only if the business has this name. If null, consent for any recipient
+   * counts.
+   */
   readonly entity: string | null;
-  /** If set, counts only consent for this purpose. Null counts any purpose. */
+  /** If set, only consent for this purpose counts. If null, consent for any purpose counts. */
   readonly purpose: string | null;
 }
 
 export interface ContactCheck extends ContactVerdict {
   readonly basis: readonly ContactBasis[];
-  /** Whether the person has older records that were not checked. */
+  /** True if the person has older records that were not checked. */
   readonly isTruncated: boolean;
   readonly checkedAt: Instant;
 }

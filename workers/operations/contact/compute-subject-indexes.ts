@@ -3,7 +3,7 @@ import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 
-/** Email address and phone number, in plain text or as the SHA-256 of the normalized form. At least one is not null. */
+/** An email address and a phone number, in plain text or as the SHA-256 of the normalized form. At least one of the values is not null. */
 export interface SubjectQuery {
   readonly email: string | null;
   readonly emailSha256: string | null;
@@ -12,7 +12,8 @@ export interface SubjectQuery {
 }
 
 /**
- * `country` is the business's country, used for phone numbers without a country code. An invalid value gets an index that matches nothing.
+ * Computes the indexes. `country` is the business's country, which is used for phone numbers without a country code. An invalid value gets
+ * an index that matches nothing.
  */
 export const computeSubjectIndexes = async (
   { vault, toE164 }: ContactDependencies,

@@ -1,5 +1,5 @@
-// POST /v1/certs/{id}/match: is this certificate about this person? Answers only the certificate's issuer and the recipients that the issuer
-// has linked.
+// POST /v1/certs/{id}/match. Returns whether a certificate is about this person, but only to the certificate's issuer and to the recipients
+// that the issuer has linked.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
@@ -16,7 +16,7 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** The status for this caller. It is also `revoked` if the person withdrew consent for this caller only. */
+  /** The status for this caller. It is `revoked` even if the person withdrew consent only for this caller. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
@@ -26,10 +26,10 @@ export interface SubjectMatch extends SubjectComparison {
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and phone number with the certificate's. Available to the issuer, and to businesses that the issuer has linked
- * to a name on the certificate. A caller's own business name is never used, because a caller can choose any name. Each call is recorded in
- * the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20 mismatches per
- * certificate and caller per UTC day, so that contact details cannot be guessed.
+ * Compares an email address and phone number with those on the certificate. The callers can be the issuer, and to businesses that the
+ * issuer has linked to a name on the certificate. A caller's own business name is never used, because a caller can choose any name. Each
+ * call is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20
+ * mismatches per certificate, caller and UTC day, so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,

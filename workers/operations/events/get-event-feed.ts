@@ -1,4 +1,4 @@
-// GET /v1/events: the business's event sequence, one page at a time.
+// GET /v1/events. Returns the business's event sequence, one page at a time.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
 import type { EventFeedDependencies } from "./dependencies.ts";
@@ -9,12 +9,14 @@ export type FeedReader = Pick<Principal, "environment"> & { readonly business: P
 export interface FeedQuery {
   readonly cursor: number;
   readonly limit: number;
-  /** Null selects every type. */
+  /** The types to return; null returns every type. */
   readonly types: readonly string[] | null;
 }
 
 export interface FeedPage {
-  /** `data` is the decrypted payload. It is null if the event has no payload or the payload may no longer be read. */
+  /**
+   * The events of the page. `data` is the decrypted payload; it is null if the event has no payload or the payload may no longer be read.
+   */
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;

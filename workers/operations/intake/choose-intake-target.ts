@@ -1,4 +1,4 @@
-// Decides whether a submission goes to its database or to the journal.
+// Decides whether a submission is written to its database or to the journal.
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import { withDeadline } from "../../../storage/database.ts";
@@ -10,7 +10,7 @@ export type IntakeTarget = "database" | "journal";
 const countTimeoutMs = 300; // a journal that does not respond for this long is treated as empty, so that it cannot delay a healthy database
 
 /**
- * Chooses based on this isolate's state, and asks the journal only if there is no recent information. A repeated submission then finds the
+ * Decides based on this isolate's state. Asks the journal only if there is no recent information, so that a repeated submission finds the
  * one that another isolate has just journaled. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, clientId: ClientId): Promise<IntakeTarget> => {

@@ -12,9 +12,12 @@ export interface SubmissionWrite<T> {
   readonly target: Promise<IntakeTarget>;
   /** Sends the batch to the database. */
   readonly commit: () => Promise<T>;
-  /** Builds the journal's entry from the same sealed rows. Null if the account has not been confirmed recently enough to decide without its database. */
+  /**
+   * Builds the journal's entry from the same sealed rows. It is null if the account was not confirmed recently enough to decide without its
+   * database.
+   */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
-  /** How many more submissions the client may send on this day, as last known; null without a limit. */
+  /** The number of submissions that the client may still send on this day, as last known; null without a limit. */
   readonly room: number | null;
 }
 
@@ -37,9 +40,9 @@ const journalSubmission = async <T>(
 };
 
 /**
- * Returns once the submission is stored durably. If the database responds, its response is final, and an error is thrown. The submission is
- * journaled only if the database does not respond in time, or was reset or overloaded. The database may still commit the batch later, which
- * is harmless, because the journal holds the same rows. Throws an outage if the submission could not be stored in either place.
+ * Returns once the submission is stored durably. If the database responds with an error, that error is thrown. The submission is journaled
+ * only if the database does not respond in time, or was reset or overloaded. The database may still commit the batch later, which is
+ * harmless, because the journal contains the same rows. Throws an outage if the submission could not be stored in either place.
  */
 export const commitOrJournal = async <T>(services: IntakeDependencies, write: SubmissionWrite<T>): Promise<WrittenSubmission<T>> => {
   const { intakeState, clock, config } = services;

@@ -23,9 +23,9 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 };
 
 /**
- * Runs `find`. If the database does not have the certificate, asks the journal, which places it if it is waiting there. Runs `find` again if
- * the certificate was placed by that, or can have been placed since the first `find`. Returns null only if neither has it. Throws an outage
- * if one of them does not respond.
+ * Runs `find`. If the database does not have the certificate, asks the journal, which places it if it is waiting there. If the journal has
+ * placed the certificate, now or since the first `find`, runs `find` again. Returns null only if neither has it. Throws an outage if one of
+ * them does not respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();
@@ -35,8 +35,8 @@ export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertI
 };
 
 /**
- * Finds a certificate to publish. While the database does not respond, the journal is asked first, and `fromJournal` converts what it
- * returns; otherwise, this works like `findOrPlace`. Returns null only if the database has responded, and never based on the journal alone.
+ * Finds a certificate to publish. If the database was not responding recently, asks the journal first and converts its certificate with
+ * `fromJournal`; otherwise, works like `findOrPlace`. Returns null only if the database has responded, never based on the journal alone.
  */
 export const findWhileAway = async <T>(
   services: IntakeDependencies,

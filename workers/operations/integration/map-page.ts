@@ -1,5 +1,5 @@
-// The integration helper: fetches a page from the business, maps its form and builds the script tag. Separate from `planIntegration`,
-// because the rate limit counts only requests that fetch a page.
+// The integration helper: fetches a page from the business, maps its form and builds the script tag. This is separate from
+// `planIntegration`, because the rate limit counts only requests that fetch a page.
 import { isHostOnDomains } from "../../../core/access/origins.ts";
 import type { FetchedPage } from "../../../core/access/outbound-page.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
@@ -21,7 +21,7 @@ const userAgent = "Svc-Integration/1";
 const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
-/** Returns the model's proposal for a mapping. Stores proposals, so that the same page always gets the same result. */
+/** Returns the model's proposal for a mapping. The proposal is stored, so that the same page always gets the same result. */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const request = buildProposalRequest(mapping);
   if (request === null) return null;
@@ -33,12 +33,15 @@ const getProposal = async (services: IntegrationDependencies, mapping: FormMappi
   return proposal;
 };
 
-/** Whether the page already contains the script. `own`: once, with the snippet's client ID. `other`: once, with a different client ID. */
+/**
+ * The script tag on the page: `none`; `own`, one tag with the snippet's client ID; `other`, one tag with a different client ID; or
+ * `several` tags.
+ */
 export type ScriptTagState = "none" | "own" | "other" | "several";
 
 export interface MappedPage extends Integration {
   readonly tagOnPage: ScriptTagState;
-  /** Directives in the page's Content-Security-Policy that block the script. */
+  /** The directives in the page's Content-Security-Policy that block the script. */
   readonly blocked: readonly BlockingDirective[];
 }
 
@@ -48,7 +51,7 @@ const detectScriptTag = ({ scriptTags }: FormPage, scriptUrl: string, clientId: 
   return matching[0] === undefined ? "none" : matching[0].clientId === clientId ? "own" : "other";
 };
 
-/** Checks the page's policies, using the nonce of an existing script tag. */
+/** Finds the directives that block the script. Uses the nonce of an existing script tag if there is one. */
 const findBlockingPolicies = (
   services: IntegrationDependencies,
   { body, contentSecurityPolicy }: FetchedPage,

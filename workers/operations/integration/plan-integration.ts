@@ -29,7 +29,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False if the host must not be fetched. The page is then reported as unreachable. */
+  /** False if the host must not be fetched. The page is then reported as unreachable in any case. */
   readonly isFetchable: boolean;
 }
 
@@ -47,7 +47,7 @@ const parseIntegrationRequest = ({
   if (entities.length > maxEntities) return refuse("invalid_request", "entities: must list 1 to 1,000 recipients.");
   const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
   if (!recipients.ok) return recipients;
-  // If a name appears in several spellings, the first spelling wins.
+  // If a name appears in several spellings, the first spelling is kept.
   const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)]));
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };

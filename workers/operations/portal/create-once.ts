@@ -14,7 +14,7 @@ import {
 } from "../../../storage/idempotency.ts";
 import { getBusinessDatabase, commitWithAudit, type Services } from "./commit-with-audit.ts";
 
-/** Identifies a request. If a member repeats a key on the same route, the input must also be the same. */
+/** A request and its idempotency key. If a member repeats a key on the same route, the input must also be the same. */
 export interface IdempotentOperation {
   readonly route: string;
   readonly key: string | null;
@@ -23,7 +23,7 @@ export interface IdempotentOperation {
 
 export interface IdempotentResult<T> {
   readonly value: T;
-  /** Whether an earlier request with this key created the record. */
+  /** True if an earlier request with this key created the record. */
   readonly isReplayed: boolean;
 }
 
@@ -35,9 +35,9 @@ interface Draft<T> {
 }
 
 /**
- * Commits the draft with its audit entry, or returns what an earlier request with the key created. The sealed result is saved in the same
- * batch, so the record and its result always exist together, and a secret is never stored in plain text. Returns the same errors as
- * `makeDraft`, and `idempotency_conflict` if the key was used with different input.
+ * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. The sealed result is saved in
+ * the same batch, so the record and its result always exist together, and a secret is never stored in plain text. Returns the same errors
+ * as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: Services,
@@ -48,7 +48,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const db = getBusinessDatabase(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
-  // The input can contain an email address, so it is hashed with a secret key: a plain hash could be brute-forced.
+  // The input can contain an email address, so it is hashed with a secret key, because a plain hash could be brute-forced.
   const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
   const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
     const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());

@@ -1,5 +1,5 @@
-// Looks for a domain's verification token in DNS or on its website. URLs are built from a validated domain name; the guarded fetcher checks
-// each URL and each redirect again.
+// Looks for a domain's verification token in DNS or on its website. URLs are built from a validated domain name, and the page fetcher
+// checks each URL and each redirect again.
 import {
   buildDomainChallenges,
   checkVerificationFile,
@@ -30,7 +30,7 @@ const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): stri
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-/** Maps fetch failures to findings. Any reason not listed means that the IP address is not public. */
+/** Maps the reasons of fetch failures to findings. A reason that is not listed means that the IP address is not public. */
 const findingByReason: Partial<Record<string, VerificationFinding>> = {
   left_site: "elsewhere",
   redirects: "elsewhere",

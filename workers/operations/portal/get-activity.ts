@@ -1,4 +1,4 @@
-// Data for the activity charts on the portal's overview page.
+// Loads the data for the activity charts on the portal's overview page.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getActivityStart, buildActivity, type Activity } from "../../../core/accounts/activity.ts";

@@ -1,4 +1,4 @@
-// The views of the certificate list that the portal offers.
+// Loads the views of the certificate list that the portal offers.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { countCertificatesByStatus } from "../../../storage/certificate-list.ts";

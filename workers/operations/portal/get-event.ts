@@ -3,7 +3,7 @@ import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";
 
-/** Returns null if there is no event with this sequence number. */
+/** Returns the event, or null if there is no event with this sequence number. */
 export const getEvent = async (
   services: EventSequences,
   { business, environment }: BusinessScope,

@@ -1,4 +1,4 @@
-// Data for the portal's overview page.
+// Loads the data for the portal's overview page.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Activity } from "../../../core/accounts/activity.ts";

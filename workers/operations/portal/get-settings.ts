@@ -1,4 +1,4 @@
-// Data for the portal's settings page.
+// Loads the data for the portal's settings page.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import type { Domain } from "../../../storage/domains.ts";

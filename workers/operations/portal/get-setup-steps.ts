@@ -1,4 +1,4 @@
-// Data for the portal's setup checklist.
+// Loads the data for the portal's setup checklist.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { PortalDependencies } from "./dependencies.ts";
@@ -9,7 +9,7 @@ import { listNewestCertificates } from "./has-live-certificate.ts";
 import { listClients } from "./list-clients.ts";
 import { listDomains } from "./list-domains.ts";
 
-/** The maximum number of withdrawn test certificates to check. One acknowledged withdrawal completes the setup step. */
+/** The maximum number of withdrawn test certificates to check. A single acknowledged withdrawal completes the setup step. */
 const maxWithdrawnTests = 25;
 
 /** Reads the account, domains, clients, endpoints, newest live and test certificates, and withdrawn test certificates. */

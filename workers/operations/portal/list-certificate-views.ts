@@ -13,12 +13,12 @@ import { commitWithAudit } from "./commit-with-audit.ts";
 
 export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
-  /** When the person's details are erased. */
+  /** When the person's details will be erased. */
   readonly retentionUntil: Instant;
-  /** When the audit log recorded the issuance; null until then. */
+  /** When the audit log recorded the issuance; null if it has not done so yet. */
   readonly loggedAt: Instant | null;
   readonly views: readonly PageView[];
-  /** Number of stored views on all pages. */
+  /** The number of stored views on all pages. */
   readonly total: number;
   readonly page: number;
   readonly perPage: number;
@@ -26,7 +26,7 @@ export interface CertificateViewPage {
 
 /**
  * Returns a certificate and one page of views of its public page, newest first, in two database calls. Views contain IP addresses, so the
- * read is audited before this returns. Can return `cert_not_found`, including for another business's certificates.
+ * read is audited before the function returns. Can return `cert_not_found`, including for another business's certificates.
  */
 export const listCertificateViews = async (
   services: PortalWriteDependencies,

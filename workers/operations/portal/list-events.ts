@@ -1,20 +1,20 @@
-// Data for the portal's event list.
+// Loads the data for the portal's event list.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";
 
 export interface EventList {
   readonly events: readonly EventWithDeliveries[];
-  /** The sequence number to pass as `before` to read older events. Null if there are none. */
+  /** The sequence number to pass as `before` to read older events; null if there are none. */
   readonly nextBefore: number | null;
 }
 
-/** Number of events to scan per page if a type is selected, because only some of them match. */
+/** The number of events that are searched per page if a type is selected, because only some of them match. */
 const scanSize = 500;
 
 /**
- * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. With a `type`, a page can be short
- * or empty even if older events exist; `nextBefore` is then not null.
+ * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. If `type` is given, a page can be
+ * short or empty even if older events exist; `nextBefore` is then not null.
  */
 export const listEvents = async (
   services: EventSequences,

@@ -6,8 +6,8 @@ import type { PortalDependencies } from "./dependencies.ts";
 
 /**
  * Saves the refusal for the caller's business or, if the caller is unknown, for the client ID's business. Saves nothing if both are
- * unknown, or once the business has reached its limit of saved refusals. Unknown callers have a limit of their own, so that a stranger
- * with a client ID cannot use up the business's.
+ * unknown, or once the business has reached its limit of saved refusals. Unknown callers have a separate limit, so that someone who only
+ * knows a client ID cannot use up the business's limit.
  */
 export const recordRefusedRequest = async (
   services: PortalDependencies,

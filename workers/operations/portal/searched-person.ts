@@ -10,7 +10,7 @@ const getSearchContext = ({ business }: MemberSession): EncryptionContext => ({
   owner: business.id,
 });
 
-/** Seals the search text for this business. */
+/** Seals the search text. Only this business can open it. */
 export const sealSearchedPerson = ({ vault }: Stores, member: MemberSession, person: string): Promise<string> =>
   vault.seal(getSearchContext(member), person);
 

@@ -7,16 +7,16 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export type SandboxOwner = Pick<Principal, "business">;
 
-/** Who may call sandbox operations: a test key or a member in the portal. */
+/** A caller of sandbox operations: the holder of a test key, or a member in the portal. */
 export interface SandboxActor extends BusinessScope {
   readonly actor: Actor;
 }
 
 export interface ClockReading {
-  /** Current time in the sandbox. */
+  /** The current time in the sandbox. */
   readonly now: Instant;
   readonly offsetMs: number;
-  /** Null if the clock was never moved or has been reset. */
+  /** When the clock was last moved; null if it was never moved or has been reset. */
   readonly movedAt: Instant | null;
 }
 

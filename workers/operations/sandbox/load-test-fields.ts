@@ -1,4 +1,4 @@
-// A test person's contact fields. Test people have no account, so the fields are stored only in the share.
+// Loads a test person's contact fields. Test people have no account, so the fields are stored only in the share.
 import type { ShareId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findTestShareCopy, openShareCopy } from "../../../storage/share-values.ts";

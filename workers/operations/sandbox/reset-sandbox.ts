@@ -1,4 +1,4 @@
-// POST /v1/sandbox/reset: revokes the active test shares on behalf of their test people, and resets the clock.
+// POST /v1/sandbox/reset. Revokes the active test shares on behalf of their test people, and resets the clock.
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -29,7 +29,7 @@ const revokeTestShareBatch = async (
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  // If one of the shares ends in the meantime, the retry loads the rest.
+  // If one of the shares ends in the meantime, the next attempt loads the remaining shares.
   return retryOnConflict([isOutdatedShare], async () => {
     const ids = await listActiveTestShareIds(db, businessId, batchSize);
     const writtenAt = services.clock();

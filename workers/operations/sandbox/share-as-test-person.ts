@@ -10,7 +10,7 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { grantShare } from "../shares/grant-share.ts";
 
 /**
- * Shares all fields with the business's first test client. The verifier is discarded, so the code cannot be redeemed. Returns the same
+ * Shares all fields with the business's first test client. The PKCE verifier is discarded, so the code cannot be redeemed. Returns the same
  * errors as `grantShare`.
  */
 export const shareAsTestPerson = async (

@@ -1,4 +1,4 @@
-// Expires test shares, and sends their expiry warnings, when they are due by the sandbox's clock.
+// Expires test shares, and sends their expiry warnings, when these are due by the sandbox's clock.
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listDueSandboxShares, sweepShares, maxSweptInRequest } from "../../../storage/share-sweep.ts";
@@ -6,7 +6,7 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 
 export interface SweepResult {
   readonly swept: number;
-  /** True if more is due. The next call, or the background job that runs every minute, continues. */
+  /** True if more shares are due. The next call, or the background job that runs every minute, sweeps them. */
   readonly hasMore: boolean;
 }
 

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/trigger: performs the action that causes an event of the requested type, and returns that event. It is an ordinary event
+// POST /v1/sandbox/trigger. Performs the action that causes an event of the requested type, and returns that event. It is an ordinary event
 // with a share, audit entries and deliveries.
 import { standardEventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
@@ -24,9 +24,9 @@ export const triggerableEventTypes = standardEventTypes.filter((type): type is T
 
 export interface TriggerRequest {
   readonly type: TriggerableEventType;
-  /** The share to use. Null uses a new share. */
+  /** The share to use; null uses a new share. */
   readonly shareId: ShareId | null;
-  /** New values for an update. Null gives the group's first field a different value. */
+  /** The new values for an update; null gives the group's first field a different value. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;
 }
 
@@ -38,7 +38,7 @@ export interface TriggeredEvent {
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
 const maxSweeps = 11; // 1,000 shares each: ten sweeps for the 10,000 shares in a full sandbox, and one more to find that nothing is left
 
-/** Moves the clock to the share's next warning or end. Everything due before then also happens. */
+/** Moves the clock to the share's next warning or end. Everything that is due before then also happens. */
 const advanceToShareMilestone = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -106,9 +106,9 @@ const performTriggerAction = async (
 const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
 /**
- * Triggers the event and returns it and its share as they are afterward. Returns `invalid_request` if `shareId` or `fields` do not match
- * the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not
- * arrive.
+ * Triggers the event, and returns the event and its share in their new state. Returns `invalid_request` if `shareId` or `fields` do not
+ * match the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did
+ * not arrive.
  */
 export const triggerEvent = async (
   services: SandboxWriteDependencies,

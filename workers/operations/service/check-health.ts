@@ -1,4 +1,4 @@
-// Health checks for the stores. Results contain the failing check's name but nothing from its error.
+// Health checks for the stores. The results contain the names of failed checks, but nothing from their errors.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
 import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 

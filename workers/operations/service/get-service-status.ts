@@ -4,7 +4,7 @@ import { computeComponentStatuses, type Incident } from "../../../core/incidents
 import { listShownIncidents, readIncidentCopy } from "../../../storage/incidents.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the incidents, newest first, and whether they come from the copy because the database does not respond. */
+/** Returns the incidents, newest first, and says whether they come from the copy because the database does not respond. */
 const loadIncidents = async (
   services: ReadDependencies,
 ): Promise<{ readonly incidents: readonly Incident[]; readonly isCopy: boolean }> => {
@@ -15,7 +15,7 @@ const loadIncidents = async (
   }
 };
 
-/** Returns what the public status page shows. Does not fail if a store is down. */
+/** Returns the data for the public status page. Does not fail if a store is unavailable. */
 export const getServiceStatus = async (services: ReadDependencies) => {
   const { incidents, isCopy } = await loadIncidents(services);
   return { components: computeComponentStatuses(incidents), incidents, isCopy };

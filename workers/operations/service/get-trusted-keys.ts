@@ -1,4 +1,4 @@
-// Lists the keys, logs and verifier that anyone checking proofs has to trust.
+// Lists everything that someone who checks proofs must trust: keys, logs and the verifier.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
 import type { ServiceDependencies } from "./dependencies.ts";
 

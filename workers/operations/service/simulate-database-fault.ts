@@ -5,13 +5,13 @@ import type { Instant } from "../../../core/time.ts";
 import { simulateFault } from "../../../storage/simulated-faults.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Makes a shard's database fail for `forMs`. Returns the end of the fault, or null if there is no such shard. */
+/** Makes a shard's database fail for `forMs` milliseconds. Returns the end of the fault, or null if there is no such shard. */
 export const simulateDatabaseFault = (
   services: ReadDependencies,
   { shard, mode, forMs }: { readonly shard: ShardId; readonly mode: FaultMode; readonly forMs: number },
 ): Instant | null => {
   if (!services.shards.all().some(([known]) => known === shard)) return null;
-  const until = Date.now() + forMs; // the clock of the databases, which development settings do not shift
+  const until = Date.now() + forMs; // by the clock of the databases, which development settings do not change
   simulateFault(shard, mode, until);
   return until;
 };

@@ -1,4 +1,4 @@
-// POST /v1/shares/{id}/cease-ack: the business confirms that it has ceased contact under a revoked share.
+// POST /v1/shares/{id}/cease-ack. Confirms that the business has ceased contact under a revoked share.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
@@ -21,8 +21,9 @@ export interface CeasedShare {
 }
 
 /**
- * Records the acknowledgment and emails the person. A second acknowledgment returns the first (SPEC Share). Times are by the share's clock.
- * Returns an error if the business has a payment due, then `not_found`, then `cease_not_open` if the share is not revoked.
+ * Records the acknowledgment and emails the person. A second acknowledgment changes nothing and returns the first one (SPEC Share). Times
+ * are by the share's clock. Returns an error if the business has a payment due, then `not_found`, then `cease_not_open` if the share is not
+ * revoked.
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,
@@ -38,7 +39,7 @@ export const acknowledgeShare = async (
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
   const { vault } = services;
-  // If another acknowledgment is committed first, the retry returns it.
+  // If another acknowledgment is committed first, the next attempt returns it.
   return retryOnConflict([isOutdatedShare], async () => {
     const writtenAt = services.clock();
     const found = await findChangeableShare(db, id, { businessId: business.id, environment }, writtenAt);

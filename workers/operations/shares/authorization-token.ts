@@ -1,5 +1,5 @@
-// Tokens for share requests. Nothing is stored. A token is a MAC that proves that this service authorized the request, when, and with which
-// scope.
+// Creates and parses tokens for share requests. Nothing is stored. A token contains a MAC, which proves that this service authorized the
+// request, when it did so, and with which scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
@@ -13,13 +13,13 @@ import type { Stores } from "../dependencies.ts";
 interface TokenContent {
   readonly requestedScope: RequestedScope;
   readonly issuedAt: Instant;
-  /** Evidence that the request came from the business; null if there is none. */
+  /** The evidence that the request came from the business; null if there is none. */
   readonly evidence: RequestEvidence | null;
 }
 
 /**
- * The rest of the request and anything else that the token is bound to, such as a browser. The token does not contain this, but its MAC
- * covers it.
+ * The rest of the request and anything else to which the token is bound, such as a browser. The token does not contain this data, but its
+ * MAC covers the data.
  */
 export type TokenBinding = { readonly [key: string]: Json };
 
@@ -30,7 +30,7 @@ const tokenPattern = /^az_([0-9a-z]{2})([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43
 const computeTokenMac = ({ vault }: Stores, shard: string, content: string, binding: TokenBinding): Promise<string> =>
   vault.linkToken(`authorize\n${shard}${content}\n${toCanonicalJson(binding)}`);
 
-/** Creates a token. `shard` is the client's shard. */
+/** Creates a token for this binding. `shard` is the client's shard. */
 export const createAuthorizationToken = async (
   services: Stores,
   shard: ShardId,

@@ -9,9 +9,9 @@ import { findGrantingClient } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import type { TokenBinding } from "./authorization-token.ts";
 
-/** The request as received. Only the shape of its members has been validated. */
+/** The request as received. Only the types of its properties have been validated. */
 export interface ShareRequest {
-  /** Null if the given text is not a client ID. */
+  /** The client ID; null if the given text is not one. */
   readonly clientId: ClientId | null;
   readonly origin: string;
   readonly requestedScope: RequestedScope;
@@ -24,14 +24,14 @@ export interface ShareRequest {
 
 export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
   readonly client: GrantingClient;
-  /** Empty if the business sent no disclosure text. */
+  /** The disclosure text; empty if the business sent none. */
   readonly disclosureText: string;
   readonly disclosureHash: string;
 }
 
 /**
- * Returns the parameters that a decision must repeat exactly. Excludes the scope, which is in the token, because the person may choose only
- * part of it.
+ * Returns the parameters that a decision must repeat exactly. Excludes the scope, because the person may choose only part of it; the token
+ * contains the scope.
  */
 export const toTokenBinding = (
   request: Pick<AuthorizedRequest, "origin" | "purpose" | "disclosureText" | "durationDays" | "challenge" | "state"> & {

@@ -1,5 +1,5 @@
-// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request. Only the person's own session, from the app's
-// origin, or a test person can send it, so the evidence of the request is the API itself. The consent sheet has a separate token
+// POST /v1/share/consent and /v1/share/sandbox-consent. Decides a share request. Only the person's own session, from the app's origin, or a
+// test person can send the decision, so the evidence of the request is the API itself. The consent sheet has a separate token
 // (sheet-token.ts) and calls `grantShare` directly.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -14,7 +14,7 @@ import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
 export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision" | "requestEvidence" | "fieldChanges"> {
   readonly state: string | null;
-  /** The token from GET /v1/authorize. Null if the caller requested none. */
+  /** The token from GET /v1/authorize; null if the caller requested none. */
   readonly token: string | null;
 }
 
@@ -41,8 +41,8 @@ const checkDecisionAgainstToken = async (services: ReadDependencies, decision: S
 };
 
 /**
- * Grants the share. Returns the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. The token
- * is checked after the client, account and origin, so their errors come first.
+ * Grants the share. Returns the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. The
+ * client, the account and the origin are checked before the token, so their errors come first.
  */
 export const decideShare = async (
   services: ShareWriteDependencies,

@@ -13,7 +13,7 @@ import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { GrantResult } from "./grant-result.ts";
 
-/** Derives a code from a secret key, so that a repeated request gets the same code but only the code's hash is stored. */
+/** Derives a code from a secret key, so that only the code's hash is stored and a repeated request still gets the same code. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
 
@@ -21,12 +21,15 @@ export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, request
 export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 
-/** `open`: the code can be redeemed. `late`: it expired unused, and a new one can be issued. `over`: used, too old, or the share ended. */
+/**
+ * The state of an earlier decision. `open`: its code can be redeemed. `late`: the code expired unused, and a new one can be issued. `over`:
+ * the code was used or is too old, or the share has ended.
+ */
 export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** Returns an earlier decision's state, for a page that is reloaded. Writes nothing. Returns null if there is no decision. */
+/** Returns the state of an earlier decision, for a page that is reloaded, or null if there is no decision. Writes nothing. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,
@@ -47,8 +50,8 @@ export const findEarlierDecision = async (
 };
 
 /**
- * Returns the earlier decision with its code, reissued if it expired unused and the decision is less than ten minutes old. Returns null if
- * there is no decision. Returns `code_used`, then `share_inactive`, then `code_expired`.
+ * Returns the earlier decision with its code. If the code expired unused and the decision is less than ten minutes old, issues a new code.
+ * Returns null if there is no decision. Can return `code_used`, `share_inactive` and `code_expired`, in this order.
  */
 export const resolveEarlierDecision = async (
   services: ReadDependencies,

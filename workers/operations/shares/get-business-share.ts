@@ -1,4 +1,4 @@
-// GET /v1/shares/{id}, for the business.
+// GET /v1/shares/{id}. Reads a share for the business.
 import type { AuditChain } from "../../../core/domain-events.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,7 +19,7 @@ export interface ShareHistoryEntry {
 
 export interface ShareDetail extends Pick<Found<typeof findShareDetail>, "share" | "disclosureText" | "anchor"> {
   readonly history: readonly ShareHistoryEntry[];
-  /** The person's reason for revoking. */
+  /** The person's reason for revoking; null if the person gave none. */
   readonly reason: string | null;
 }
 

@@ -11,7 +11,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 export interface CurrentValues {
   readonly shareId: ShareId;
   readonly scope: readonly ContactKey[];
-  /** Fields in the scope that have a value. */
+  /** The fields in the scope that have a value. */
   readonly fields: ContactFields;
   readonly asOf: Instant;
 }

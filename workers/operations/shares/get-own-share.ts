@@ -1,4 +1,4 @@
-// Reads a share as shown to the person who granted it.
+// Reads a share for the person who granted it.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -13,7 +13,7 @@ export interface OwnShare extends Omit<Found<typeof findPersonShare>, "reasonSea
   readonly note: string | null;
 }
 
-/** Returns `not_found` for unknown shares and other people's shares. */
+/** Returns the share, or `not_found` for unknown shares and other people's shares. */
 export const getOwnShare = async (
   { shards, vault, clock }: ReadDependencies,
   { id: consumerId }: Person,

@@ -1,4 +1,4 @@
-// The result of granting a share. Also returned if the request was decided earlier.
+// The result of granting a share. It is also returned if the request was decided earlier.
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 
@@ -6,6 +6,6 @@ export interface GrantResult {
   readonly code: string;
   readonly codeExpiresAt: Instant;
   readonly share: Share;
-  /** True if the request was decided earlier, so that this is the earlier decision. */
+  /** True if this is the result of an earlier decision on the same request. */
   readonly isRepeated: boolean;
 }

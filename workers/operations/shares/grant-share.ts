@@ -1,4 +1,4 @@
-// Grants a share: the person agrees that a business receives contact fields, and the business gets a code to redeem.
+// Grants a share: the person agrees to share contact fields with a business, and the business gets a code to redeem.
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -28,27 +28,27 @@ import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision } from "./
 export type Grantor = { readonly person: Person } | { readonly persona: PersonaName };
 
 export interface GrantRequest {
-  /** Null if the given text is not a client ID. */
+  /** The client ID; null if the given text is not one. */
   readonly clientId: ClientId | null;
   readonly origin: string;
-  /** Evidence that the request came from the business. */
+  /** The evidence that the request came from the business. */
   readonly requestEvidence: RequestEvidence;
   readonly scope: readonly ContactKey[];
   readonly purpose: string;
   readonly disclosureText: string | null;
   readonly durationDays: number;
   readonly challenge: string;
-  /** Fields that may be shared without a value. */
+  /** The fields that may be shared without a value. */
   readonly allowedMissing: readonly ContactKey[];
   /** Values that the person typed with the decision; null clears one. They are saved in the same transaction as the share. */
   readonly fieldChanges?: ReadonlyMap<ContactKey, string | null>;
   /**
-   * Requests from the same person with the same key count as one request, with one share and one code. Null always creates a new request.
+   * Requests from the same person with the same key count as one request, with one share and one code. If it is null, every request is new.
    */
   readonly decisionKey: string | null;
   /**
-   * Compares the decision with the request that the person was shown, after checking the client, account and origin. Omitted if the caller
-   * has already done this, as the consent sheet does with `verifySheetToken`.
+   * Compares the decision with the request that was shown to the person. It is called after the client, account and origin have been
+   * checked. It is missing if the caller has already compared them, as the consent sheet does with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
@@ -73,7 +73,7 @@ const commitGrant = async (
   return granted;
 };
 
-/** The grantor's fields as they will be once the share is written. */
+/** Returns the grantor's fields as they will be once the share is written. */
 const prepareGrantorFields = async (
   services: ShareWriteDependencies,
   grantor: Grantor,
@@ -92,8 +92,8 @@ const testShareLimitRefusal = refuse(
 );
 
 /**
- * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). Only one of several identical concurrent
- * requests creates the share; the others return it. Returns the first of these errors that applies:
+ * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). If several identical requests are concurrent,
+ * one of them creates the share and the others return it. Returns the first of these errors that applies:
  * - `invalid_request` for text that must not be shown
  * - `client_not_found`
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client

@@ -1,4 +1,4 @@
-// GET /v1/shares, for the business that received them.
+// GET /v1/shares. Lists the shares that a business has received.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -11,7 +11,7 @@ export type ShareReader = Pick<Principal, "business" | "environment">;
 export interface ShareListQuery {
   readonly status: ShareStatus | null;
   readonly limit: number;
-  /** The last share on the previous page. */
+  /** The last share on the previous page; null for the first page. */
   readonly startingAfter: ShareId | null;
 }
 

@@ -5,7 +5,10 @@ import { insertMail, type NewMail } from "../../../storage/outboxes/mail.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the email's rows, for `db`. Returns no rows for a test person (null) or if the account no longer exists. */
+/**
+ * Returns the statements that write the email to the outbox of `db`. Returns none for a test person (null) or if the account no longer
+ * exists.
+ */
 export const prepareMailToPerson = async (
   services: ReadDependencies,
   db: Database,

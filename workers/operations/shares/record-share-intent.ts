@@ -1,4 +1,4 @@
-// Before a share is written, records it in the person's shard, so that lists of the person's shares are always complete.
+// Records a share in the person's shard before the share is written, so that lists of the person's shares are always complete.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -8,8 +8,8 @@ import type { FieldsWrite } from "../consumers/prepare-fields-update.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 
 /**
- * If the person and the share are in the same shard, returns rows for the grant's transaction. Otherwise writes the intent to the person's
- * shard and returns no rows. A change of contact fields that belongs to the grant is part of the same transaction.
+ * If the person and the share are in the same shard, returns statements for the grant's transaction. Otherwise, writes the intent to the
+ * person's shard and returns no statements. A change of contact fields that belongs to the grant is part of the same transaction.
  */
 export const recordShareIntent = async (
   services: ShareWriteDependencies,

@@ -1,5 +1,5 @@
-// POST /v1/share/redeem: the page that sent the request presents its verifier and receives the fields, exactly once. If the response is
-// lost, the same caller can fetch it again with the same idempotency key until the code expires. The response is not stored but rebuilt
+// POST /v1/share/redeem. The page that sent the request presents its PKCE verifier and receives the fields, exactly once. If the response
+// is lost, the same caller can get it again with the same idempotency key until the code expires. The response is not stored but rebuilt
 // from the share.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -16,7 +16,7 @@ export interface RedeemRequest {
   readonly code: string;
   readonly verifier: string;
   readonly clientId: string;
-  /** The `Origin` header. Null for servers, which do not send one. */
+  /** The `Origin` header; null for servers, which do not send one. */
   readonly origin: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
@@ -44,8 +44,8 @@ interface RedemptionAttempt {
 }
 
 /**
- * Returns why this attempt did not redeem the code. The caller is verified before the code's state is revealed. Returns null for a retry by
- * the caller that redeemed the code.
+ * Returns why this attempt did not redeem the code. Verifies the caller before it reveals the code's state. Returns null for a retry by the
+ * caller that redeemed the code.
  */
 const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAttempt): Refusal | null => {
   if (code === null || code.clientId !== attempt.clientId) return refuse("code_invalid");
@@ -69,12 +69,12 @@ const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAtte
 const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
 
 /**
- * Redeems a code (SPEC Authorization code). One UPDATE checks every condition and is stamped with the request ID, so exactly one of several
+ * Redeems a code (SPEC Authorization code). One UPDATE checks every condition and records the request's ID, so that exactly one of several
  * concurrent requests succeeds. A refused attempt does not change anything. Returns the first of these errors that applies:
  * - `code_invalid`: unknown code, or another client's code
  * - `origin_mismatch`, `pkce_mismatch`
  * - the errors for the business's account status
- * - `code_used`, unless it is a retry
+ * - `code_used`, unless the request is a retry
  * - `code_expired`
  * - `share_inactive`
  */

@@ -1,4 +1,4 @@
-// POST /v1/me/shares/{id}/renew: replaces an active share with a new one that has the current contact fields.
+// POST /v1/me/shares/{id}/renew. Replaces an active share with a new one that has the current contact fields.
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
@@ -18,7 +18,7 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitShare } from "./commit-share.ts";
 
 export interface RenewalRequest {
-  /** The new share's scope. Null keeps the old share's scope. */
+  /** The new share's scope; null keeps the old share's scope. */
   readonly scope: readonly ContactKey[] | null;
   readonly durationDays: number | null;
   readonly language: MailLanguage;

@@ -1,11 +1,14 @@
-// The signature of a share request: proof for the consent sheet that a holder of the business's API key made exactly this request. Nothing
-// is stored.
+// Creates and checks the signature of a share request. It proves to the consent sheet that a holder of the business's API key made exactly
+// this request. Nothing is stored.
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import { hourMs, type Instant } from "../../../core/time.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
 
-/** Long enough to redirect a person from a page that was left open. After that, the sheet's own time limit applies. */
+/**
+ * The lifetime of a signature. It is long enough to redirect a person from a page that was left open; after that, the sheet's own time
+ * limit applies.
+ */
 export const signatureLifetimeMs = hourMs;
 
 const signaturePattern = /^rs_(\d{1,15})\.([A-Za-z0-9_-]{43})$/;
@@ -13,11 +16,14 @@ const signaturePattern = /^rs_(\d{1,15})\.([A-Za-z0-9_-]{43})$/;
 const computeSignatureMac = ({ vault }: Stores, { key }: SheetRequest, issuedAt: string): Promise<string> =>
   vault.linkToken(`share request\n${issuedAt}\n${key}`);
 
-/** Covers all parameters of the request, with `return_url`. The caller has checked that the API key belongs to the client's business. */
+/**
+ * Creates a signature that covers all parameters of the request, including `return_url`. The caller must have checked that the API key
+ * belongs to the client's business.
+ */
 export const createRequestSignature = async (services: Stores, sheet: SheetRequest, issuedAt: Instant): Promise<string> =>
   `rs_${issuedAt}.${await computeSignatureMac(services, sheet, String(issuedAt))}`;
 
-/** False if the signature is missing, expired, or for another request. */
+/** Returns false if the signature is missing, expired, or for another request. */
 export const isSignedRequest = async (services: ReadDependencies, sheet: SheetRequest, signature: string | undefined): Promise<boolean> => {
   const [, issuedAt, mac] = signaturePattern.exec(signature ?? "") ?? [];
   if (issuedAt === undefined || mac === undefined) return false;

@@ -1,8 +1,8 @@
-// The link in a share's emails that revokes the share.
+// Creates the link, in emails about a share, that revokes the share.
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Creates the link's token, which proves access to an email about the share. It does not expire. */
+/** Creates the link's token, which proves access to an email about the share. The token does not expire. */
 export const createRevokeToken = ({ vault }: Stores, id: ShareId): Promise<string> => vault.linkToken(`share\n${id}`);
 
 /** Returns the link's URL. The token is in the fragment, which browsers do not send to servers. */

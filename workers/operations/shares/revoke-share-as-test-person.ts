@@ -1,4 +1,4 @@
-// Revokes a test share in the sandbox. The client acts on behalf of the test person.
+// Revokes a test share in the sandbox, on behalf of its test person.
 import type { Actor } from "../../../core/actor.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";

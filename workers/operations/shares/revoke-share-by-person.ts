@@ -22,14 +22,14 @@ export type RevocationRefusal = "invalid_request" | "unauthorized" | "not_found"
 
 const maxReasonLength = 200;
 
-/** Returns the earlier revocation if the share was already revoked. */
+/** Returns the earlier revocation if the share was already revoked, and `share_inactive` if it ended in another way. */
 const repeatRevocation = (share: Share): Result<RevocationResult, "share_inactive"> =>
   share.status === "revoked" || share.status === "ceased"
     ? ok({ share, ceaseBy: share.ceaseBy as Instant, isRepeated: true })
     : refuse("share_inactive");
 
 /**
- * Revokes the share, regardless of the business's billing status (SPEC Share). A repeated revocation returns the first one. Returns
+ * Revokes the share, regardless of the business's billing status (SPEC Share). A repeated call returns the first revocation. Returns
  * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and other people's
  * shares, and `share_inactive` for a share that expired or was superseded.
  */
@@ -48,7 +48,7 @@ export const revokeShareByPerson = async (
   const db = services.shards.forId(id);
   const owner = isLink ? "link" : { consumerId: revoker.person.id };
   const actor: Actor = isLink ? { kind: "subject", verifiedBy: "revoke_link" } : revoker.person.actor;
-  // If the share ends in the meantime, the retry returns the matching result or error.
+  // If the share ends in the meantime, the next attempt returns the matching result or error.
   return retryOnConflict([isOutdatedShare], async () => {
     const found = await findChangeableShare(db, id, owner, services.clock());
     if (found === null) return refuse("not_found");

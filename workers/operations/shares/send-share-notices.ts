@@ -18,7 +18,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
-/** Builds the email for a notice. Returns null if the share is no longer in the state that the notice is about. */
+/** Builds the email for a notice. Returns null if the share's state has changed, so that the notice no longer applies. */
 const buildNoticeMail = async (
   services: ReadDependencies,
   { kind }: ShareNotice,
@@ -64,7 +64,9 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
   return async (id) => (await found.get(shardOfId(id)))?.get(id);
 };
 
-/** Writes the emails and deletes the notices as one transaction. A failed notice is retried a minute later, without delaying the others. */
+/**
+ * Writes the emails and deletes the notices as one transaction. A failed notice is retried a minute later and does not delay the others.
+ */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
   const byId = new Map((await listNoticedShares(db, notices, now)).map((share) => [share.id, share]));
@@ -72,7 +74,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
     services,
     [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
   );
-  // `mail` is null if there is nothing to send. The notice is deleted either way.
+  // `mail` is null if there is nothing to send. The notice is deleted in either case.
   const settle = async (notice: ShareNotice) => {
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;
@@ -96,7 +98,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
 
 const batchSize = 50;
 
-/** Sends the due notices within the work budget. Returns how many it processed. */
+/** Sends the due notices within the work budget. Returns the number of notices that were processed. */
 export const sendShareNotices = async (services: ReadDependencies, db: Database): Promise<number> => {
   let noticeCount = 0;
   while (await services.hasBudget()) {

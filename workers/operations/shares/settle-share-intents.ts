@@ -16,13 +16,14 @@ import { withBudget, waitUntilBudget, claimEach } from "../work-budget.ts";
 
 /**
  * Deletes the intent after the grant has finished or failed. If the fields changed in the meantime, schedules an update of the share's
- * copy. If the account no longer exists, revokes the share and erases the person's data from its shard. Idempotent.
+ * copy. If the account no longer exists, revokes the share and erases the person's data from its shard. Repeating the call has no further
+ * effect.
  */
 export const settleShareIntent = async (
   services: ShareWriteDependencies,
   consumerId: ConsumerId,
   shareId: ShareId,
-  /** The revision of the contact fields in the share. Null if unknown; the update is then always scheduled. */
+  /** The revision of the contact fields in the share. If it is null (unknown), the update is always scheduled. */
   revision: number | null,
 ): Promise<void> => {
   const personDb = services.shards.forId(consumerId);

@@ -12,7 +12,7 @@ import { prepareOwnerNotice } from "../owner-notices.ts";
 import { prepareMailToPerson } from "./mail-to-person.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
-/** Confirms a new share to the person and includes the link to revoke it. */
+/** Prepares the email that confirms a new share to the person. It includes the link to revoke the share. */
 export const prepareShareReceiptMail = async (
   services: ReadDependencies,
   db: Database,
@@ -34,7 +34,9 @@ export const prepareShareReceiptMail = async (
     },
   });
 
-/** Emails the person and notifies the owners. The notice contains the share ID and the deadline, but no personal data. */
+/**
+ * Prepares the email to the person and the notice to the owners. The notice contains the share ID and the deadline, but no personal data.
+ */
 export const prepareRevocationMails = async (
   services: ReadDependencies,
   db: Database,
@@ -63,7 +65,7 @@ export const prepareRevocationMails = async (
   return [...toOwners, ...toPerson];
 };
 
-/** Tells the person that the business has ceased contact. */
+/** Prepares the email that tells the person that the business has ceased contact. */
 export const prepareAcknowledgementMail = (
   services: ReadDependencies,
   db: Database,

@@ -4,10 +4,10 @@ import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Evidence that is available only when the browser arrives, so the cookie must store it for the later steps. */
+/** The evidence that is available only when the browser opens the sheet, so the cookie must store it for the later steps. */
 export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
 
-/** A browser, and the evidence that each of its requests came from the business in the request, by request key. */
+/** A browser and, by request key, the evidence that each of its share requests came from the business. */
 export interface SheetBrowser {
   readonly id: string;
   readonly evidence: readonly (readonly [requestKey: string, evidence: ArrivalEvidence])[];
@@ -18,7 +18,7 @@ const maxRequests = 5;
 export const findArrivalEvidence = ({ evidence }: SheetBrowser, requestKey: string): ArrivalEvidence | null =>
   evidence.find(([key]) => key === requestKey)?.[1] ?? null;
 
-/** Replaces the evidence for the request. */
+/** Adds or replaces the evidence for the request. */
 export const withArrivalEvidence = (browser: SheetBrowser, requestKey: string, evidence: ArrivalEvidence): SheetBrowser => ({
   ...browser,
   evidence: [...browser.evidence.filter(([key]) => key !== requestKey), [requestKey, evidence]],
@@ -26,7 +26,7 @@ export const withArrivalEvidence = (browser: SheetBrowser, requestKey: string, e
 
 const computeBrowserMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`sheet browser\n${payload}`);
 
-/** Serializes the cookie. Keeps the five newest requests. */
+/** Serializes the cookie with the evidence for the five newest requests. */
 export const serializeSheetBrowser = async (services: Stores, browser: SheetBrowser): Promise<string> => {
   const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.evidence.slice(-maxRequests)])));
   return `${payload}.${await computeBrowserMac(services, payload)}`;

@@ -1,4 +1,5 @@
-// A share request on the consent sheet, the evidence that it came from the business, and whether the decision may be returned by redirect.
+// Describes a share request on the consent sheet, the evidence that it came from the business, and whether the decision may be returned by
+// redirect.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -11,11 +12,14 @@ export interface SheetRequest {
   readonly request: AuthorizedRequest;
   /** The URL of a page on the request's origin; null if it is missing or not allowed. */
   readonly returnUrl: string | null;
-  /** Hash of all parameters. It is the same each time the request is loaded. */
+  /** A hash of all parameters. It is the same each time the request is loaded. */
   readonly key: string;
 }
 
-/** Parses a return URL. Rejects credentials, fragments and other origins, because the code must not leave the request's origin. */
+/**
+ * Parses a return URL. Returns null for URLs with credentials or a fragment and for other origins, because the code must not be sent to
+ * another origin.
+ */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
@@ -24,8 +28,8 @@ const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest
 };
 
 /**
- * Drops a return URL that is not allowed instead of returning an error, because the decision can still go to the window that opened the
- * sheet.
+ * Creates the sheet's request. Drops a return URL that is not allowed instead of returning an error, because the decision can still be sent
+ * to the window that opened the sheet.
  */
 export const createSheetRequest = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {
   const { clientId } = request.client;
@@ -49,15 +53,15 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * True if the decision may return by redirect: the return URL is valid, and the business registered or signed it, or this browser came from
- * its origin. A reply to the sheet's message proves only that the page that opened the sheet made the request, so the result goes to that
- * page.
+ * Returns true if the decision may be returned by redirect: the return URL is valid, and either the business has registered or signed it or
+ * this browser came from its origin. A reply to the sheet's message proves only that the page that opened the sheet made the request, so in
+ * that case the result is sent to that page.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);
   return sheet.returnUrl !== null && evidence !== null && evidence !== "message";
 };
 
-/** Returns true if the browser's referrer is a page on the request's origin. A link on another site cannot fake that. */
+/** Returns true if the browser's referrer is a page on the request's origin. A link on another site cannot fake this. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>
   referer !== undefined && URL.canParse(referer) && new URL(referer).origin === request.origin;

@@ -1,5 +1,5 @@
-// Tokens for the consent sheet. They are bound to the request, browser and person, and contain the evidence that the request came from the
-// business.
+// Creates and checks tokens for the consent sheet. They are bound to the request, browser and person, and contain the evidence that the
+// request came from the business.
 import { shardOfId } from "../../../core/ids.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -35,7 +35,10 @@ export const createSheetToken = (
   );
 };
 
-/** `foreign`: not created for this request, browser and person. `expired`: older than ten minutes. Otherwise, the evidence in the token. */
+/**
+ * Returns the evidence in the token. Returns `foreign` if the token was not created for this request, browser and person, and `expired` if
+ * it is older than ten minutes.
+ */
 export const verifySheetToken = async (
   services: ReadDependencies,
   sheet: SheetRequest,

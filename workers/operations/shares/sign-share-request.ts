@@ -1,4 +1,4 @@
-// POST /v1/share/requests: signs a share request for a business's server, so that the consent sheet accepts the link as the business's own.
+// POST /v1/share/requests. Signs a share request for a business's server, so that the consent sheet accepts the link as the business's own.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -15,7 +15,8 @@ export interface SignedShareRequest {
 
 /**
  * Signs the request if the API key belongs to the client's business and environment; otherwise returns `client_not_found`. Returns the same
- * errors as `authorizeShareRequest`, those of an account that cannot receive shares, and `invalid_request` for a `return_url` that is not on the request's origin.
+ * errors as `authorizeShareRequest`, those of an account that cannot receive shares, and `invalid_request` for a `return_url` that is not
+ * on the request's origin.
  */
 export const signShareRequest = async (
   services: ReadDependencies,

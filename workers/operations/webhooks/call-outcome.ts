@@ -1,16 +1,16 @@
-// The outcome of a webhook request that a member is waiting for.
+// The outcome of a webhook request for which a member is waiting.
 import { isDelivered, type SendResult, type AttemptOutcome, type AttemptResult } from "../../../core/webhooks/endpoint.ts";
 
 export interface CallOutcome {
   readonly delivered: boolean;
-  /** The HTTP status, or 0 if there was no response. */
+  /** The HTTP status; 0 if there was no response. */
   readonly responseStatus: number;
   readonly durationMs: number;
 }
 
 /**
- * Maps a request that was blocked before it was sent to the outcome of an unreachable receiver. Members see no difference, so test
- * deliveries cannot probe the internal network.
+ * Converts the result of a request for a member. A request that was blocked before it was sent looks like one to an unreachable receiver,
+ * so that test deliveries cannot be used to probe the internal network.
  */
 export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;

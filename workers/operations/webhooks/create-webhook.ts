@@ -26,10 +26,10 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
   readonly url: string;
-  /** The event types to receive. Null selects all standard event types, including future ones. */
+  /** The event types to receive. If it is null, the endpoint receives all standard event types, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
-  /** The environment whose events the endpoint receives. Cannot be changed. */
+  /** The environment whose events the endpoint receives. It cannot be changed later. */
   readonly environment: Environment;
   readonly idempotencyKey: string | null;
 }
@@ -37,19 +37,20 @@ export interface CreateWebhookRequest {
 /** The new endpoint, including its signing secret. */
 export interface CreatedWebhook {
   readonly endpoint: RegisteredEndpoint;
-  /** Whether an earlier request with this idempotency key created the endpoint. */
+  /** True if an earlier request with this idempotency key created the endpoint. */
   readonly isReplayed: boolean;
 }
 
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_exists" | "webhook_limit" | "idempotency_conflict";
 
-// A concurrent request with the same idempotency key has added the endpoint and is about to commit its response. It gets half a second.
+// A concurrent request with the same idempotency key has added the endpoint and is about to commit its response. This request waits up to
+// half a second for it.
 const concurrentWaitMs = 100;
 const maxConcurrentWaits = 5;
 
 /**
- * Adds an endpoint that receives events from now on. One idempotency key creates only one endpoint, and one URL is registered only once per
- * environment. Can return `invalid_request`, `invalid_webhook_url`, `idempotency_conflict`, `webhook_exists` and `webhook_limit`.
+ * Adds an endpoint that receives events from now on. An idempotency key creates only one endpoint, and a URL can be registered only once
+ * per environment. Can return `invalid_request`, `invalid_webhook_url`, `idempotency_conflict`, `webhook_exists` and `webhook_limit`.
  */
 export const createWebhook = async (
   services: WebhookWriteDependencies,
@@ -110,7 +111,7 @@ export const createWebhook = async (
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
     // The commit may have succeeded even though its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
-    // stays: members can see and delete it, and no saved response refers to an endpoint that was removed.
+    // stays, because members can then see and delete it, and no saved response refers to an endpoint that was removed.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);
       const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key was committed first

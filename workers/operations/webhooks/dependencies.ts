@@ -12,13 +12,13 @@ export interface WebhookSecretCache {
   readonly openedSecrets: BoundedMap<string, string>;
 }
 
-/** Businesses' event sequences, and requests to their endpoints. */
+/** The event sequences of businesses, and the functions that send requests to their endpoints. */
 export interface EventSequences {
-  /** A business's events and endpoints, live or sandbox. */
+  /** Returns the event sequence of a business, live or sandbox, which contains its events and endpoints. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
-  /** Counts attempts to a host of webhook endpoints. */
+  /** Returns the object that counts the attempts to a host of webhook endpoints. */
   readonly destinationHost: (host: string) => DurableObjectStub<DestinationHost>;
-  /** Sends a POST request to a receiver. Private IP addresses are blocked. */
+  /** Sends a POST request to a receiver. Requests to private IP addresses are blocked. */
   readonly postWebhook: PostWebhook;
   readonly findWebhookUrlFault: FindWebhookUrlFault;
 }

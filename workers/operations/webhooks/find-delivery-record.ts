@@ -1,4 +1,4 @@
-// Finds a delivery in the live sequence, then in the sandbox.
+// Finds a delivery in the live event sequence or in the sandbox's.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import type { DeliveryRecord } from "../../../core/webhooks/endpoint.ts";
@@ -9,7 +9,7 @@ export interface FoundDeliveryRecord extends DeliveryRecord {
   readonly environment: Environment;
 }
 
-/** Returns null if this business does not have the delivery. */
+/** Returns the delivery with its attempts, or null if it does not belong to this business. */
 export const findDeliveryRecord = async (
   services: EventSequences,
   businessId: BusinessId,

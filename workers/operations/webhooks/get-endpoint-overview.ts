@@ -1,4 +1,4 @@
-// Data for the portal's page about one endpoint.
+// Loads the data for the portal's page about one endpoint.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { BusinessId, DeliveryId, WebhookId } from "../../../core/ids.ts";
 import type { DeliveryFilter } from "../../../core/webhooks/endpoint.ts";
@@ -7,9 +7,9 @@ import type { EventSequences } from "./dependencies.ts";
 
 interface OverviewQuery {
   readonly limit: number;
-  /** The last delivery on the previous page. Null for the first page. */
+  /** The last delivery on the previous page; null for the first page. */
   readonly before: DeliveryId | null;
-  /** Null for all deliveries. */
+  /** The status of the deliveries to list; null lists all of them. */
   readonly status: DeliveryFilter | null;
 }
 

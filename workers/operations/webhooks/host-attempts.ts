@@ -6,11 +6,14 @@ import type { EventSequences } from "./dependencies.ts";
 
 type HostServices = Pick<EventSequences, "destinationHost"> & Pick<Runtime, "clock" | "config">;
 
-/** Shown to a member whose test or replay has to wait. */
+/** The message for a member whose test or replay has to wait. */
 export const hostWaitMessage =
   "This host has not returned a 2xx response to your business yet, so attempts to it are limited. Try again in a minute.";
 
-/** Counts an attempt to the endpoint's host before it is sent. Rejects if the host's object does not respond; then nothing may be sent. */
+/**
+ * Counts an attempt to the endpoint's host before it is sent. Rejects if the host's object does not respond. Nothing may be sent in that
+ * case.
+ */
 export const takeHostAttempt = (
   { destinationHost, clock, config }: HostServices,
   { url, businessId }: EndpointSettings,

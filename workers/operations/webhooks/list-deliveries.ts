@@ -7,7 +7,7 @@ import { findEventSequence } from "./find-event-sequence.ts";
 
 export interface DeliveryQuery {
   readonly limit: number;
-  /** The last delivery on the previous page. Null for the first page. */
+  /** The last delivery on the previous page; null for the first page. */
   readonly before: DeliveryId | null;
 }
 
@@ -16,7 +16,7 @@ export interface DeliveryPage {
   readonly hasMore: boolean;
 }
 
-/** Lists an endpoint's deliveries, newest first. Returns `not_found`, and `invalid_request` if `before` belongs to another endpoint. */
+/** Lists an endpoint's deliveries, newest first. Can return `not_found`, and `invalid_request` if `before` belongs to another endpoint. */
 export const listDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,

@@ -10,9 +10,9 @@ export interface EndpointState {
   readonly endpoint: Endpoint;
   /** The environment whose events the endpoint receives. */
   readonly environment: Environment;
-  /** Null if its delivery queue did not respond. */
+  /** The health of the endpoint; null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;
-  /** Attempts in each of the last 48 hours that had any. Null if its delivery queue did not respond. */
+  /** The attempts in each of the last 48 hours that had any; null if the endpoint's delivery queue did not respond. */
   readonly hours: readonly HourlyAttempts[] | null;
 }
 

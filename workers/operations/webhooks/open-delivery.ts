@@ -1,4 +1,4 @@
-// Decrypts what the attempts of a delivery sent and received.
+// Decrypts the requests and responses of a delivery's attempts.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { eventToWire, type StoredEvent } from "../../../core/events/event.ts";
 import type { Delivery, EndpointSettings, RecordedAttempt } from "../../../core/webhooks/endpoint.ts";
@@ -10,7 +10,7 @@ import type { FoundDeliveryRecord } from "./find-delivery-record.ts";
 import type { OpenedPayload } from "./open-event-payloads.ts";
 
 export interface OpenedAttempt extends Omit<RecordedAttempt, "exchangeSealed"> {
-  /** Null if nothing was sent, if it is withheld, or if it can no longer be read. */
+  /** The request and response; null if nothing was sent, if they are withheld, or if they can no longer be read. */
   readonly exchange: WebhookExchange | null;
 }
 
@@ -19,15 +19,15 @@ export interface OpenedDelivery {
   readonly environment: Environment;
   readonly endpoint: Pick<EndpointSettings, "endpointId" | "url">;
   readonly event: StoredEvent;
-  /** The body of the request, the same in each attempt. Without its `data` if that is withheld. */
+  /** The body of the request, which is the same in each attempt. If the event's `data` is withheld, the body does not contain it. */
   readonly requestBody: string;
   /** True if the event has shared details. The details, and anything else that could contain them, are then left out. */
   readonly isWithheld: boolean;
-  /** Newest first. */
+  /** The attempts, newest first. */
   readonly attempts: readonly OpenedAttempt[];
 }
 
-/** Opens a delivery. If the event has shared details, `payload` opens them; without it they are withheld. */
+/** Opens a delivery. If the event has shared details, `payload` contains them. If it is null, the details are withheld. */
 export const openDelivery = async (
   services: ReadDependencies,
   { settings, delivery, environment, event, attempts }: FoundDeliveryRecord,

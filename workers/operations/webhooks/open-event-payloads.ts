@@ -7,7 +7,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export interface OpenedPayload {
   readonly data: EventData;
-  /** Seals with the key of the event's share. */
+  /** Seals and opens values with the key of the event's share. */
   readonly sealer: Sealer;
 }
 

@@ -7,7 +7,7 @@ import type { WebhookDependencies } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
 /**
- * Resends deliveries that failed since a given time, oldest event first, at most ten per second. Can return `not_found` and
+ * Requeues deliveries that have failed since a given time, oldest event first, at most ten per second. Can return `not_found` and
  * `invalid_request`.
  */
 export const recoverEndpoint = async (

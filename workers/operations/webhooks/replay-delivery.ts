@@ -23,7 +23,7 @@ const findReplaySource = async (services: EventSequences, businessId: BusinessId
 };
 
 /**
- * Resends a past event to its endpoint with a new signature. Success completes the delivery; failure leaves it unchanged. Returns
+ * Resends a past event to its endpoint with a new signature. A success completes the delivery; a failure leaves it unchanged. Can return
  * `not_found`, `share_inactive` for an update to a share that is no longer active, and `rate_limited` for a host that has not returned a
  * 2xx status for the business yet.
  */

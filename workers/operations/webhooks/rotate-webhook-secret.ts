@@ -11,14 +11,14 @@ import { findEventSequence } from "./find-event-sequence.ts";
 import type { RevealedSecret } from "./reveal-webhook-secret.ts";
 
 export interface RotatedSecret extends RevealedSecret {
-  /** Until this time, the previous secret also signs. */
+  /** The time until which the previous secret also signs deliveries. */
   readonly previousUntil: Instant;
 }
 
 /**
- * Replaces the signing secret. The previous secret also signs for one day, so that receivers can switch. `saveDraft` saves the sealed
- * secret and returns the secret to use. After a crash, a repeated request must continue with the same secret, because another rotation
- * would invalidate the secret that receivers use. Can return `not_found`.
+ * Replaces the signing secret. The previous secret also signs deliveries for one more day, so that receivers can switch. `saveDraft` saves
+ * the sealed secret and returns the secret to use. After a crash, a repeated request must continue with the same secret, because another
+ * rotation would invalidate the secret that receivers use. Can return `not_found`.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,

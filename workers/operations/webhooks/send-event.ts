@@ -53,8 +53,8 @@ const signAndPost = async (
 };
 
 /**
- * Makes one delivery attempt. Never throws: an internal error before sending results in `deferred`, which does not count as a failure of
- * the receiver.
+ * Makes one delivery attempt. Never throws. An internal error before the request is sent results in `deferred`, which does not count as a
+ * failure of the receiver.
  */
 export const sendEvent = async (services: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
   (await runIsolated(services, "webhook", () => signAndPost(services, sending))) ?? { kind: "deferred", error: "connection" };

@@ -12,7 +12,7 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import type { EndpointState } from "./list-webhooks.ts";
 
-/** Undefined properties stay unchanged. */
+/** The properties to change. Undefined properties stay unchanged. */
 export interface WebhookUpdate {
   readonly url?: string | undefined;
   readonly events?: readonly string[] | null | undefined;
@@ -43,7 +43,7 @@ const parseWebhookUpdate = async (
 /**
  * Changes an endpoint once the change is in the audit chain. For a new URL, the audit entry contains only its hash. Records nothing if all
  * properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists` if another endpoint has
- * the new URL. If that endpoint is created at the same moment, the audit entry remains even though nothing changed.
+ * the new URL. If that other endpoint is created at the same moment, the audit entry remains although nothing was changed.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

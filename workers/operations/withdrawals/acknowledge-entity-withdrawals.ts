@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack with `entities`: individual recipients have ceased contact.
+// POST /v1/certs/{id}/cease-ack with `entities`. Records that individual recipients have ceased contact.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -17,7 +17,7 @@ export interface EntityAcknowledgement {
   readonly certId: CertId;
   /** The withdrawal of the whole certificate; null while the certificate is active. */
   readonly withdrawal: PublishedWithdrawal | null;
-  /** The recipients named in the request, each acknowledged. */
+  /** The recipients that the request names. Each is acknowledged. */
   readonly ceased: readonly (WithdrawnEntity & { readonly acknowledgedAt: Instant })[];
   readonly isRepeated: boolean;
 }
@@ -27,8 +27,8 @@ const maxAttempts = 10; // an attempt can fail only because another acknowledgme
 /**
  * Records that the named recipients have ceased contact. Recipients that were acknowledged earlier keep their first acknowledgment (SPEC
  * Withdrawal). Returns an error if the business has a payment due, then `cert_not_found`, `invalid_request` for a name that is not a
- * recipient, and `cease_not_open` unless the person has withdrawn consent for each of them. Throws StorageFault("outage") after 10 failed
- * attempts.
+ * recipient, and `cease_not_open` unless the person has withdrawn consent for each of them. Throws a StorageFault of kind `outage` after 10
+ * failed attempts.
  */
 export const acknowledgeEntityWithdrawals = async (
   services: WithdrawalWriteDependencies,
@@ -58,7 +58,7 @@ export const acknowledgeEntityWithdrawals = async (
       await commit(db, services, rows, [domainEvent]);
     } catch (error) {
       if (!isOutdatedAcknowledgement(error)) throw error;
-      continue; // another acknowledgment was committed first, so decide again for the rest
+      continue; // another acknowledgment was committed first, so the next attempt acknowledges the remaining recipients
     }
     const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
     return ok({ certId, withdrawal, ceased, isRepeated: false });

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack: the business has ceased contact after a certificate was withdrawn.
+// POST /v1/certs/{id}/cease-ack. Records that the business has ceased contact after consent was withdrawn for a certificate.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -20,8 +20,8 @@ export interface WithdrawalAcknowledgement {
 }
 
 /**
- * Records that the business has ceased contact. A second acknowledgment returns the first (SPEC Withdrawal). Returns an error if the
- * business has a payment due, then `cert_not_found`, then `cease_not_open` while the certificate is active.
+ * Records that the business has ceased contact. A second acknowledgment changes nothing and returns the first one (SPEC Withdrawal).
+ * Returns an error if the business has a payment due, then `cert_not_found`, then `cease_not_open` if the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
   services: WithdrawalWriteDependencies,

@@ -9,22 +9,22 @@ import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * Keeps batches short. A batch is one transaction, and each withdrawal in it needs a signed receipt. A withdrawal takes two statements (row
- * and event); all audit entries share one insert, and so do all ledger statements. Twenty withdrawals take 42 statements, or 46 with the
- * notice to the owners, the email to the person and two extra rows.
+ * The number of certificates per batch, which keeps batches short. A batch is one transaction, and each withdrawal in it needs a signed
+ * receipt. A withdrawal takes two statements (row and event); all audit entries share one insert, and so do all ledger statements. Twenty
+ * withdrawals take 42 statements, or 46 with the notice to the owners, the email to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
 /**
- * Withdraws a business's certificates, all or none. All get the same method, actor and time. If one is already withdrawn, throws an error
- * that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up work.
+ * Withdraws all of the given certificates of a business, or none of them. All get the same method, actor and time. If one is already
+ * withdrawn, throws an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Rows for the same transaction, to write before and after the withdrawals' rows. */
+  /** Statements for the same transaction that run before and after those of the withdrawals. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer } = services;
@@ -49,7 +49,7 @@ export const commitWithdrawals = async (
   );
 };
 
-/** Schedules the work after the response: sending the events and email, and draining the audit entries and ledger statements. */
+/** Schedules the work after the response: sending the events and email, draining the audit entries and anchoring the ledger statements. */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

@@ -12,9 +12,9 @@ import { getErrorKind } from "../../log.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Returns whether the mailbox may get another email about a withdrawal that did not verify its address. A stranger can submit forms with
- * someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Withdrawals by code or emailed link
- * are not limited, because they verify the address. A withdrawal never fails because of the counter.
+ * Returns whether the mailbox may get another email about a withdrawal that did not verify its address. Anyone can submit forms with
+ * someone else's address and withdraw those certificates, which would flood the mailbox without a limit. Withdrawals by code or emailed
+ * link are not limited, because they verify the address. If the counter fails, the withdrawal still succeeds.
  */
 const mayConfirmUnverified = async (
   services: WithdrawalWriteDependencies,
@@ -30,8 +30,8 @@ const mayConfirmUnverified = async (
 };
 
 /**
- * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate has no
- * email address, or if the address got its daily number of emails about withdrawals that did not verify it.
+ * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no statements if the certificate
+ * has no email address, or if the address has reached its daily limit of emails about withdrawals that did not verify it.
  */
 export const prepareConfirmationMail = async (
   services: WithdrawalWriteDependencies,
@@ -39,7 +39,7 @@ export const prepareConfirmationMail = async (
   { certificate, subjectSealed, emailIndexes, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Pick<WithdrawalRequest, "change" | "language" | "addressIndex"> & {
     readonly scope: WithdrawalScope;
-    /** The withdrawal for individual recipients; null for the whole certificate. */
+    /** The withdrawal for individual recipients; null if the whole certificate was withdrawn. */
     readonly entities: { readonly number: number; readonly names: readonly string[] } | null;
     readonly now: Instant;
   },

@@ -1,4 +1,4 @@
-// Continues withdrawing all of a person's certificates if they did not fit into one batch.
+// Continues the withdrawal of all of a person's certificates if they did not fit into one batch.
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import { finishWithdrawalWork, continueWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
@@ -24,7 +24,7 @@ export const continueWithdrawals = async (services: WithdrawalDependencies, db: 
     await next.run();
     return;
   }
-  // Uses the time of the request instead of this batch's time, because consent ended with the request.
+  // This uses the time of the request instead of this batch's time, because consent ended with the request.
   const change = { change: await loadWithdrawalChange(services, db, work), scope: "business", now: issuedUntil } as const;
   await commitWithdrawals(services, db, certificates, change, { after: [next] });
 };

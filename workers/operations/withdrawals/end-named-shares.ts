@@ -1,5 +1,6 @@
-// Ends a person's shares when they withdraw everything from a business or from all: their own, and those that others created with their
-// address. Anyone can enter a stranger's address as a contact field, so only the owner of the address decides about it.
+// Ends a person's shares when they withdraw everything from one business or from all businesses. This includes their own shares and those
+// that others created with their address. Anyone can enter another person's address as a contact field, so only the owner of the address
+// decides about such shares.
 import type { Database } from "../../../storage/database.ts";
 import type { AccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { isOutdatedShare } from "../../../storage/share-changes.ts";
@@ -8,14 +9,17 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { commitRevocation } from "../shares/commit-revocation.ts";
 import { accountWithdrawalChange } from "./account-withdrawal-change.ts";
 
-const maxAtOnce = 50; // each takes about five round trips
+const maxAtOnce = 50; // each share takes about five round trips
 
 export interface EndedShares {
   readonly ended: number;
   readonly isDone: boolean;
 }
 
-/** Ends up to 50 shares, each in its own transaction, within the work budget. Skips shares that end in the meantime. */
+/**
+ * Ends up to 50 shares, each in its own transaction, within the work budget. Skips shares that end in the meantime. Says whether all shares
+ * have ended.
+ */
 export const endNamedShares = async (services: WriteDependencies, db: Database, work: AccountWithdrawal): Promise<EndedShares> => {
   const ids = await listSharesToEnd(db, work, services.clock(), maxAtOnce + 1);
   let ended = 0;

@@ -10,7 +10,7 @@ import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 /** A link that was emailed to one of the addresses on a certificate. */
 export interface MailedLink {
   readonly tokenHash: string;
-  /** Blind index of the address that it was emailed to. */
+  /** The blind index of the address to which the link was emailed. */
   readonly addressIndex: string;
 }
 
@@ -28,7 +28,7 @@ export const listMailedLinks = async (services: Stores, { db, record }: LocatedR
   return links.flat();
 };
 
-/** Returns the link that a token belongs to; undefined if it was not emailed. */
+/** Returns the link to which a token belongs, or undefined if no such link was emailed. */
 export const findMailedLink = (links: readonly MailedLink[], token: string): MailedLink | undefined => {
   const given = sha256Hex(token);
   return links.find(({ tokenHash }) => isEqualConstantTime(tokenHash, given));

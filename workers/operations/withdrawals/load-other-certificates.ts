@@ -8,7 +8,7 @@ export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>
 
 /**
  * Returns the number of other active certificates, and the newest 20 of them. After a withdrawal with scope `business`, counts only
- * certificates issued later, because earlier ones are already withdrawn or will be within minutes.
+ * certificates issued later, because consent for earlier ones has been withdrawn or will be within minutes.
  */
 export const loadOtherCertificates = async ({ db, record }: LocatedRecord, addressIndex: string): Promise<OtherCertificates> => {
   const { certificate, withdrawal } = record;

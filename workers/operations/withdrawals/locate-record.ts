@@ -21,9 +21,7 @@ export const locateRecord = async (services: IntakeDependencies, certId: CertId)
   return record === null ? null : { db, record };
 };
 
-/**
- * Does the same as `locateRecord` for the issuer. Also returns null for certificates from other businesses or from the other environment.
- */
+/** Like `locateRecord`, but for the issuer. Also returns null for certificates of other businesses or of the other environment. */
 export const locateOwnRecord = async (
   services: IntakeDependencies,
   reader: BusinessScope,

@@ -1,4 +1,4 @@
-// Checks that all withdrawal acknowledgments share.
+// The checks that all acknowledgments of withdrawals share.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -14,7 +14,7 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Returns an error if the business has a payment due, and `cert_not_found` if the certificate does not exist. */
+/** Finds the certificate. Returns an error if the business has a payment due, and `cert_not_found` if the certificate does not exist. */
 export const locateWritableRecord = async (
   services: IntakeDependencies,
   reader: BusinessScope,
@@ -26,7 +26,7 @@ export const locateWritableRecord = async (
   return located === null ? refuse("cert_not_found") : ok(located);
 };
 
-/** Narrows the type to a withdrawal that the business has acknowledged. */
+/** Returns whether the business has acknowledged the withdrawal, and narrows the type accordingly. */
 export const hasAcknowledged = <T extends { readonly acknowledgedAt: Instant | null }>(
   withdrawal: T,
 ): withdrawal is T & { readonly acknowledgedAt: Instant } => withdrawal.acknowledgedAt !== null;

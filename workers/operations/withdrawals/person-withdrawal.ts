@@ -1,4 +1,4 @@
-// The parts shared by all withdrawals that a person makes, regardless of how the person was verified.
+// The parts that all withdrawals by a person share, regardless of how the person was verified.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -22,19 +22,19 @@ import type { IntakeDependencies } from "../intake/dependencies.ts";
 export interface PersonWithdrawal {
   readonly certId: CertId;
   readonly scope: WithdrawalScope;
-  /** The recipients for whom consent is withdrawn. If null, `scope` decides. */
+  /** The recipients for whom consent is withdrawn; if null, `scope` decides. */
   readonly entities: readonly string[] | null;
-  /** The `Origin` header. Null for programs, which do not send one. */
+  /** The `Origin` header; null for programs, which do not send one. */
   readonly origin: string | null;
-  /** Language of the confirmation email. */
+  /** The language of the confirmation email. */
   readonly language: MailLanguage;
 }
 
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * Returns true for third-party sites (neither ours nor the issuer's), which have no reason to submit codes. This is only an extra check;
- * the code or token is the proof.
+ * Returns true if a site of a third party (neither ours nor the issuer's) sent the request, because such a site has no reason to submit
+ * codes. This is only an extra check; the code or token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
@@ -44,7 +44,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 
 /**
  * Finds the certificate. Returns `cert_not_found`, `forbidden` for a third-party site, and `invalid_request` for a name that is not a
- * recipient. Runs before a code attempt is used up, which reveals nothing, because a certificate's recipients are public.
+ * recipient. It runs before an attempt on a code is counted. This reveals nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
   services: IntakeDependencies,
@@ -58,14 +58,17 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws after the person was verified. If recipients are named, withdraws only from them; otherwise withdraws the whole certificate.
- * Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that contain it,
- * regardless of who created them. Can return `already_revoked` and `invalid_request`.
+ * Withdraws consent after the person was verified. If recipients are named, withdraws only from them; otherwise, withdraws the whole
+ * certificate. Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that
+ * contain the address, regardless of who created them. Can return `already_revoked` and `invalid_request`.
  */
 export const withdrawVerified = async (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
-  /** The address that was verified. With a manage link, the first address on the certificate; null if there is none. */
+  /**
+   * The blind index of the address that was verified. For a manage link, it is the first address on the certificate, or null if there is
+   * none.
+   */
   { method, addressIndex }: { readonly method: PersonMethod; readonly addressIndex: string | null },
   { scope, entities, language }: PersonWithdrawal,
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
@@ -82,7 +85,7 @@ export const withdrawVerified = async (
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
-  // The job that runs every minute finishes what fails or does not fit.
+  // If this fails or does not finish, the job that runs every minute continues.
   await runIsolated(services, "shares of a withdrawal", async () => {
     const { isDone } = await endNamedShares(services, located.db, work);
     if (isDone) await finishAccountWithdrawal(located.db, work).run();

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/withdrawals: the business records a withdrawal that it received another way, for example by phone.
+// POST /v1/certs/{id}/withdrawals. Records a withdrawal that the business received in another way, for example by phone.
 import type { Principal } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -19,9 +19,9 @@ import type { WithdrawalResult } from "./withdrawal-request.ts";
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 
 export interface RecordWithdrawalRequest extends RecordedRequest {
-  /** If null, the business's default scope for recorded withdrawals applies. */
+  /** The scope; if null, the business's default scope for recorded withdrawals applies. */
   readonly scope: WithdrawalScope | null;
-  /** The recipients for whom consent is withdrawn. If null, `scope` decides. */
+  /** The recipients for whom consent is withdrawn; if null, `scope` decides. */
   readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }
@@ -31,7 +31,8 @@ export type RecordedWithdrawal = Omit<WithdrawalResult, "certId"> & { readonly i
 type RecordWithdrawalRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
 /**
- * Rebuilds an earlier request's result from the records, because withdrawals never change. Omits acknowledgments, because they came later.
+ * Rebuilds an earlier request's result from the records, because withdrawals never change. Omits acknowledgments, because they were added
+ * later.
  */
 const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null): RecordedWithdrawal => {
   const { withdrawal, entitiesWithdrawn } = record;
@@ -67,7 +68,7 @@ export const recordWithdrawal = async (
   if (!receivedAt.ok) return receivedAt;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  // Missing members are left out, so that adding an optional member to the request format does not change the hash of requests without it.
+  // Undefined properties are left out, so that a new optional property of the request does not change the hash of requests without it.
   const { scope, entities, channel, note } = request;
   const hashed = {
     channel,

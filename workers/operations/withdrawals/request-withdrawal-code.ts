@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/request: emails the person a code for withdrawing.
+// POST /v1/certs/{id}/opt-out/request. Emails the person a code for withdrawing consent.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -16,15 +16,15 @@ import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 export interface WithdrawalCodeRequest {
   readonly certId: CertId;
   readonly email: string;
-  /** The requesting browser's secret, from its cookie. */
+  /** The secret in the requesting browser's cookie. */
   readonly context: string;
   readonly language: MailLanguage;
 }
 
 /**
- * Emails a code if the address is one of those on the certificate (SPEC Withdrawal). For any other address, it does the same reads, decryptions,
- * hashes and writes, with an email that has no recipient. The result and the duration do not reveal whether the address matches. The only
- * possible error is `cert_not_found`.
+ * Emails a code if the address is on the certificate (SPEC Withdrawal). For any other address, it does the same reads, decryptions, hashes
+ * and writes, with an email that has no recipient. The result and the duration do not reveal whether the address matches. The only possible
+ * error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
   services: WithdrawalWriteDependencies,

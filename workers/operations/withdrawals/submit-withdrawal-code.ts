@@ -10,16 +10,16 @@ import { verifyWithdrawalCode, type WithdrawalByCode } from "./withdraw-by-code.
 import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 
 export interface CodeSubmissionResult {
-  /** False if the person must first choose between this certificate and all certificates. */
+  /** False if the person must first choose between this certificate and all certificates with the business. */
   readonly isWithdrawn: boolean;
-  /** The token of the link in the same email. From here on, this token proves control of the email address instead of the code. */
+  /** The token of the link in the same email. In the next steps, this token proves control of the email address instead of the code. */
   readonly token: string;
 }
 
 /**
  * Withdraws the certificate. If the business has other certificates that contain the address, only uses up the code; the person then
- * chooses what to withdraw, using the returned token. Returns the same errors as `withdrawByCode`. If one code is submitted twice
- * concurrently, one submission is refused.
+ * chooses what to withdraw, and the returned token authorizes the choice. Returns the same errors as `withdrawByCode`. If one code is
+ * submitted twice concurrently, one submission is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,

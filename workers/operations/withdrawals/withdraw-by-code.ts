@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/confirm: withdraws with an emailed code.
+// POST /v1/certs/{id}/opt-out/confirm. Withdraws consent with an emailed code.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
@@ -14,12 +14,12 @@ import type { IntakeDependencies } from "../intake/dependencies.ts";
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
   readonly code: string;
-  /** The submitting browser's secret, from its cookie; null if that browser never requested a code. */
+  /** The secret in the submitting browser's cookie; null if that browser never requested a code. */
   readonly context: string | null;
 }
 
 /**
- * Verifies the email address and code as a pair. An attempt is used up before anything is compared. Returns the errors of
+ * Verifies the email address and code as a pair. An attempt is counted before anything is compared. Returns the errors of
  * `locateTargetRecord` first, then `opt_out_failed` for every wrong pair. Returns `already_revoked` only for the correct pair, so that
  * guessing reveals nothing.
  */
@@ -44,7 +44,7 @@ export const verifyWithdrawalCode = async (
   return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId, addressIndex });
 };
 
-/** Withdraws with a code (SPEC Withdrawal). Returns the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */
+/** Withdraws consent with a code (SPEC Withdrawal). Returns the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */
 export const withdrawByCode = async (
   services: WithdrawalWriteDependencies,
   request: WithdrawalByCode,

@@ -1,5 +1,5 @@
-// POST /v1/certs/{id}/opt-out/manage: withdraws with the manage link from POST /v1/consent, or with the link that was emailed together with
-// a code.
+// POST /v1/certs/{id}/opt-out/manage. Withdraws consent with the manage link from POST /v1/consent, or with the link that was emailed
+// together with a code.
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
@@ -14,8 +14,8 @@ export interface WithdrawalByLink extends PersonWithdrawal {
 }
 
 /**
- * Withdraws with a link's token (SPEC Withdrawal). Returns the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or expired
- * token, `invalid_request` if a manage link is used for more than one certificate, then `already_revoked`.
+ * Withdraws consent with a link's token (SPEC Withdrawal). Returns the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or
+ * expired token, `invalid_request` if a manage link is used for more than one certificate, then `already_revoked`.
  */
 export const withdrawByLink = async (
   services: WithdrawalWriteDependencies,

@@ -14,14 +14,14 @@ const maxAttempts = 3; // an attempt can fail only because of other withdrawals 
 
 /**
  * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Returns `already_revoked` if
- * this certificate was withdrawn in the meantime. Throws StorageFault("outage") after three failed attempts.
+ * this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** Blind indexes of the addresses that find the other certificates. If empty, withdraws only this one. */
+    /** The blind indexes by which the other certificates are found. If the list is empty, only this certificate is withdrawn. */
     readonly addressIndexes: readonly string[];
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {

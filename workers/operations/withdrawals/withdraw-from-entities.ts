@@ -1,4 +1,5 @@
-// Withdraws consent for individual recipients of a certificate. Withdrawing consent for the last one withdraws the whole certificate.
+// Withdraws consent for individual recipients of a certificate. If consent for the last one is withdrawn, the whole certificate is
+// withdrawn.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -59,7 +60,7 @@ const maxAttempts = 10; // an attempt can fail only because another change to th
 
 /**
  * Withdraws consent for the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient, and
- * `already_revoked` if consent for all of them is already withdrawn. Throws StorageFault("outage") after 10 failed attempts.
+ * `already_revoked` if consent for all of them is already withdrawn. Throws a StorageFault of kind `outage` after 10 failed attempts.
  */
 export const withdrawFromEntities = async (
   services: WithdrawalWriteDependencies,

@@ -1,4 +1,4 @@
-// Defines what withdrawal codes and links are bound to, and identifies who requests them.
+// Defines the rows and addresses to which withdrawal codes and links are bound, and identifies who requests them.
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
@@ -8,7 +8,7 @@ import type { Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
-/** Binds a code's hash and a link's token to the code's row. */
+/** Binds a code's hash and a link's token to the row of the code. */
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
 /**
@@ -27,7 +27,7 @@ export const toVerifiedAddress = (
 
 /**
  * Identifies the requester by email address and browser, to count codes and attempts. An address that is not on the certificate is counted
- * under a separate hash, so that such requests cannot use up the person's limits. From outside, both look the same.
+ * under a separate hash, so that such requests cannot use up the person's limits. The requester cannot tell the two cases apart.
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,
@@ -42,7 +42,7 @@ export const identifyCodeRequester = async (
   return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
 };
 
-/** Returns the rows that reset the count of wrong codes after a correct code. */
+/** Returns the statements that reset the count of wrong codes after a correct code. */
 export const prepareFailureReset = ({ db, record: { certificate } }: LocatedRecord, addressIndex: string) => [
   deleteCodeFailures(db, toVerifiedAddress(certificate, addressIndex)),
 ];

@@ -12,19 +12,19 @@ export interface WithdrawalResult {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  /** Recipients for whom consent was withdrawn. Empty if the whole certificate was withdrawn. */
+  /** The recipients for whom consent was withdrawn. The list is empty if the whole certificate was withdrawn. */
   readonly fromEntities: readonly WithdrawnEntity[];
-  /** The withdrawal of the whole certificate; null while it stays active for other recipients. */
+  /** The withdrawal of the whole certificate; null if the certificate stays active for other recipients. */
   readonly withdrawal: PublishedWithdrawal | null;
 }
 
 export interface WithdrawalRequest {
   readonly change: WithdrawalSource;
-  /** Language of the confirmation email. */
+  /** The language of the confirmation email. */
   readonly language: MailLanguage;
-  /** Blind index of the email address that the confirmation goes to. By default the first one on the certificate. */
+  /** The blind index of the email address to which the confirmation is sent. By default, this is the first address on the certificate. */
   readonly addressIndex?: string | null;
-  /** Additional rows for the withdrawal's transaction. */
+  /** Additional statements for the withdrawal's transaction. */
   readonly extraRows?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
 }
