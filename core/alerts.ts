@@ -1,7 +1,7 @@
-// Alerts to the operator: what is measured, when it is too much, and the email that says so. Operators' emails are in English.
+// Alerts to the operator: the figures that are measured, their thresholds, and the alert email. Operators' emails are in English.
 import { toIso, type Instant } from "./time.ts";
 
-/** docs/operate/alerts/ has a page for each. */
+/** The kinds of alerts. docs/operate/alerts/ has a page for each of them. */
 export const alertKinds = ["overdue_work", "anchoring_delay", "full_shard", "failing_endpoints", "failed_mail"] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
@@ -9,9 +9,9 @@ export type AlertKind = (typeof alertKinds)[number];
 export type AlertFigures = Readonly<Record<AlertKind, number>>;
 
 export interface AlertDefinition {
-  /** Setting of the threshold. */
+  /** The name of the setting that contains the threshold. */
   readonly setting: string;
-  /** Raised above this figure. */
+  /** The threshold if the setting is not set. An alert is raised if the figure is above it. */
   readonly defaultThreshold: number;
   readonly title: string;
   readonly unit: string;
@@ -55,14 +55,14 @@ export interface AlertState {
 
 export interface AlertNotice {
   readonly kind: AlertKind;
-  /** `raised` also repeats an alert that lasts. */
+  /** `raised` is also used to repeat an alert that continues. */
   readonly change: "raised" | "ended";
   readonly since: Instant;
 }
 
 /**
- * Returns the notices that are due: alerts that are new or were last sent `repeatMs` ago, and alerts that are over. An alert ends when its
- * figure is back at the threshold.
+ * Returns the notices that are due: alerts that are new or were last sent `repeatMs` ago, and alerts that have ended. An alert ends when
+ * its figure is no longer above the threshold.
  */
 export const findDueNotices = (
   { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },
@@ -77,10 +77,10 @@ export const findDueNotices = (
     return [{ kind, change: "raised", since: state?.since ?? now }];
   });
 
-/** Path of the page in the repository that says what to do. */
+/** Returns the path of the page in the repository that says what to do. */
 export const getAlertPage = (kind: AlertKind): string => `docs/operate/alerts/${kind.replaceAll("_", "-")}.md`;
 
-/** The email of a notice. It contains figures only. */
+/** Builds the email of a notice. It contains only figures. */
 export const formatAlertMail = (
   { kind, change, since }: AlertNotice,
   figure: number,

@@ -1,5 +1,6 @@
-// Conversions between bytes and text. UTF-8, hex and base64 each have exactly one accepted spelling, because a proof with two spellings
-// could be changed without detection. The engine's native encoders are used where they exist (workerd and browsers, but not Node 24).
+// Conversions between bytes and text. Each value has exactly one accepted spelling in UTF-8, hex and base64, because a proof with two
+// spellings could be changed without detection. The engine's native encoders are used where they exist (workerd and browsers, but not Node
+// 24).
 
 const utf8Encoder = new TextEncoder();
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => utf8Encoder.encode(text) as Uint8Array<ArrayBuffer>;
@@ -20,7 +21,7 @@ export const toHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-const chunkBytes = 8_192; // how many bytes are passed as arguments in one call; engines allow about ten thousand arguments
+const chunkBytes = 8_192; // the number of bytes that are passed as arguments in one call; engines allow about ten thousand arguments
 
 /** Encodes bytes as standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {
@@ -37,12 +38,12 @@ export const toBase64Url = (bytes: Uint8Array): string => {
 };
 
 interface NativeDecoder {
-  /** Throws if padding is missing or unused bits are set. */
+  /** The native decoder throws if padding is missing or unused bits are set. */
   fromBase64?(text: string, options: { alphabet: "base64" | "base64url"; lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer>;
 }
 const nativeDecoder = Uint8Array as NativeDecoder;
 
-/** Decodes text that is padded and uses only the alphabet. Returns null if unused bits are set. */
+/** Decodes text that is padded and contains only characters of the alphabet. Returns null if unused bits are set. */
 const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
   if (nativeDecoder.fromBase64 !== undefined) {
     try {
@@ -104,5 +105,5 @@ export const readBytesUpTo = async (
   return concatBytes(...parts);
 };
 
-/** Compares bytes. Not constant-time, so do not use it for secrets. */
+/** Compares bytes. The time depends on the content, so do not use this function for secrets. */
 export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

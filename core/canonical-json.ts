@@ -1,6 +1,6 @@
-// RFC 8785 (JCS): the only text form of a JSON value, so that everyone hashes the same bytes. Libraries silently drop `undefined`:
-// `entities_rejected: undefined` would then hash as "never asked", which is a different statement. This file throws for anything that JSON
-// cannot represent exactly. Such a value is always a bug in the service, because input is validated much earlier.
+// Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Libraries silently drop
+// `undefined`, so `entities_rejected: undefined` would be hashed as "never asked", which is a different statement. This file throws for
+// anything that JSON cannot represent exactly. Such a value is always a bug in the service, because input is validated much earlier.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -12,10 +12,10 @@ const canonicalizeString = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Appends piece by piece, because joining a list would copy the text again at every level. */
+/** Appends one piece after another, because joining a list would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
-  // Iterating by index also visits holes, so a sparse array throws instead of shrinking.
+  // A loop over the index also visits holes, so a sparse array throws instead of becoming shorter.
   for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${toCanonicalJson(items[at] as Json)}`;
   return `${text}]`;
 };
@@ -29,13 +29,15 @@ const canonicalizeObject = (record: JsonObject): string => {
   return `${text}}`;
 };
 
-/** Sorts members by UTF-16 code unit and adds no whitespace. Throws TypeError for anything that is not plain JSON. */
+/**
+ * Serializes a value. Sorts object keys by UTF-16 code unit and adds no whitespace. Throws TypeError for anything that is not plain JSON.
+ */
 export const toCanonicalJson = (value: Json): string => {
   if (typeof value === "string") return canonicalizeString(value);
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new TypeError("canonical JSON: number is not finite");
-    return JSON.stringify(value); // also prints -0 as 0
+    return JSON.stringify(value); // this also serializes -0 as 0
   }
   if (typeof value !== "object") throw new TypeError(`canonical JSON: ${typeof value} is not JSON`);
   return Array.isArray(value) ? canonicalizeArray(value) : canonicalizeObject(value as JsonObject);

@@ -1,6 +1,6 @@
-// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). It counts Monday to Friday in UTC, excludes the
-// day of the event and uses no holiday calendar, so anyone can recompute it from the timestamp alone. It is never later than a count that
-// also skips holidays.
+// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). The count includes Monday to Friday in UTC,
+// excludes the day of the event and uses no holiday calendar, so anyone can recompute the deadline from the timestamp alone. The deadline
+// is never later than one that also skips holidays.
 import { dayMs, type Instant } from "./time.ts";
 
 const ceaseBusinessDays = 10;

@@ -1,17 +1,18 @@
-// Cuts text that is too long. Separate from text.ts, which the page script includes, because old browsers lack the segmenter.
+// Cuts text that is too long. This is separate from text.ts, which the page script includes, because old browsers lack `Intl.Segmenter`.
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
- * Returns the start of a text, at most `maxLength` UTF-16 code units long. Never ends inside what a reader sees as one character, such as an
- * emoji, a flag or a letter with its accents. The result contains no lone surrogates, even if the text does.
+ * Returns the start of a text, at most `maxLength` UTF-16 code units long. Never cuts inside what a reader sees as one character, unless
+ * that character alone is longer than the limit, such as an emoji, a flag or a letter with its accents. The result contains no lone
+ * surrogates, even if the text does.
  */
 export const cutText = (text: string, maxLength: number): string => {
   const wellFormed = text.toWellFormed();
   if (wellFormed.length <= maxLength) return wellFormed;
   const end = graphemes.segment(wellFormed).containing(maxLength)?.index ?? maxLength;
   if (end > 0) return wellFormed.slice(0, end);
-  // The first character alone is longer than the limit, for example a letter with a hundred accents.
+  // The first character alone is longer than the limit, for example a letter with a hundred accents, so it is cut.
   const isInsidePair = (wellFormed.codePointAt(maxLength - 1) ?? 0) > 0xffff;
   return wellFormed.slice(0, isInsidePair ? maxLength - 1 : maxLength);
 };

@@ -1,6 +1,6 @@
-// Decimal digits in any script, as people type and paste them.
+// Converts decimal digits in any script, as people type and paste them.
 
-/** Returns the value of a digit. In Unicode, the ten digits of a script are consecutive. */
+/** Returns the ASCII digit with the same value. In Unicode, the ten digits of a script are consecutive. */
 const toAsciiDigit = (digit: string): string => {
   const code = digit.codePointAt(0) as number;
   let zero = code;

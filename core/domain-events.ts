@@ -13,11 +13,13 @@ export interface DomainEventRoute {
   readonly anchored: boolean;
   /** The public event sent to the business by webhook and feed. */
   readonly event: EventType | null;
-  /** Sent only to businesses that have opted in. The operation sets `businessId` on the domain event only for those. */
+  /**
+   * True if the event is sent only to businesses that have opted in. The operation sets `businessId` on the domain event only for those.
+   */
   readonly requiresOptIn?: true;
   /**
-   * The audit log stores the payload, so that the database keeps nothing: such events are too frequent for that. The payload is stored
-   * unsealed and consists of fixed words and IDs. The event has one chain, no anchor and no public event.
+   * True if the audit log stores the payload and the database keeps nothing, because events of this type are too frequent to be kept in the
+   * database. The payload is stored unsealed and consists of fixed text and IDs. The event has one chain, no anchor and no public event.
    */
   readonly isKeptInLog?: true;
 }
@@ -107,18 +109,21 @@ export interface DomainEvent {
   /** The audit chains that record the event: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
-  /** What the audit entry commits to in addition to the actor: hashes, fixed words and IDs. Sealed when stored in the database. */
+  /**
+   * The data to which the audit entry commits in addition to the actor: hashes, fixed text and IDs. It is sealed when the database stores
+   * it.
+   */
   readonly payload: JsonObject;
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /**
-   * Given if the record is never deleted and contains everything that the statement and the audit entry consist of: the salt of the entry,
-   * which is also in the record. Neither is stored separately then. Such an event has one chain.
+   * The salt of the audit entry, which the record also contains. It is given if the record is never deleted and contains everything that
+   * the statement and the audit entry consist of, so that neither has to be stored separately. Such an event has only one chain.
    */
   readonly recordSalt?: string;
   /** The business that receives the public event; required if the table has a public event for the type. */
   readonly businessId?: BusinessId;
-  /** Required with `businessId`, because events about sandbox records have their own sequence. */
+  /** The environment of the record. It is required with `businessId`, because events about sandbox records have a separate sequence. */
   readonly environment?: Environment;
   /** The time that the public event shows instead of `at`, for a sandbox whose clock was moved. Chains and the ledger use the real time. */
   readonly occurredAt?: Instant;
@@ -126,7 +131,7 @@ export interface DomainEvent {
 
 /** An action and the entity on which it was performed. */
 export interface AuditedAction extends Pick<DomainEvent, "type" | "entityType" | "entityId"> {
-  /** Fixed words, IDs and hashes; never personal data. */
+  /** Fixed text, IDs and hashes; never personal data. */
   readonly payload?: DomainEvent["payload"];
 }
 
@@ -140,7 +145,7 @@ export const createAuditedEvent = (
 /** Adapts an event whose time comes from a sandbox clock: it is recorded at the real time `at`, with the sandbox time as `occurredAt`. */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/** A principal's audit chain: a random tag, not derived from anything personal, and its audit log, that of the account's shard. */
+/** A principal's audit chain: a random tag that is not derived from personal data, and the audit log of the account's shard. */
 export interface AuditChain {
   readonly tag: string;
   readonly auditLog: ShardId;
@@ -157,18 +162,18 @@ export const createCertificateEvent = (
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**
- * A chain that records the event. `content` replaces actor and payload if the chains need different content, because a business's chain
- * never identifies the person.
+ * A chain that records the event. `content` replaces the actor and payload if the chains need different content, because a business's chain
+ * must never identify the person.
  */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** Returns the content that an audit entry commits to. For members, the key is `by`, because existing chains use that key. */
+/** Returns the content to which an audit entry commits. For members, the key is `by`, because existing chains use that key. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
 
-/** Reads the actor of an audit payload. Returns null if the payload contains none. */
+/** Returns the actor of an audit payload, or null if the payload contains none. */
 export const getPayloadActor = ({ by, actor }: JsonObject): Actor | null => {
   if (typeof by === "string") return { kind: "member", id: by };
   return typeof actor === "string" ? parseActor(actor) : null;

@@ -1,10 +1,10 @@
-// Email addresses: which text is a valid address, and the normalized form used to compare two addresses. Values are stored as typed. The
-// normalized form is used only for matching and for the blind index.
+// Validates email addresses, and normalizes them to compare two addresses. Values are stored as typed. The normalized form is used only for
+// matching and for the blind index.
 
 const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
 const maxLocalPartLength = 64;
-// The dot-atom from RFC 5322 with the letters from RFC 6531. Quotes, spaces, commas, colons and angle brackets are excluded because they
-// could carry a second recipient or a header into an email.
+// Matches the dot-atom of RFC 5322 with the letters of RFC 6531. Quotes, spaces, commas, colons and angle brackets are excluded, because
+// with them an address could add a second recipient or a header to an email.
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -47,8 +47,8 @@ export const toMailboxAddress = (address: string): { readonly address: string; r
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
 /**
- * Returns the normalized form: trimmed as typed text is, with an NFC lowercase local part and a punycode lowercase domain. Returns null if the text is not
- * one address.
+ * Returns the normalized form: trimmed like typed text, with the local part in lowercase NFC and the domain in lowercase punycode. Returns
+ * null if the text is not one address.
  */
 export const normalizeEmailAddress = (address: string): string | null => {
   const parts = splitAddress(trimTypedAddress(address));

@@ -1,15 +1,16 @@
-// SHA-256 and HMAC-SHA-256, the only crypto import in core. They are synchronous so that decisions stay plain functions, and because a
-// Durable Object must hash without awaiting between reading a chain head and writing the next entry.
+// SHA-256 and HMAC-SHA-256. No other file in core imports a crypto module. The functions are synchronous so that decisions stay plain
+// functions, and because a Durable Object must hash without awaiting between reading a chain head and writing the next entry.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { toHex, encodeUtf8 } from "./bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 // node:crypto converts text through its Buffer, which costs as much as hashing a kilobyte, and a certificate needs about twenty hashes.
-// Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and does not keep a reference.
+// Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and keeps no reference to the
+// buffer.
 const utf8Encoder = new TextEncoder();
 const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind, and for a certificate's whole JSON
-const maxBytesPerCodeUnit = 3; // UTF-8 of one UTF-16 code unit
+const maxBytesPerCodeUnit = 3; // one UTF-16 code unit takes at most three bytes in UTF-8
 
 const toInputBytes = (data: string | Uint8Array): Uint8Array => {
   if (typeof data !== "string") return data;
@@ -19,13 +20,13 @@ const toInputBytes = (data: string | Uint8Array): Uint8Array => {
 };
 const toUint8Array = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 
-/** Returns 32 bytes. Text is hashed as UTF-8. */
+/** Returns the SHA-256, 32 bytes. Text is hashed as UTF-8. */
 export const sha256 = (data: string | Uint8Array): Uint8Array => toUint8Array(createHash("sha256").update(toInputBytes(data)).digest());
 
-/** Returns 64 lowercase hex characters. */
+/** Returns the SHA-256 as 64 lowercase hex characters. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
-/** 32 bytes. */
+/** Returns the HMAC-SHA-256, 32 bytes. */
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Uint8Array =>
   toUint8Array(createHmac("sha256", key).update(toInputBytes(data)).digest());
 

@@ -1,11 +1,11 @@
-// Strictly parses request bodies as I-JSON (RFC 7493). A lenient parser would seal something other than what was sent: it turns invalid
-// UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
+// Strictly parses request bodies as I-JSON (RFC 7493). With a lenient parser, the service could seal something other than what was sent,
+// because such a parser turns invalid UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
 const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight leaves room without risking the stack
 
-// ignoreBOM keeps a byte order mark in the text, where JSON.parse rejects it.
+// With ignoreBOM, a byte order mark stays in the text, so JSON.parse rejects it.
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
@@ -18,7 +18,7 @@ const decodeUtf8 = (bytes: Uint8Array): string | null => {
 
 export interface IJsonOptions {
   readonly maxDepth?: number;
-  /** The values of this object in the outermost one may contain lone surrogates; the caller replaces them. */
+  /** The name of a property of the outermost object. The values in it may contain lone surrogates, which the caller replaces. */
   readonly looseMember?: string | null;
 }
 
@@ -37,11 +37,11 @@ const findStringEnd = (text: string, open: number): number => {
   return at + 1;
 };
 
-/** Finds the remaining faults that valid JSON can contain: equal keys, deep nesting, lone surrogates, numbers beyond a double. */
+/** Finds the faults that valid JSON can still contain: equal keys, deep nesting, lone surrogates, and numbers beyond a double. */
 const findIJsonFault = (text: string, { maxDepth = maxBodyDepth, looseMember = null }: IJsonOptions): string | null => {
   const open: (Set<string> | null)[] = []; // one entry per level: the keys seen in an object, null for an array
   let expectsKey = false;
-  let member: string | null = null; // the member of the outermost object that is being read
+  let member: string | null = null; // the property of the outermost object that is being read
   for (let at = 0; at < text.length; ) {
     const char = text[at] as string;
     if (char === "{" || char === "[") {
@@ -76,13 +76,13 @@ const findIJsonFault = (text: string, { maxDepth = maxBodyDepth, looseMember = n
       if (!Number.isFinite(Number(text.slice(at, end)))) return "a number is too large";
       at = end;
     } else {
-      at += 1; // whitespace, colons and the letters of true, false and null
+      at += 1; // skips whitespace, colons and the letters of true, false and null
     }
   }
   return null;
 };
 
-/** Refuses with `invalid_request` anything that is not exactly one I-JSON value, naming the rule that is broken. */
+/** Parses a body. Refuses with `invalid_request`, and names the broken rule, if the body is not exactly one I-JSON value. */
 export const parseIJson = (bytes: Uint8Array, options: IJsonOptions = {}): Result<Json, "invalid_request"> => {
   const text = decodeUtf8(bytes);
   if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");

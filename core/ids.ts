@@ -15,7 +15,7 @@ export type ConsumerId = Branded<"consumer">;
 export type RemovalId = Branded<"removal">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
-/** Two Crockford characters that identify the D1 database that contains the record; `00` while there is only one. */
+/** The shard: two Crockford characters that identify the D1 database that contains the record; `00` if there is only one. */
 export type ShardId = Branded<"shard">;
 
 export type RandomBytes = (count: number) => Uint8Array;
@@ -48,7 +48,7 @@ const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${crockfordAlphabet}]
 const shardIdPattern = new RegExp(`^[${crockfordAlphabet}]{2}$`);
 export const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
 
-/** Accepts only multiples of five bits: 15 bytes give exactly 24 characters. */
+/** Encodes bytes as Crockford base32. Accepts only multiples of five bits: 15 bytes result in exactly 24 characters. */
 const encodeCrockford = (bytes: Uint8Array): string => {
   let text = "";
   let buffer = 0;
@@ -77,11 +77,11 @@ export const buildCertId = (clientId: ClientId, bytes: Uint8Array): CertId =>
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Parses an ID. Returns null for text that does not have the shape of such an ID. No record has such an ID, so callers skip the lookup. */
+/** Parses an ID. Returns null for text that does not have the format of such an ID, so that callers can skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 /**
- * Parses a certificate ID that was typed from paper or copied together with its URL. Accepts capitals, spaces anywhere, and the letters
- * that Crockford base32 omits because they look like digits (`o` as 0, `i` and `l` as 1).
+ * Parses a certificate ID that was typed from paper or copied together with its URL. Accepts capital letters, spaces anywhere, and the
+ * letters that Crockford base32 omits because they look like digits (`o` counts as 0, `i` and `l` count as 1).
  */
 export const parseTypedCertId = (text: string): CertId | null => {
   const [, typed] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
@@ -107,7 +107,7 @@ export const parseShardId = (text: string): ShardId | null => (shardIdPattern.te
 /** Returns the shard with this number: `00`, `01`, … `09`, `0a`, … `zz`. */
 export const getShardId = (number: number): ShardId => `${crockfordAlphabet[number >> 5]}${crockfordAlphabet[number & 31]}` as ShardId;
 
-/** Returns the shard: the two characters after the prefix, in both IDs and secrets. */
+/** Returns the shard in an ID or secret: the two characters after the prefix. */
 export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {
   const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
   const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;

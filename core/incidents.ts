@@ -1,16 +1,16 @@
-// The service's status as the public page shows it: its components, and the incidents that the operator records.
+// The service's status on the public page: its components, and the incidents that the operator records.
 import { dayMs, type Instant } from "./time.ts";
 
 export const statusComponents = ["forms", "certificates", "sharing", "portal", "webhooks", "email"] as const;
 export type StatusComponent = (typeof statusComponents)[number];
 
-/** Ordered by severity. The last one takes precedence. */
+/** The impacts in order of severity. The most severe one comes last. */
 export const incidentImpacts = ["maintenance", "degraded", "outage"] as const;
 export type IncidentImpact = (typeof incidentImpacts)[number];
 
 export interface IncidentUpdate {
   readonly at: Instant;
-  /** Written by the operator, for everyone to read. */
+  /** The text of the update, which is public. */
   readonly text: string;
 }
 
@@ -20,15 +20,15 @@ export interface Incident {
   readonly impact: IncidentImpact;
   readonly components: readonly StatusComponent[];
   readonly startedAt: Instant;
-  /** Null while the incident is open. */
+  /** When the incident ended; null while it is open. */
   readonly endedAt: Instant | null;
-  /** Oldest first. */
+  /** The updates, oldest first. */
   readonly updates: readonly IncidentUpdate[];
 }
 
 export type ComponentStatus = "operational" | IncidentImpact;
 
-/** How long an incident that has ended stays on the page. */
+/** The time for which an incident stays on the page after it has ended. */
 export const shownIncidentMs = 90 * dayMs;
 
 /** Returns the status of each component: the greatest impact of the open incidents that affect it. */

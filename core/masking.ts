@@ -1,7 +1,10 @@
-// Masks field values for public pages, so that people can recognize themselves but others learn nothing. The mask has a fixed width, so a
-// value's length is hidden too.
+// Masks field values for public pages, so that people can recognize themselves but others learn nothing. The mask has a fixed width, so
+// that the length of a value is hidden as well.
 
-/** A code point and not a grapheme, because every verifier must compute the same mask, whatever its version of Unicode. */
+/**
+ * Returns the first code point, not the first grapheme, because every verifier must compute the same mask regardless of its Unicode
+ * version.
+ */
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 
 const maskEmail = (address: string): string => {

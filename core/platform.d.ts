@@ -1,4 +1,4 @@
-// The pure web platform globals that core may use. The rest of the platform is unavailable here.
+// The web platform globals without side effects that core may use. All other parts of the platform are unavailable in core.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
   encodeInto(text: string, into: Uint8Array): { readonly written: number };
@@ -28,7 +28,7 @@ declare class URLSearchParams {
 }
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
-/** Only for interface types, because functions in core never wait. */
+/** This class is used only in interface types, because functions in core never wait. */
 declare class AbortSignal {
   readonly aborted: boolean;
 }

@@ -1,11 +1,12 @@
-// Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed, counted up, repeated or
-// copied. Fewer than one in a billion random secrets fail this check; if one does, run `npm run keys` again.
+// Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed by hand, consists of
+// counted or repeated values, or was copied from an example. Fewer than one in a billion random secrets fail this check; if one does, run
+// `npm run keys` again.
 
 const countDistinct = (values: Iterable<unknown>): number => new Set(values).size;
 
 const minDistinctKeyBytes = 16; // 32 random bytes have about 30 distinct values
 
-/** Checks key bytes. */
+/** Returns whether the bytes of a key could be random. */
 export const hasRandomKeyBytes = (bytes: Uint8Array): boolean => {
   const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // the steps are all equal in a counted key such as 00 01 02 …
   const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // in a random key, about twenty of the 32 bytes are not text
@@ -14,5 +15,5 @@ export const hasRandomKeyBytes = (bytes: Uint8Array): boolean => {
 
 const minDistinctTokenCharacters = 8; // 64 hex digits have at most 16
 
-/** Checks token characters. */
+/** Returns whether the characters of a token could be random. */
 export const hasRandomTokenCharacters = (text: string): boolean => countDistinct(text) > minDistinctTokenCharacters;

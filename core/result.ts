@@ -1,5 +1,5 @@
-// The result of a decision: a value or a refusal. Refusals are values, never exceptions, so every caller must handle them, and user input
-// cannot reach the code path meant for faults.
+// The result of a decision: a value or a refusal. Refusals are values, never exceptions, so that every caller must handle them, and invalid
+// input is never treated like an internal fault.
 import type { RefusalCode } from "./refusals.ts";
 
 export interface Refusal<C extends RefusalCode = RefusalCode> {
@@ -14,7 +14,7 @@ export interface Fault<F extends string> {
   readonly ok: false;
   readonly fault: F;
 }
-/** The result of checking a proof: what the proof shows, or the first fault found. */
+/** The result of checking a proof: the data that the proof proves, or the first fault found. */
 export type Verdict<T, F extends string> = ({ readonly ok: true } & Readonly<T>) | Fault<F>;
 
 export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, fault });
@@ -25,7 +25,10 @@ export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ 
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 
-/** Turns a database error that means a refusal (such as an exceeded limit) into that refusal. Rethrows every other error. */
+/**
+ * Returns a function that converts a database error which means a refusal (such as an exceeded limit) to that refusal, and rethrows every
+ * other error.
+ */
 export const refuseWhen =
   <C extends RefusalCode>(isRefusal: (error: unknown) => boolean, code: C, detail?: string) =>
   (error: unknown): Refusal<C> => {

@@ -1,4 +1,4 @@
-// How long to wait before retrying something that failed.
+// Computes how long to wait before something that failed is tried again.
 
 export interface Backoff {
   readonly firstMs: number;
@@ -9,5 +9,8 @@ export interface Backoff {
 export const computeRetryDelayMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
 
-/** Varies the delay by up to a quarter, so that calls that failed together do not retry together. `random` is from 0 to 1. */
+/**
+ * Varies the delay by up to a quarter, so that calls that failed at the same time are not all repeated at the same time. `random` is a
+ * number from 0 to 1.
+ */
 export const addJitter = (delayMs: number, random: number): number => Math.round(delayMs * (0.75 + 0.5 * random));

@@ -1,13 +1,14 @@
 // Decides which text may be sealed. People read certificates, so a name must look like what it is: no invisible characters and nothing that
-// reorders the line around it. Most invalid text is refused. Only the values of a form's fields are repaired, visibly: each such character
-// becomes U+FFFD, because a person must not lose their certificate over a stray character.
+// reorders the line around it. Most invalid text is refused. Only the values of a form's fields are repaired, in a visible way: each
+// refused character becomes U+FFFD, because a person must not be left without a certificate because of one wrong character.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
- * Trims Unicode White_Space from both ends. U+FEFF is not whitespace: it stays, and is then refused as invisible. Works character by
- * character, because the pattern `\s+$` retries at every space of a long run inside the text, which takes a minute for a body of 256 KiB.
+ * Trims Unicode White_Space from both ends. U+FEFF is not whitespace: it stays, and is then refused as invisible. The function works
+ * character by character, because the pattern `\s+$` starts again at every space of a long run inside the text, which takes a minute for a
+ * body of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {
   let start = 0;
@@ -23,8 +24,8 @@ const lineSeparatorPattern = /[\u2028\u2029]/;
 const bidiControlPattern = /[\u202a-\u202e\u2066-\u2069]/;
 const bidiOverridePattern = /[\u202d\u202e]/;
 const noncharacterPattern = /\p{Noncharacter_Code_Point}/u;
-// Matches characters that are invisible, with two exceptions: variation selectors, which choose how the preceding character looks, and the
-// two joiners, which real names need (Persian and Indic words, and emoji made of several characters).
+// Matches characters that are invisible, with two exceptions: variation selectors, which change how the preceding character looks, and the
+// two joiners, which Persian and Indic words and some emoji need.
 const invisiblePattern = /[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]/v;
 const looseJoinerPattern = /(?:^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?:$|\p{White_Space})/u;
 const visiblePattern = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark}\p{Cc}\u2800\ufff9-\ufffb]/u;
@@ -32,7 +33,10 @@ const visiblePattern = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark
 /** Returns whether at least one character is visible. */
 export const hasVisibleCharacter = (text: string): boolean => visiblePattern.test(text);
 
-/** Validates names, purposes and field values: one line of visible text. Returns the broken rule in constant text, or null. */
+/**
+ * Validates names, purposes and field values, which must be one line of visible text. Returns the rule that the text breaks as constant
+ * text, or null.
+ */
 export const validateLine = (text: string): string | null => {
   if (controlPattern.test(text)) return "must not contain control characters";
   if (lineSeparatorPattern.test(text)) return "must be a single line";
@@ -43,28 +47,28 @@ export const validateLine = (text: string): string | null => {
   return null;
 };
 
-// The characters that `validateLine` refuses, one by one. The last two alternatives are joiners with nothing to join.
+// Matches the characters that `validateLine` refuses, one at a time. The last two alternatives match joiners that have nothing to join.
 const refusedCharacters =
   /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}]|[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]|(?<=^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?=$|\p{White_Space})/gv;
 const replacement = "\ufffd";
 
 /**
- * Replaces every character that `validateLine` refuses, and every lone surrogate, with U+FFFD. A text without visible characters is replaced
- * except for its white space. The result passes `validateLine`; a text that passes it is returned as it is.
+ * Replaces every character that `validateLine` refuses, and every lone surrogate, with U+FFFD. In a text without visible characters,
+ * everything except white space is replaced. The result passes `validateLine`, and a text that already passes it is returned unchanged.
  */
 export const replaceRefusedCharacters = (text: string): string => {
   const replaced = text.toWellFormed().replace(refusedCharacters, replacement);
   return replaced === "" || hasVisibleCharacter(replaced) ? replaced : replaced.replace(/[^\p{White_Space}]/gu, replacement);
 };
 
-/** Returns a trimmed line, or null if it is empty. A refusal uses `input` as the field name. */
+/** Returns the trimmed line, or null if it is empty. A refusal uses `input` as the field name. */
 export const parseLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimWhiteSpace(text ?? "");
   const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : validateLine(line);
   return fault === null ? ok(line || null) : refuse("invalid_request", `${input}: ${fault}.`);
 };
 
-/** Returns a trimmed name. Refuses an empty one. */
+/** Returns the trimmed name. Refuses an empty name. */
 export const parseName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
   const name = parseLine("name", text, maxLength);
   if (!name.ok) return name;
@@ -72,7 +76,8 @@ export const parseName = (text: string, maxLength: number): Result<string, "inva
 };
 
 /**
- * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only text that would falsify how it is displayed.
+ * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only control characters, characters that
+ * change the direction of the text around them, and text without a visible character. Returns the rule that the text breaks, or null.
  */
 export const validateMultilineText = (text: string): string | null => {
   if (controlExceptLineBreakPattern.test(text)) return "must not contain control characters other than tabs and line breaks";

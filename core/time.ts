@@ -9,10 +9,10 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** `2026-11-20T10:05:00.000Z` */
+/** Formats an instant such as `2026-11-20T10:05:00.000Z`. */
 export const toIso = (instant: Instant): string => new Date(instant).toISOString();
 
 export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));
 
-/** Returns the seconds until the UTC day ends, which is the Retry-After of daily limits. */
+/** Returns the number of seconds until the UTC day ends, which is the Retry-After of daily limits. */
 export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

@@ -1,8 +1,8 @@
-// Describes the device behind a session or passkey, only by operating system and browser family, as on a certificate page.
+// Describes the device of a session or passkey. As on a certificate page, only the operating system and the browser family are used.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {
-  /** Null if the User-Agent does not name one. */
+  /** The operating system; null if the User-Agent does not contain one. */
   readonly os: string | null;
   readonly browser: string | null;
 }

@@ -1,14 +1,17 @@
-// Parses DNS-over-HTTPS responses (application/dns-json). Only records that follow from the query count: aliases are followed starting from
-// the host, and an IP address counts only under the last alias. The caller decides which IP addresses are public.
+// Parses DNS-over-HTTPS responses (application/dns-json). Only records that belong to the query count: aliases are followed starting from
+// the host, and an IP address counts only under the name of the last alias. The caller decides which IP addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
 
-/** `unanswered`: retry later. `refused`: the response forbids the host or is malformed. */
+/**
+ * The addresses in a response. `unanswered`: the query should be tried again later. `refused`: the response forbids the host or is
+ * malformed.
+ */
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** Returns false for an alias that a third party must not make us follow. */
+  /** Returns false for an alias that must not be followed, because a third party could use it to reach an internal host. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }
@@ -76,13 +79,19 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 
 const txtType = 16;
 
-/** Some resolvers quote each string of a TXT record and others join them. The value is all strings joined together. */
+/**
+ * Returns the value of a TXT record, which is all its strings joined together. Some resolvers quote each string, and others join the
+ * strings themselves.
+ */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
 };
 
-/** Returns the TXT values at a name, following its aliases. The list can be empty. Returns null if the response is not reliable. */
+/**
+ * Returns the TXT values at a name, following its aliases. The list can be empty. Returns null if the response is malformed or reports an
+ * error.
+ */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;
   if (body.Status === nxDomainStatus) return [];
@@ -92,7 +101,10 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/** `nowhere`: the host has no IP address. It is not public, but it does not lead to anything internal either. */
+/**
+ * The result of checking a host. `nowhere`: the host has no IP address, so it is not public, but it does not lead to anything internal
+ * either.
+ */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
 /**
@@ -107,7 +119,7 @@ export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
 
 /**
  * Combines the resolvers' verdicts, which must all agree. `not_public` outweighs a resolver that found nothing or did not respond. Without
- * resolvers the result is `unanswered`.
+ * resolvers, the result is `unanswered`.
  */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";

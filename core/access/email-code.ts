@@ -9,8 +9,8 @@ const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
 /**
- * Parses a code as people type and paste it: with spaces, dashes, punctuation, quotation marks, signs that mark text in a chat or a mail, or
- * invisible characters, and in full-width or other digits. Returns null if it is not six digits, or if it has a letter.
+ * Parses a code as people type and paste it: with spaces, dashes, punctuation, quotation marks, signs that mark text in a chat or a mail,
+ * or invisible characters, and in full-width or other digits. Returns null if it is not six digits, or if it has a letter.
  */
 export const parseEmailCode = (text: string): string | null => {
   const code = toAsciiDigits(text.normalize("NFKC").replaceAll(/[\p{Z}\p{C}\p{P}\p{M}`<>=|~^+]/gu, ""));
@@ -29,41 +29,44 @@ export const generateEmailCode = (random: RandomBytes): string => {
   }
 };
 
-/** What the verified email address is used for. */
+/** The purpose for which an email address is verified. */
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {
-  /** How long a code is valid. */
+  /** The time for which a code is valid. */
   readonly lifeMs: number;
   /**
-   * How many codes can be active. A new code does not cancel older ones, so a stranger who requests codes cannot invalidate the one that
-   * the person is typing.
+   * The number of codes that can be active at once. A new code does not cancel older ones, so someone else who requests codes cannot
+   * invalidate the code that the person is typing.
    */
   readonly maxActive: number;
   /** The minimum time between codes while one is active. */
   readonly resendDelayMs: number;
-  /** Limits for one email address and topic. A topic is what the code gives access to, such as a business or a realm. */
+  /** Limits for one email address and topic. A topic is the thing to which the code gives access, such as a business or a realm. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /** Limit for one email address across all topics. The first few emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
-  /** Attempts at one code from the browser that requested it. If browsers are not distinguished, all attempts count here. */
+  /** Attempts at one code from the browser that requested it. If browsers are not distinguished, this limit applies to all attempts. */
   readonly attemptsFromContext: number;
-  /** Attempts at one code from anywhere else. Strangers can use up only these. */
+  /** Attempts at one code from any other browser. Someone else can use up only these. */
   readonly attemptsFromElsewhere: number;
-  /** After this many wrong codes in a row, only one code per period can be requested until a correct code is entered. Null: no limit. */
+  /**
+   * After this many wrong codes in a row, only one code per period can be requested until a correct code is entered. Null means that there
+   * is no limit.
+   */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
    * After this many wrong codes in a row from browsers that requested none of the open codes, only the requesting browsers can enter codes
-   * until a correct code is entered. Null: no limit.
+   * until a correct code is entered. Null means that there is no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }
 
 export const emailCodeLimits = {
   /**
-   * A topic is a business and environment: a code sent for one certificate works for all certificates that contain the email address. The
-   * first three emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere cannot use up a
-   * person's codes. With ten codes a day and ten attempts each, a guesser has 100 chances in 1,000,000, once.
+   * A topic is a business and environment, because a code that is sent for one certificate works for all certificates that contain the
+   * email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere
+   * cannot use up a person's codes. With ten codes a day and ten attempts each, an attacker who guesses has 100 chances in 1,000,000, once.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -80,8 +83,9 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * A topic is a realm. With twenty codes a day and five attempts each in their own browser, a guesser has 100 chances in 1,000,000 per day,
-   * and twenty more from elsewhere. Wrong codes never keep the person from requesting another code and entering it in their own browser.
+   * A topic is a realm. With twenty codes a day and five attempts each in their own browser, an attacker who guesses has 100 chances in
+   * 1,000,000 per day, and twenty more from other browsers. Wrong codes never keep the person from requesting another code and entering it
+   * in their own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -96,9 +100,9 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long codes count toward a limit: the longest period among the limits. */
+/** The time for which codes count toward a limit. It is the longest period among the limits. */
 export const emailCodeRetentionMs = dayMs;
-/** Wrong codes count until a correct one is entered, or until no code has been entered for this long. */
+/** The time after which wrong codes no longer count if no code has been entered. They also stop counting when a correct code is entered. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {
@@ -107,6 +111,6 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/** Returns the ID of the matching code, or null. Always makes every comparison, so that timing reveals nothing. */
+/** Returns the ID of the matching code, or null. All comparisons are always made, so that timing reveals nothing. */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

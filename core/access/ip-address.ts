@@ -8,7 +8,10 @@ const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{
 /** Accepts dotted IPv4 without leading zeros, and IPv6 without brackets or a zone. */
 export const isIpAddress = (text: string): boolean => ipv4Pattern.test(text) || isIpv6(text);
 
-/** Returns the key. IPv6 addresses are counted by /64, the smallest block that a subscriber gets, so one household counts as one caller. */
+/**
+ * Returns the key. IPv6 addresses are counted by /64, the smallest block that a subscriber gets, so that one household counts as one
+ * caller.
+ */
 export const getIpRateLimitKey = (ip: string): string => {
   const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4-mapped addresses are unwrapped, because they all share one /64
   if (mapped !== undefined || !ip.includes(":")) return mapped ?? ip;

@@ -1,5 +1,5 @@
-// Checks Origin headers and page URLs against a business's verified domains. A host is accepted only in its canonical spelling, so spelling
-// tricks never reach the comparison.
+// Checks Origin headers and page URLs against a business's verified domains. A host is accepted only in its canonical spelling, so that
+// unusual spellings cannot bypass the comparison.
 import { ok, refuse, type Result } from "../result.ts";
 import type { Environment } from "./entitlement.ts";
 
@@ -12,9 +12,9 @@ export interface VerifiedDomain {
 }
 
 export interface OriginRules {
-  /** Development only: plain http for localhost and 127.0.0.1, on any port. */
+  /** In development only: plain http is accepted for localhost and 127.0.0.1, on any port. */
   readonly allowsLocalHttp: boolean;
-  /** Sandbox clients only: http://localhost needs no verification. */
+  /** For sandbox clients only: http://localhost needs no verification. */
   readonly allowsSandboxLocalhost: boolean;
 }
 
@@ -46,8 +46,8 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
 /**
- * Accepts https on its default port. Another port or plain http is accepted only where the rules allow local hosts. The URL parser accepts
- * an empty label (a trailing dot) and `*`, but no page has such a host.
+ * Returns whether the URL's scheme and port are accepted: https on its default port, and another port or plain http only where the rules
+ * allow local hosts. The URL parser accepts an empty label (a trailing dot) and `*`, but no page has such a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
@@ -55,7 +55,7 @@ const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   return isLocalHttp(url, rules);
 };
 
-/** `domainId` is the verified domain that covers the host; null for a sandbox client on http://localhost. */
+/** A host that passed the check. `domainId` is the verified domain that covers it; null for a sandbox client on http://localhost. */
 export interface VerifiedHost {
   readonly host: string;
   readonly domainId: string | null;
@@ -75,8 +75,8 @@ const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
 /**
- * Accepts scheme, host and port as a browser sends them, if a verified domain covers the host. Refuses a missing Origin and `null` (a
- * sandboxed frame).
+ * Verifies an Origin header: scheme, host and port must be spelled as a browser sends them, and a verified domain must cover the host.
+ * Refuses a missing Origin and `null`, which a sandboxed frame sends.
  */
 export const verifyOrigin = (
   origin: string | null,
@@ -91,7 +91,8 @@ export const verifyOrigin = (
 };
 
 /**
- * Returns the rule that a page URL breaks, or null. Runs before the URL is sealed as evidence; `verifyPageUrl` checks the URL's host later.
+ * Returns the rule that a page URL breaks, or null. It runs before the URL is sealed as evidence; `verifyPageUrl` checks the URL's host
+ * later.
  */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
@@ -103,8 +104,9 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Letters from other scripts are accepted in place of their punycode. Percent signs, full-width letters, ideographic dots and numeric IP
- * addresses can also parse to the same host, but people do not write their own URL that way.
+ * Returns whether the host is written as people write it. Letters from other scripts are accepted in place of their punycode. Percent
+ * signs, full-width letters, ideographic dots and numeric IP addresses can also parse to the same host, but people do not write their own
+ * URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
@@ -112,7 +114,7 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
-/** Returns whether a host belongs to one of the domains. Used for fetched pages and their redirects. */
+/** Returns whether a host belongs to one of the domains, for fetched pages and their redirects. */
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 

@@ -1,4 +1,4 @@
-// The contract for fetching a page from a third-party site. Every failure is a value, because such pages are routinely slow, wrong or
+// The contract for fetching a page from a third-party site. Failures are returned, not thrown, because such pages are often slow, wrong or
 // hostile.
 
 export interface PageRequest {
@@ -7,13 +7,13 @@ export interface PageRequest {
   /** Redirects are followed only to hosts for which this returns true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
-  /** The total time for name resolution, redirects and body. */
+  /** The time limit, in milliseconds, for name resolution, redirects and body together. */
   readonly timeoutMs: number;
-  /** The size after decompression. */
+  /** The maximum size of the body, in bytes after decompression. */
   readonly maxBytes: number;
-  /** `json`: accepts only a JSON document. */
+  /** If `json`, only a JSON document is accepted. */
   readonly accept?: "json";
-  /** Defaults to three. */
+  /** The maximum number of redirects; three by default. */
   readonly maxRedirects?: number;
 }
 
@@ -35,8 +35,8 @@ export type PageFetchResult =
       readonly outcome: "nothing";
       readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
     }
-  /** The host gave no reliable response, so retry later. */
+  /** The host gave no reliable response, so the request should be tried again later. */
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
-/** Never throws. */
+/** Fetches a page. Never throws. */
 export type FetchPage = (request: PageRequest) => Promise<PageFetchResult>;

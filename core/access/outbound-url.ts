@@ -1,7 +1,7 @@
-// The SSRF guard: decides which URLs a third party can make the service call (webhooks, policy pages). A URL must use https and a public
-// name, in the one spelling that is unambiguous. Invalid URLs are refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
-// `①②⑦.1` all into 127.0.0.1, so if the parser had to change a URL, the result would not be what the author wrote. This file checks only
-// names; their IP addresses are checked with resolvers later (core/access/dns-answer.ts).
+// The guard against server-side request forgery (SSRF): decides which URLs of third parties the service may call (webhooks, policy pages).
+// A URL must use https and a public name, in the one unambiguous spelling. Invalid URLs are refused and never repaired. The parser turns
+// `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1, so if the parser had to change a URL, the result would not be the URL that the author
+// wrote. This file checks only names; their IP addresses are checked with resolvers later (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
@@ -17,16 +17,16 @@ export type OutboundUrlFault =
 
 export interface OutboundUrlRules {
   readonly ports: readonly number[];
-  /** `host` or `host:port` of the service's own URLs, because the service never calls itself. */
+  /** The `host` or `host:port` of the service's own URLs. They are refused, because the service must never call itself. */
   readonly ownHosts: readonly string[];
-  /** Development only: `host:port` exactly as written in the URL. Such a host may be local and use plain http. */
+  /** In development only: `host:port` exactly as written in the URL. Such a host may be local and use plain http. */
   readonly developmentHosts: readonly string[];
 }
 
 export interface OutboundUrl {
   readonly href: string;
   readonly hostname: string;
-  /** A development host is not checked against public resolvers. */
+  /** True for a development host, which is not checked with public resolvers. */
   readonly isDevelopmentHost: boolean;
 }
 
@@ -36,13 +36,13 @@ const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"`]/;
-/** Browsers send these unencoded in queries, but not before them. */
+/** Browsers send these characters unencoded in queries, but not before them. */
 const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS resolves underscores, and some clouds use them
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
-// Names of machines near the caller, and public names that can lead to such machines. Each covers its subdomains. Reserved names (RFC 2606,
-// 6761, 6762, 7686, 8375, 9476) never have a public IP address.
+// Names of machines near the caller, and public names that can lead to such machines. Each name covers its subdomains. Reserved names (RFC
+// 2606, 6761, 6762, 7686, 8375, 9476) never have a public IP address.
 const internalNames: ReadonlySet<string> = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
   ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],
@@ -55,7 +55,10 @@ const internalNames: ReadonlySet<string> = new Set([
 
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
-/** Returns the reason why a third party must not make us call this name, or null. Also applied to every alias that a resolver returns. */
+/**
+ * Returns the reason why the service must not call this name for a third party, or null. It is also applied to every alias that a resolver
+ * returns.
+ */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
   if (/^[\d.]+$/.test(name)) return "ip_address";
@@ -72,8 +75,8 @@ const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
  * Rewrites a URL that a person typed or pasted as a browser does: an international domain becomes punycode, and spaces, braces and other
- * letters in the path and query are encoded. Any other text is returned as it is, and `checkOutboundUrl` then says what is wrong with it.
- * Store and show the result, so that its author sees the host that is called.
+ * letters in the path and query are encoded. Any other text is returned unchanged, and `checkOutboundUrl` then finds its fault. Store and
+ * show the result, so that the author sees the host that will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();
@@ -88,7 +91,10 @@ export const toPlainUrl = (typed: string): string => {
   return `${scheme}${plainHost}${port}${plainRest}`;
 };
 
-/** Checks, in this order: spelling, scheme, credentials, fragment, IP addresses, port and host name. */
+/**
+ * Checks a URL that a third party supplied. The checks are made in this order: spelling, scheme, credentials, fragment, IP addresses, port
+ * and host name.
+ */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
   if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text) || ambiguousBeforeQueryPattern.test(text))

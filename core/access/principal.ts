@@ -22,7 +22,7 @@ export interface Principal {
   readonly business: BusinessPrincipal;
 }
 
-/** The consumer that a request is about, and the actor: the consumer or an assistant that uses one of their tokens. */
+/** The consumer whose records a request is about, and the actor: the consumer or an assistant that uses one of their tokens. */
 export interface Person {
   readonly id: ConsumerId;
   readonly chain: AuditChain;

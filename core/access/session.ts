@@ -1,4 +1,5 @@
-// Sessions: who is signed in, and for how long. A session has one realm: a portal member acts for a business, a consumer for themselves.
+// Sessions: who is signed in, and for how long. A session has one realm: a member acts for a business in the portal, and a consumer acts
+// for themselves.
 import type { AuditChain } from "../domain-events.ts";
 import type { ConsumerId } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, type Instant } from "../time.ts";
@@ -23,11 +24,11 @@ interface BaseSession {
   readonly userId: string;
   /** `ssn_…`, the public ID of the session. */
   readonly sessionId: string;
-  /** Hash of the cookie's token. */
+  /** The hash of the token in the cookie. */
   readonly tokenHash: string;
   /** When the person last verified their identity, with a code or a passkey. */
   readonly verifiedAt: Instant;
-  /** The last day on which the session was recorded as used, in days since 1970; null if never. */
+  /** The last day on which the session was recorded as used, in whole days since 1970; null if it was never recorded. */
   readonly lastSeenDay: number | null;
   readonly emailSealed: string;
 }
@@ -46,15 +47,18 @@ export interface MemberSession extends BaseSession {
   readonly role: Role;
   readonly business: BusinessPrincipal;
   readonly plan: Plan;
-  /** Withdrawals and stopped shares that wait for an acknowledgment, in the environment of the page; null if they were not counted. */
+  /**
+   * The number of withdrawals and revoked shares that wait for an acknowledgment, in the environment of the page; null if they were not
+   * counted.
+   */
   readonly openDeadlines: number | null;
 }
 
 export type Session = ConsumerSession | MemberSession;
 
 /**
- * A verified address that belongs to no business but has an invitation; `userId` is the invitation that the code was emailed for. It is not
- * a `Session`, because it gives access to nothing except the invitations of its address.
+ * The session of a verified email address that belongs to no business but has an invitation. `userId` is the ID of the invitation for which
+ * the code was emailed. It is not a `Session`, because it gives access only to the invitations of its address.
  */
 export interface InvitedSession extends BaseSession {
   readonly realm: "invited";
@@ -62,7 +66,7 @@ export interface InvitedSession extends BaseSession {
 
 export type AnySession = Session | InvitedSession;
 
-/** Returns the signed-in consumer, acting for themselves. */
+/** Returns the signed-in consumer, who acts for themselves. */
 export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "userId" | "chain">): Person => ({
   id: userId as ConsumerId,
   chain,

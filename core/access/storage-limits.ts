@@ -8,17 +8,17 @@ export interface StorageLimit {
 }
 
 /**
- * Whose records are counted together: a client's without an API key, a business's with one, a person's shares, everything in a business's
- * sandbox, or the policy texts captured for a business.
+ * The owner whose records are counted together: a client for submissions without an API key, a business for those with one, a person for
+ * shares, a business for everything in its sandbox, or a business for captured policy texts.
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
-  /** How many new combinations of purpose, recipients and origin get counters, per client per day. */
+  /** The number of new combinations of purpose, recipients and origin that get counters, per client per day. */
   readonly newGroups: number;
 }
 
-/** No request is refused because of policy texts. */
+/** The detail of a refusal. There is none for policy texts, because no request is refused because of them. */
 export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
   business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",

@@ -4,22 +4,22 @@ import { dayMs, type Instant } from "../time.ts";
 /** The counts of one day; days without activity are omitted. */
 export interface DailyCounts {
   readonly day: Instant;
-  /** Certificates issued. */
+  /** The number of certificates that were issued. */
   readonly issued: number;
   readonly withdrawn: number;
-  /** How often certificate pages were opened. */
+  /** How often the pages of certificates were opened. */
   readonly opened: number;
-  /** Shares granted. */
+  /** The number of shares that were granted. */
   readonly granted: number;
   readonly revoked: number;
-  /** Acknowledgments made on time. */
+  /** The number of acknowledgments that were made on time. */
   readonly onTime: number;
   readonly late: number;
 }
 
-/** The two values that a chart shows for an hour, a day or a month. */
+/** A point of a chart: two values for an hour, a day or a month. */
 export interface ChartPoint {
-  /** Start of the period. */
+  /** The start of the period. */
   readonly start: Instant;
   readonly up: number;
   readonly down: number;
@@ -27,10 +27,10 @@ export interface ChartPoint {
 
 type ActivityMetric = Exclude<keyof DailyCounts, "day">;
 
-/** Metrics shown for the last thirty days compared with the thirty days before. */
+/** The metrics for which the last thirty days are compared with the thirty days before. */
 export const comparedMetrics = ["issued", "withdrawn", "opened", "granted", "revoked"] as const satisfies readonly ActivityMetric[];
 
-/** Sums of the last thirty days including today, and of the thirty days before. */
+/** The sum of the last thirty days including today, and the sum of the thirty days before. */
 export interface PeriodComparison {
   readonly current: number;
   readonly previous: number;

@@ -8,7 +8,7 @@ import { dayMs, hourMs, type Instant } from "../time.ts";
 
 export const verificationMethods: readonly VerificationMethod[] = ["dns", "well_known", "meta"];
 
-/** How long a claimed domain can stay unverified. */
+/** The time for which a claimed domain can stay unverified. */
 export const claimLifetimeMs = 14 * dayMs;
 const domainTokenBytes = 20; // 160 bits, so a token is never published by chance
 
@@ -21,7 +21,7 @@ const domainRule = "domain: must be a host name such as example.com, without sch
 export interface DomainClaimRules {
   /** Returns a host's registrable domain, or null for IP addresses and public suffixes. */
   readonly getRegistrableDomain: (host: string) => string | null;
-  /** Development only: hosts that may be claimed regardless of their name. */
+  /** In development only: hosts that may be claimed regardless of their name. */
   readonly localHosts: readonly string[];
 }
 
@@ -87,12 +87,12 @@ const verificationMethodLabels: Readonly<Record<VerificationMethod, string>> = {
   meta: "Meta tag",
 };
 
-/** Formats text such as `TXT record: not found. Meta tag: …`. */
+/** Formats the findings as text such as `TXT record: not found. Meta tag: …`. */
 export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** Combines all resolvers' results; null means that a resolver did not respond. Every resolver must see the proof. */
+/** Combines the results of all resolvers. The result of a resolver is null if it did not respond. Every resolver must see the proof. */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;
@@ -106,7 +106,7 @@ const maxShownTextLength = 100;
 
 /**
  * Returns the values that were published instead of the proof, so that the business can see its mistake. This text is untrusted: show it
- * only on the business's own pages. Limited to three values of 100 characters.
+ * only on the business's own pages. The list is limited to three values of 100 characters each.
  */
 export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[], token: string): readonly string[] =>
   [...new Set(answers.flatMap((values) => values ?? []))]
@@ -114,23 +114,23 @@ export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[
     .slice(0, maxShownTexts)
     .map((text) => (text.length > maxShownTextLength ? `${cutText(text, maxShownTextLength)}…` : text));
 
-/** Checks the file. The proof is one line of it, so an agency and its customer can both publish their proofs. */
+/** Checks the file. It may contain several proofs, one per line, so that an agency and its customer can both publish theirs. */
 export const checkVerificationFile = (body: string, token: string): VerificationFinding => {
   const lines = body.split("\n").map((line) => line.trim());
   if (lines.includes(formatVerificationText(token))) return "found";
   return lines.some((line) => line.startsWith(formatVerificationText(""))) ? "another" : "absent";
 };
 
-/** Checks the tags. Each tag is one proof, so several can be published. */
+/** Checks the tags. A page may have several tags, one for each proof. */
 export const checkMetaTags = (contents: readonly string[], token: string): VerificationFinding => {
   if (contents.includes(token)) return "found";
   return contents.length > 0 ? "another" : "absent";
 };
 
-/** Proofs are rechecked, so that a business that loses a domain stops being verified for it. */
+/** The time between two checks of a verified domain. A business that loses a domain must stop being verified for it. */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** If a check has had no response for this long after it was due, it counts as a miss. */
+/** The time after a check was due at which a missing response counts as a miss. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;
@@ -144,7 +144,7 @@ export interface DomainCheckState {
 
 export type DomainCheckOutcome =
   | { readonly kind: "kept"; readonly state: DomainCheckState; readonly nextAt: Instant }
-  /** The first miss; the owners are notified. */
+  /** This is the first miss, so the owners are notified. */
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 

@@ -11,27 +11,27 @@ export interface BusinessProfile {
   /** The name used in letters and court proceedings. */
   readonly legalName: string | null;
   readonly mailingAddress: string | null;
-  /** Published so that people can ask about their consent. */
+  /** The published email address at which people can ask about their consent. */
   readonly contactEmail: string | null;
   readonly contactPhone: string | null;
   readonly logoUrl: string | null;
-  /** ISO 3166-1 alpha-2. */
+  /** The country as an ISO 3166-1 alpha-2 code. */
   readonly country: string;
-  /** How long personal data in new certificates is kept. */
+  /** The number of years for which the personal data in new certificates is kept. */
   readonly retentionYears: number;
   /** The scope that applies if the business records a withdrawal without a scope. */
   readonly revocationScopeDefault: WithdrawalScope;
-  /** Whether endpoints may subscribe to the opt-in event types. */
+  /** True if endpoints may subscribe to the opt-in event types. */
   readonly emitsIssued: boolean;
 }
 
-/** Undefined members stay unchanged. */
+/** A change of the profile. Undefined properties stay unchanged. */
 export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: BusinessProfile[K] | undefined };
 
 export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
-/** A phone number is accepted even if it is not in any numbering plan. */
+/** Matches a phone number even if it is not in any numbering plan. */
 const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
 const maxPhoneLength = 60;
 
@@ -43,7 +43,7 @@ const lineValidator =
 const validateMailingAddress = (text: string): string | null =>
   text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : validateMultilineText(text);
 
-/** Validates a logo URL. Consumers' browsers load the logo, so its URL must be https with a host name and no credentials. */
+/** Validates a logo URL. The browsers of consumers load the logo, so its URL must use https and a host name and contain no credentials. */
 const validateImageUrl = (text: string): string | null => {
   const rule = "must be an https URL of at most 2,048 characters";
   if (text.length > maxUrlLength || !/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return rule;
@@ -51,7 +51,7 @@ const validateImageUrl = (text: string): string | null => {
   return username !== "" || password !== "" || !hostname.includes(".") ? rule : null;
 };
 
-/** Each text field with its JSON key and validator; null or empty text clears the field. */
+/** Each text field with its JSON key and validator. Null or empty text clears the field. */
 const textFields = {
   legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
   mailingAddress: ["mailing_address", validateMailingAddress],
@@ -65,8 +65,8 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates each given member. `current` is the country used to read a phone number without a country code, unless the change
- * sets another country. Refuses with `invalid_request`, naming the field and the rule.
+ * Trims and validates each given property. `current` contains the country that is used for a phone number without a country code, unless
+ * the change sets another country. Refuses with `invalid_request`, naming the field and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

@@ -7,23 +7,23 @@ import type { AuditChain, DomainEvent } from "../domain-events.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
 import { dayMs, toIso, type Instant } from "../time.ts";
 
-/** SPEC Limits. */
+/** The lifetime of a token. SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How far in advance the person is notified that a connection will end. */
+/** The time before the end of a connection at which the person is notified. */
 export const expiryNoticeMs = 7 * dayMs;
-/** Maximum active tokens per person. */
+/** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;
 
-/** A token as its person sees it after creation. */
+/** A token as shown to its person after creation. */
 export interface AgentToken {
   readonly id: string;
   readonly realm: Realm;
-  /** The consumer or member to whom it belongs. */
+  /** The consumer or member to whom the token belongs. */
   readonly principalId: string;
   readonly name: string | null;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
-  /** Whole days since 1970. */
+  /** The last day on which the token was used, in whole days since 1970; null if it was never used. */
   readonly lastUsedDay: number | null;
   /** The program that is connected with the token; null if the person pasted the token themselves. */
   readonly client: ConnectedClient | null;
@@ -41,7 +41,7 @@ interface BaseAgent {
   readonly tokenHash: string;
   /** The day of the last use before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The consumer or business whose records the token gives access to. */
+  /** The consumer or business to whose records the token gives access. */
   readonly ownerId: string;
   /** The owner's audit chain. */
   readonly chain: AuditChain;
@@ -61,7 +61,7 @@ export const personFromAgent = ({ ownerId, chain, tokenId }: BaseAgent): Person 
   actor: { kind: "agent", id: tokenId },
 });
 
-/** The signed-in owner of tokens, and the audit chain that records changes to them. */
+/** The signed-in owner of tokens, with the audit chain that records changes to them. */
 export interface TokenOwner {
   readonly realm: Realm;
   readonly principalId: string;
@@ -79,8 +79,8 @@ export const tokenOwnerFromSession = (session: Session): TokenOwner => ({
 });
 
 /**
- * Creates the domain event for a token. `expiresAt` is set for a new token. The chain never contains the token's name, because a person
- * chose it.
+ * Creates the domain event for a token. `expiresAt` is set for a new token. The event does not contain the token's name, because a person
+ * chose it and it could contain personal data.
  */
 export const createTokenEvent = (
   { chain, actor }: TokenOwner,

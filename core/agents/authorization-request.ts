@@ -16,10 +16,10 @@ export type OAuthError =
 
 export interface AuthorizationRequest {
   readonly clientId: string;
-  /** Null if omitted. */
+  /** The redirect URI; null if the request has none. */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** Null if the rest of the request is valid. */
+  /** The fault of the request; null if it is valid. */
   readonly fault: { readonly error: OAuthError; readonly detail: string } | null;
   readonly codeChallenge: string;
 }
@@ -46,7 +46,7 @@ const normalizeResource = (text: string): string => text.replace(schemeAndHostPa
 
 /**
  * Returns whether every requested resource is this server, identified by its URL or by that URL's origin, which is also the issuer. Clients
- * that read only the issuer's metadata send the origin. Also true if the request does not name a resource.
+ * that read only the issuer's metadata send the origin. Also returns true if the request names no resource.
  */
 export const isForResource = (requested: readonly string[], resource: string): boolean => {
   const names: readonly string[] = [normalizeResource(resource), new URL(resource).origin];
@@ -59,8 +59,8 @@ export const describeResourceFault = (resource: string): string => `resource mus
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
 /**
- * Parses a request. Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases no client can
- * be sent an error.
+ * Parses a request. Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases, there is no
+ * client to which an error could be sent.
  */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,

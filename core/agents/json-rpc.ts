@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 type RpcMessageId = string | number;
 
 export interface RpcMessage {
-  /** Undefined for a notification, which gets no response. */
+  /** The ID of the message; undefined for a notification, which gets no response. */
   readonly id: RpcMessageId | undefined;
   readonly method: string;
   readonly params: JsonObject | readonly Json[] | undefined;
@@ -39,12 +39,14 @@ const isRpcMessageId = (value: Json | undefined): value is RpcMessageId => typeo
 export const getRpcMessageId = (value: Json | undefined): RpcMessageId | null =>
   isJsonObject(value) && isRpcMessageId(value.id) ? value.id : null;
 
-/** Returns null for anything that is not a request or notification, including responses. `params: null` counts as absent. */
+/**
+ * Parses a message. Returns null for anything that is not a request or notification, including responses. `params: null` counts as missing.
+ */
 export const parseRpcMessage = (value: Json): RpcMessage | null => {
   if (!isJsonObject(value) || value.jsonrpc !== "2.0") return null;
   const { method, id, params = null } = value;
   if (typeof method !== "string" || method === "") return null;
-  // A notification gets no response, whatever else it contains.
+  // A notification gets no response, regardless of what else it contains.
   if (method.startsWith("notifications/")) return { id: undefined, method, params: undefined };
   if (id !== undefined && !isRpcMessageId(id)) return null;
   if (typeof params !== "object") return null;

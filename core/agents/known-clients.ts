@@ -21,7 +21,7 @@ const knownDocuments: Readonly<Record<string, { readonly client_name: string; re
   },
 };
 
-/** Every ChatGPT connector has a separate document. */
+/** Each ChatGPT connector has a separate document. */
 const chatGptDocumentPattern = /^https:\/\/chatgpt\.com\/oauth\/([A-Za-z0-9_-]{1,64})\/client\.json$/;
 
 const findKnownDocument = (address: string) => {
@@ -32,7 +32,7 @@ const findKnownDocument = (address: string) => {
   return { client_name: "ChatGPT", redirect_uris };
 };
 
-/** Returns null for a program that is not listed. */
+/** Returns the program's client, or null if the program is not listed. */
 export const findKnownClient = (url: URL): OAuthClient | null => {
   const document = findKnownDocument(url.href);
   return document === undefined ? null : clientFromDocument(url, { client_id: url.href, ...document });

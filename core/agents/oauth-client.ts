@@ -1,5 +1,5 @@
-// OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. Nothing that a self-registered client
-// says about itself is verified. Redirect URIs are checked strictly; metadata that is not used here is ignored.
+// OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. A self-registered client's statements
+// about itself are not verified. Redirect URIs are checked strictly, and metadata that is not used here is ignored.
 import { cutText } from "../cut-text.ts";
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
@@ -23,7 +23,7 @@ export interface ResolvedClient {
   readonly client: OAuthClient | null;
   /** When the document was fetched from its URL; null for a copy. */
   readonly fetchedAt: Instant | null;
-  /** When to fetch it again. */
+  /** When to fetch the document again. */
   readonly refetchAt: Instant;
 }
 
@@ -59,7 +59,7 @@ const foldClientName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** Returns null for a well-known name unless the client uses only the hosts that belong to it. */
+/** Returns the name, or null for a well-known name unless the client uses only the hosts that belong to that name. */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
@@ -70,7 +70,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** Returns the ID as a document URL, or null if it is not an allowed one. The URL is checked exactly as written. */
+/** Returns the ID as a document URL, or null if the URL is not allowed. The URL is checked exactly as written. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -89,7 +89,7 @@ export const clientFromDocument = (url: URL, document: unknown): OAuthClient | n
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
   const redirectUris = parseRedirectUris(redirect_uris)?.filter((uri) => parseRedirectUri(uri) !== null) ?? [];
-  // private_key_jwt is not supported, so such a client is treated as public.
+  // This service does not support private_key_jwt, so a client with that method is treated as public.
   const isPublic = method === undefined || method === "none" || method === "private_key_jwt";
   if (client_id !== url.href || redirectUris.length === 0 || !isPublic || exposesSecret(document)) return null;
   return {
@@ -128,7 +128,7 @@ export const parseClientRegistration = (body: unknown, hosts: readonly string[])
   return { name: cleanClientName(client_name), redirectUris, authentication };
 };
 
-/** Returns a self-registered client. A well-known name is shown only if every redirect leads to that assistant's hosts. */
+/** Returns a self-registered client. A well-known name is kept only if every redirect URI is on that assistant's hosts. */
 export const clientFromRegistration = (id: string, { name, redirectUris, authentication }: ClientRegistration): OAuthClient => {
   const hosts = redirectUris.flatMap((uri) => parseRedirectUri(uri)?.host ?? []);
   return { id, name: filterClaimedName(name, hosts), host: null, redirectUris, authentication };

@@ -1,5 +1,5 @@
-// MCP revision 2026-07-28. A request uses this revision if and only if its body says so in `_meta`. This file checks what such a request
-// must contain and which headers must match the body.
+// MCP revision 2026-07-28. A request uses this revision if and only if its body says so in `_meta`. This file checks the required content
+// of such a request, and that its headers match the body.
 import { fromBase64 } from "../bytes.ts";
 import { isJsonObject } from "../canonical-json.ts";
 import type { RpcMessage, RpcError } from "./json-rpc.ts";
@@ -38,14 +38,16 @@ const createHeaderMismatch = (header: string): RpcError => ({
   message: `The header ${header} must match the request body.`,
 });
 
-/** Returns whether the client can open a URL for its person. `elicitation: {}` means forms only. */
+/** Returns whether the client can open a URL for its person. `elicitation: {}` means that the client supports only forms. */
 export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boolean => {
   const capabilities = getMeta(message)?.[capabilitiesKey];
   const elicitation = isJsonObject(capabilities) ? capabilities.elicitation : undefined;
   return isJsonObject(elicitation) && isJsonObject(elicitation.url);
 };
 
-/** Returns the first error in a request of this revision, always HTTP 400, or null if the request is valid. */
+/**
+ * Returns the first error in a request of this revision, or null if the request is valid. The response to an error always has status 400.
+ */
 export const findModernRequestError = (message: RpcMessage, header: HeaderLookup): RpcError | null => {
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];

@@ -1,5 +1,5 @@
-// Redirect URIs of assistants (RFC 8252, RFC 9700). Invalid URIs are refused, never repaired: if the parser has to change a URI, the result
-// is not what was written, and two programs may read it differently.
+// Redirect URIs of assistants (RFC 8252, RFC 9700). Invalid URIs are refused and never repaired. If the parser has to change a URI, the
+// result is not the URI that was written, and two programs may read it differently.
 
 export interface RedirectUri {
   readonly kind: "https" | "loopback" | "app";
@@ -19,7 +19,7 @@ const publicHostPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{
 /** Scheme, authority and the rest, exactly as written. */
 const splitUri = (text: string) => /^(https?):\/\/([^/?#]+)(.*)$/.exec(text);
 
-/** Returns null if authorization responses must not be sent to this URI. */
+/** Parses a redirect URI. Returns null if authorization responses must not be sent to it. */
 export const parseRedirectUri = (text: string): RedirectUri | null => {
   if (text === cursorUri) return { kind: "app", host: "Cursor" };
   if (text.length > maxLength || !printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return null;
@@ -43,21 +43,24 @@ const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: 
   const path = rest.startsWith("/") ? rest : `/${rest}`;
   if (kind === "https") return `${scheme}://${authority}${path}`;
   const port = ignoresPort ? "" : (/:\d+$/.exec(authority)?.[0] ?? "");
-  return `loopback${port}${path}`; // no URI, so that no registered one equals it
+  return `loopback${port}${path}`; // this text is not a URI, so it equals no registered one
 };
 
-/** Returns whether both URIs are the same place. The port must match too, because the response has already been sent to one port. */
+/** Returns whether both URIs lead to the same place. The port must match too, because the response has already been sent to one port. */
 export const isSameRedirectUri = (first: string, second: string): boolean =>
   toComparableUri(first, { ignoresPort: false }) === toComparableUri(second, { ignoresPort: false });
 
-/** On loopback hosts any port matches, because a program uses whichever port is free (RFC 8252 7.3). Otherwise URIs must be equal. */
+/**
+ * Returns whether a requested URI is registered. On loopback hosts, any port matches, because a program uses whichever port is free (RFC
+ * 8252 7.3). Otherwise, the URIs must be equal.
+ */
 export const isRegisteredRedirectUri = (registered: readonly string[], requested: string): boolean => {
   if (parseRedirectUri(requested) === null) return false;
   const wanted = toComparableUri(requested, { ignoresPort: true });
   return registered.some((uri) => toComparableUri(uri, { ignoresPort: true }) === wanted);
 };
 
-/** Appends the response parameters to the query; the registered part of the URI stays unchanged. */
+/** Appends the response parameters to the query. The registered part of the URI stays unchanged. */
 export const addQueryParameters = (uri: string, parameters: Readonly<Record<string, string | null>>): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== null) query.set(name, value);

@@ -1,8 +1,8 @@
-// JSON for language models: escapes characters that are invisible or reorder a line. The value is unchanged, but untrusted text in it
+// JSON for language models: escapes characters that are invisible or reorder a line. The value stays the same, but untrusted text in it
 // cannot hide anything from a reader.
 
-// Controls, direction marks, default-ignorables with variation selectors and tag characters, separators, and noncharacters. All of them
-// occur only inside strings.
+// Control characters, direction marks, default-ignorable characters (including variation selectors and tag characters), separators and
+// noncharacters. In serialized JSON, they occur only inside strings.
 const invisibleCharacters =
   /[\p{Cc}\p{Cf}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}]/gu;
 
@@ -22,5 +22,5 @@ const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: Readonl
   );
 };
 
-/** Like `toVisibleJson`, for structured values. In the members listed in `foreign`, invisible characters become U+FFFD. */
+/** Like `toVisibleJson`, for structured values. In the properties listed in `foreign`, invisible characters become U+FFFD. */
 export const toVisibleValue = (value: object, foreign: ReadonlySet<string>): object => replaceInvisibleIn(value, false, foreign) as object;

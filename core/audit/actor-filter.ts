@@ -5,10 +5,10 @@ const groupKinds = ["client", "person", "agent", "service"] as const;
 
 export type ActorFilter =
   | { readonly kind: "member" | "api_key"; readonly id: string }
-  /** `person` includes visitors who were not verified; `service` includes the people who run it. */
+  /** `person` includes visitors who were not verified; `service` includes the operators. */
   | { readonly kind: (typeof groupKinds)[number] };
 
-/** Reads "member:mem_…", "api_key:key_…" or the name of a group. Returns null for any other text. */
+/** Parses "member:mem_…", "api_key:key_…" or the name of a group. Returns null for any other text. */
 export const parseActorFilter = (text: string): ActorFilter | null => {
   const group = groupKinds.find((kind) => kind === text);
   if (group !== undefined) return { kind: group };

@@ -1,23 +1,23 @@
-// Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains only hashes, fixed words
+// Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains only hashes, fixed text
 // and IDs. It commits to the full payload through the payload's hash. The payload is stored elsewhere, where it can be erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { parseCount, type HashFunction } from "../ledger/merkle.ts";
 
-/** Member names as hashed and published. */
+/** An event, with the property names that are hashed and published. */
 export interface AuditEvent {
   readonly type: string;
   readonly entity_type: string;
   readonly entity_id: string;
-  /** ISO 8601, UTC, three decimals. */
+  /** The time as ISO 8601 in UTC, with three decimals. */
   readonly at: string;
   readonly payload_hash: string;
 }
 
 export interface AuditEntry extends AuditEvent {
-  /** 32 hex digits, random for the principal. */
+  /** The tag of the chain: 32 hex digits, which are random for each principal. */
   readonly chain: string;
-  /** Decimal, from "1". */
+  /** The number of the entry in the chain as a decimal, starting with "1". */
   readonly seq: string;
   readonly prev_hash: string;
 }
@@ -36,15 +36,15 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * Returns the head of an empty chain, which the chain's first entry contains as the previous hash. It binds the chain to its index. If it
- * were all zeros, one principal's chain could be presented as another's.
+ * Returns the head of an empty chain, which the chain's first entry contains as the previous hash. The head binds the chain to its index.
+ * If it consisted of zeros, one principal's chain could be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,
   hash: hashTextHex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
 });
 
-/** Returns exactly the text that is hashed. */
+/** Returns the exact text that is hashed for an entry. */
 export const serializeAuditEntry = (entry: AuditEntry): string =>
   toCanonicalJson({
     at: entry.at,
@@ -77,7 +77,7 @@ export type ChainVerdict =
   | { readonly ok: true; readonly head: ChainHead }
   | { readonly ok: false; readonly fault: ChainFault /** The sequence number expected at this position. */; readonly seq: bigint };
 
-/** An entry with the hash claimed for it. */
+/** An entry with the hash that is claimed for it. */
 export type HashedEntry = AuditEntry & { readonly hash: string };
 
 /**

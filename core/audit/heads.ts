@@ -1,5 +1,5 @@
 // The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this tree proves
-// that nothing was left out. Every 15 minutes the log records the root over all heads. A principal's leaf under that root states exactly
+// that nothing was left out. Every 15 minutes, the log records the root over all heads. A principal's leaf under that root states exactly
 // how many entries the chain has and the hash of the last one. Leaves of this tree change, unlike those of the log's own tree.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
@@ -14,7 +14,7 @@ import {
 } from "../ledger/merkle.ts";
 import type { ChainHead } from "./chain.ts";
 
-/** Returns exactly the text that is hashed for a chain's leaf. */
+/** Returns the exact text that is hashed for a chain's leaf. */
 export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
   toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
@@ -63,15 +63,15 @@ export const computeHeadPath = (hash: HashFunction, chainIndex: number, size: nu
 
 export interface HeadsRecord {
   readonly at: string;
-  /** Hex. */
+  /** The root over all heads, as hex. */
   readonly heads_root: string;
   readonly heads_size: string;
-  /** Size of the log just before this record was appended. */
+  /** The size of the log just before this record was appended. */
   readonly log_size: string;
   readonly schema: "svc-heads-v1";
 }
 
-/** Returns exactly the text that is hashed for a record of heads. */
+/** Returns the exact text that is hashed for a record of heads. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
 /** Returns the log entry for a record of heads: 32 bytes, like the entries for chains. */

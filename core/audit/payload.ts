@@ -1,5 +1,5 @@
-// Audit payloads. They are stored apart from the chain, which commits to them by a salted hash, so the chain can be public and payloads can
-// be erased while every hash still verifies.
+// Audit payloads. They are stored apart from the chain, which commits to them by a salted hash. The chain can therefore be public, and
+// payloads can be erased while every hash can still be verified.
 import { toCanonicalJson, type JsonObject } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 

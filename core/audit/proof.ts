@@ -11,25 +11,25 @@ import { fail, type Verdict } from "../result.ts";
 import type { ChainHead, ChainPosition } from "./chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord, type HeadsRecord } from "./heads.ts";
 
-/** Member names as published. */
+/** The proof of completeness, with the property names that are published. */
 export interface HeadsProof {
-  /** The record of heads, exactly as hashed into the log. */
+  /** The record of heads, exactly as it was hashed into the log. */
   readonly record: string;
   readonly record_tlog_proof: string;
   /** The chain's own leaf at the time of the record. */
   readonly leaf: string;
-  /** Base64, from the leaf's sibling up to the child of the heads root. */
+  /** The hashes from the leaf's sibling up to the child of the heads root, in base64. */
   readonly path: readonly string[];
   readonly size: string;
 }
 
 export interface AuditProof {
   readonly origin: string;
-  /** The signed checkpoint from the newest entry's proof. It may contain cosignatures that the proof does not. */
+  /** The signed checkpoint from the newest entry's proof. It may have additional cosignatures. */
   readonly checkpoint: string;
-  /** Proof of the newest entry. */
+  /** The proof of the newest entry. */
   readonly head_tlog_proof: string;
-  /** Null if the chain is newer than the last record of heads. */
+  /** The proof of completeness; null if the chain is newer than the last record of heads. */
   readonly heads: HeadsProof | null;
 }
 
@@ -51,7 +51,7 @@ export type AuditProofVerdict = Verdict<
   AuditProofFault
 >;
 
-/** Parses a canonical object with exactly these string members. Returns null for anything else. */
+/** Parses a canonical object with exactly these string properties. Returns null for anything else. */
 const parseExactObject = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
   const parsed = text.isWellFormed() ? parseIJson(encodeUtf8(text)) : null;
   if (!parsed?.ok || !isJsonObject(parsed.value)) return null;
@@ -73,8 +73,8 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 
 /**
  * Verifies the proof. `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with that seq, if the reader
- * has it. If the leaf counts more entries than were shown, the fault is `entries_missing`; if it contains a different entry's hash,
- * `leaf_mismatch`.
+ * has it. If the leaf counts more entries than were shown, the fault is `entries_missing`. If it contains the hash of a different entry,
+ * the fault is `leaf_mismatch`.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,

@@ -1,5 +1,5 @@
-// A principal's audit trail: a page of entries, newest first, with everything needed to verify them. The members of entries are spelled as
-// they are hashed.
+// A principal's audit trail: a page of entries, newest first, with everything needed to verify them. The property names of entries are
+// those that are hashed.
 import type { JsonObject } from "../canonical-json.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import type { Instant } from "../time.ts";
@@ -12,9 +12,9 @@ export interface CommittedPayload {
 }
 
 export interface TrailEntry extends HashedEntry {
-  /** Decimal. */
+  /** The entry's index in the log, as a decimal. */
   readonly log_index: string;
-  /** Null after an erasure. The entry and its hashes stay. */
+  /** The payload and its salt; null after an erasure. The entry and its hashes stay. */
   readonly committed: CommittedPayload | null;
 }
 
@@ -29,7 +29,7 @@ export interface PendingEntry {
 /** A page of the chain and its proof. */
 export interface AuditPage {
   readonly chainIndex: number;
-  /** Newest first. */
+  /** The entries, newest first. */
   readonly entries: readonly TrailEntry[];
   readonly head: { readonly seq: string; readonly hash: string };
   readonly nextBeforeSeq: string | null;
@@ -38,7 +38,7 @@ export interface AuditPage {
 
 export interface AuditTrail {
   readonly chain: string;
-  /** Null if the chain has no entries yet, or if no page was requested. */
+  /** The page; null if the chain has no entries yet, or if no page was requested. */
   readonly page: AuditPage | null;
   readonly pending: readonly PendingEntry[];
   /** The ledger's anchor of the newest audit log checkpoint. */

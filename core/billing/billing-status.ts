@@ -1,6 +1,7 @@
 // One customer's billing status, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The plan,
-// the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them. As a result,
-// any order leads to the same plan and status. If two events have timestamps in the same second, the one that arrives later is used.
+// the payments and the end of the subscription are therefore each stored with the provider's time, and only newer values replace them. As a
+// result, any order leads to the same plan and status. If two events have timestamps in the same second, the one that arrives later is
+// used.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
@@ -11,7 +12,7 @@ export const gracePeriodMs = 14 * dayMs;
 interface BillingEventBase {
   readonly id: string;
   readonly type: string;
-  /** The time stated by the provider. */
+  /** The time that the provider states. */
   readonly at: Instant;
   readonly customerId: string;
   readonly subscriptionId: string | null;
@@ -29,8 +30,8 @@ export interface CheckoutEvent extends BillingEventBase {
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
   /**
-   * `inactive`: the subscription is paused, is not collected, was given up as unpaid, or has no items. It gives no plan, but it can become
-   * active again.
+   * `inactive`: the subscription is paused, is not billed, was given up as unpaid, or has no items. The account gets no plan from it, but
+   * it can become active again.
    */
   readonly state: "paid" | "past_due" | "inactive" | "ended" | "unsettled";
   /** The plan name in the subscription's metadata. */
@@ -46,14 +47,14 @@ export type BillingEvent = CheckoutEvent | SubscriptionEvent | PaymentEvent;
 
 export interface BillingStatus {
   readonly customerId: string;
-  /** `biz_…` or `con_…`; null until the checkout is known. */
+  /** The account, `biz_…` or `con_…`; null until the checkout event arrives. */
   readonly accountId: string | null;
   readonly linkedAt: Instant | null;
   readonly subscriptionId: string | null;
   /** The plan that the provider reported most recently. */
   readonly plan: AnyPlan | null;
   readonly planAt: Instant;
-  /** Times of the last successful and the last failed payment; 0 if there was none. */
+  /** The times of the last successful and the last failed payment; 0 if there was none. */
   readonly paidAt: Instant;
   readonly failedAt: Instant;
   /**
@@ -61,7 +62,7 @@ export interface BillingStatus {
    * payment.
    */
   readonly pastDueSince: Instant | null;
-  /** When the plan was suspended for non-payment. Also null if an operator suspended the account. */
+  /** When the plan was suspended because of a missing payment. It stays null if an operator suspended the account. */
   readonly suspendedAt: Instant | null;
   readonly endedAt: Instant | null;
 }
@@ -124,9 +125,9 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * Returns the status after an event, or null if the event changes nothing. That is the case if its subscription is not the current one or
- * has ended, or if it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the event, for
- * this kind of account.
+ * Returns the status after an event, or null if the event changes nothing. An event changes nothing if its subscription is not the current
+ * one or has ended, or if it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the
+ * event, for this kind of account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
@@ -153,8 +154,8 @@ export const advanceBillingStatus = (
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
 /**
- * If two subscriptions pay for one account, returns the ID of the subscription with the earlier checkout, which must be canceled. Otherwise
- * null. `paying` is the customer currently linked to the account.
+ * If two subscriptions pay for one account, returns the ID of the subscription with the earlier checkout, which must be canceled; otherwise
+ * returns null. `paying` is the customer currently linked to the account.
  */
 export const findRedundantSubscription = (paying: BillingStatus | null, event: CheckoutEvent): string | null => {
   if (paying === null || event.subscriptionId === null || paying.subscriptionId === event.subscriptionId) return null;
@@ -162,7 +163,7 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
   return paying.endedAt === null ? paying.subscriptionId : null;
 };
 
-/** Marks the status as suspended, after 14 days without a payment. */
+/** Marks the status as suspended. Called after 14 days without a payment. */
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
@@ -186,7 +187,8 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
 };
 
 /**
- * Returns a consumer's plan, because consumers have no status. After 14 days without a payment the plan is paused; a payment restores it.
+ * Returns a consumer's plan, because consumers have no status. After 14 days without a payment, the plan becomes `free`; a payment restores
+ * the paid plan.
  */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";

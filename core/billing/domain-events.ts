@@ -1,4 +1,4 @@
-// The domain events of billing: which plan or status changed, from what to what, and which provider event caused it.
+// The domain events of billing. They record which plan or status changed, the old and new value, and the cause.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, DomainEvent } from "../domain-events.ts";
@@ -11,12 +11,12 @@ export interface EntitlementChange {
     readonly kind: "business" | "consumer";
     readonly chain: AuditChain;
     readonly plan: AnyPlan;
-    /** Absent for consumers. */
+    /** The status of a business. Consumers have none. */
     readonly status?: BusinessStatus;
   };
-  /** Omitted members stay unchanged. */
+  /** The new plan or status. Omitted properties stay unchanged. */
   readonly after: { readonly plan?: AnyPlan; readonly status?: BusinessStatus };
-  /** The provider's event, non-payment, or an operator. */
+  /** The cause of the change: an event from the provider, a missing payment, or an operator. */
   readonly cause: { readonly event_id: string; readonly event_type: string } | { readonly reason: "unpaid" | "operator" };
   readonly actor: Actor;
   readonly at: Instant;

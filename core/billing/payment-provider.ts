@@ -1,5 +1,5 @@
-// The interface to the payment provider. Payment details and billing addresses stay on its pages; the service only gets URLs to redirect
-// to.
+// The interface to the payment provider. Customers enter payment details and billing addresses only on the provider's pages; the service
+// only gets the URLs of these pages.
 import type { PurchasablePlan } from "./plans.ts";
 
 export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
@@ -18,6 +18,6 @@ export interface PaymentProvider {
   }) => Promise<PaymentProviderResult>;
   /** Creates a page on which a customer pays invoices, changes the card or cancels the subscription. */
   readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
-  /** Cancels a subscription immediately. Also returns `ended` if it was already over or never existed. */
+  /** Cancels a subscription immediately. Also returns `ended` if the subscription has already ended or never existed. */
   readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
 }

@@ -3,23 +3,23 @@ import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 
 export interface AttestedStatement {
-  /** The ledger's own note. Exactly these bytes are timestamped. */
+  /** The ledger's own note. A timestamp covers exactly these bytes. */
   readonly note: string;
-  /** Base64, from the leaf's sibling up to the child of the root. */
+  /** The hashes from the leaf's sibling up to the child of the root, in base64. */
   readonly inclusionProof: readonly string[];
-  /** At least one. */
+  /** The attestations; there is at least one. */
   readonly attestations: readonly Attestation[];
 }
 
 /** A ledger checkpoint attested by third parties, and the statement's position in its tree. */
 export interface PackedAttestation {
-  /** The stored note: text, empty line, the log's own signature. A timestamp covers exactly these bytes. */
+  /** The stored note: its text, an empty line and the log's own signature. A timestamp covers exactly these bytes. */
   readonly note: string;
-  /** Base64, from the leaf's sibling up to the child of the root. */
+  /** The hashes from the leaf's sibling up to the child of the root, in base64. */
   readonly inclusionProof: readonly string[];
   /** The witnesses' signature lines, each with its line break. */
   readonly cosignatures: readonly string[];
-  /** The timestamp reply, DER. */
+  /** The timestamp reply in DER; null if there is none. */
   readonly tsr: Uint8Array | null;
 }
 

@@ -1,5 +1,5 @@
-// The response to an issuance, and the form in which it is stored. For one day, the stored form is returned again to a caller who repeats
-// the request.
+// The response to an issuance, and the form in which it is stored. A caller that repeats the request within one day gets the same receipt
+// again.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -12,13 +12,13 @@ export interface CaptureReceipt {
   readonly environment: Environment;
   /** The person's withdrawal link, including its secret. */
   readonly manageUrl: string;
-  /** Keys of recognized fields with invalid values. */
+  /** The keys of recognized fields with invalid values. */
   readonly fieldsUnrecognized: readonly string[];
-  /** Null if the form did not ask about each recipient. */
+  /** The person's answers; null if the form did not ask about each recipient. */
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** Converts a receipt to the stored form, which a different version of the code may have to read. */
+/** Converts a receipt to the stored form, which another version of the code may have to read. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,

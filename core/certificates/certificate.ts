@@ -10,8 +10,8 @@ import type { SubmissionNotes } from "./submission-notes.ts";
 export type CertificateStatus = "active" | "revoked";
 
 /**
- * How the request reached the service. The Origin is only what the request states, and never verified (docs/internals/security.md, accepted
- * risks).
+ * The way in which the request reached the service. The Origin here is only the request's statement and was not verified
+ * (docs/internals/security.md, accepted risks).
  */
 export interface CaptureContext {
   readonly ip: string;
@@ -21,7 +21,7 @@ export interface CaptureContext {
   readonly geo: { readonly country: string | null; readonly region: string | null; readonly city: string | null };
 }
 
-/** A form submission whose shape is validated. Its content is validated later (submission.ts). */
+/** A form submission whose structure has been validated. Its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
   /** True if the page script omitted fields because the form has more than a certificate can contain. */

@@ -10,12 +10,12 @@ import { toWithdrawnEntitiesView, type ViewContext } from "./public-json.ts";
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
 
-/** The certificate, and the facts that a receipt adds to it. */
+/** The certificate, and the data that a receipt adds to it. */
 export interface ReceiptInput {
   readonly certificate: PublishedCertificate;
-  /** ISO 3166-1 alpha-2, as set by the business. */
+  /** The country of the business as an ISO 3166-1 alpha-2 code. */
   readonly country: string;
-  /** Whether the evidence shows that the person checked the box themselves. */
+  /** True if the evidence shows that the person checked the box themselves. */
   readonly isExplicit: boolean;
   readonly context: ViewContext;
 }
@@ -25,11 +25,11 @@ const undeterminedLanguage = "und"; // the BCP 47 code for an unknown language, 
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
-/** Returns the privacy notice: the saved policy or, failing that, the certificate page with its disclosure. */
+/** Returns the URL of the privacy notice: the saved policy or, if there is none, the certificate page with its disclosure. */
 const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
-/** Returns the kinds of data that the person gave. Empty once the subject is erased. */
+/** Returns the kinds of data that the person entered. The list is empty once the subject is erased. */
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
@@ -98,7 +98,7 @@ interface ConsentEvent<State> {
   readonly at: Instant;
   readonly state: State;
   readonly by: string;
-  /** For a given consent: how long it is valid, and whether it was explicit. */
+  /** For a consent that was given: how long it is valid, and whether it was explicit. */
   readonly validity?: string;
   readonly isExplicit?: boolean;
 }
@@ -187,8 +187,8 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
 };
 
 /**
- * Builds a receipt with every required field of version 1.1.0. Unknown values are an empty string where the schema requires text, and are
- * omitted where they would make a claim.
+ * Builds a receipt with every required field of version 1.1.0. An unknown value is an empty string if the schema requires text, and is
+ * omitted if an empty value would make a claim.
  */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;

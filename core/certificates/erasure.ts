@@ -1,5 +1,5 @@
-// The decision to erase a certificate's subject, by an owner of the business or because the retention period has ended. It cannot be
-// undone. Hashes, times, status and proofs remain.
+// The decision to erase a certificate's subject, by an owner of the business or because the retention period has ended. An erasure cannot
+// be undone. Hashes, times, status and proofs remain.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";

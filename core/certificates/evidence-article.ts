@@ -1,6 +1,6 @@
-// The certificate in plain language for readers of a pack: who, when, from where, what was shown and how, who may make contact, what has
-// happened since, and the proofs. It becomes certificate.html, and the self-checking page compares itself with it, so every text here is
-// part of the pack format. It states what was deliberately omitted.
+// The certificate in plain language for readers of a pack: the person, the time, the origin, the text that was shown and how, the
+// recipients, later events and the proofs. The article becomes certificate.html, and the self-checking page compares itself with it, so
+// every text here is part of the pack format. The article also states what was deliberately omitted.
 import type { Json, JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
@@ -11,7 +11,9 @@ import type { SubmissionNotes } from "./submission-notes.ts";
 /** The details of the person that are shown in full, as pairs of key and value. */
 export type DisclosedFields = readonly (readonly [string, string])[];
 
-/** The parts of a pack that the article shows. A verifier rebuilds it from the files, so a pack must contain everything here. */
+/**
+ * The parts of a pack that the article shows. A verifier rebuilds the article from the files, so a pack must contain all of these parts.
+ */
 export interface ArticleParts {
   readonly opened: {
     readonly certificate: Pick<
@@ -43,12 +45,12 @@ export interface ArticleParts {
         "entity" | "number" | "withdrawnAt" | "ceaseBy" | "acknowledgedAt"
       >[];
     };
-    /** Null once the person was erased. The article reads only whether this is null. */
+    /** The decrypted subject; null once it was erased. The article checks only whether it is null. */
     readonly subject: object | null;
     readonly evidence: JsonObject | null;
     readonly evidenceHash: string;
   };
-  /** The members `withdrawal`, `anchor` and `verify_url`. */
+  /** The properties `withdrawal`, `anchor` and `verify_url` of the public view. */
   readonly publicView: JsonObject;
   readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
   readonly anchors: readonly { readonly event: "issued" | "revoked"; readonly receipt: { readonly tx_ref: string } | null }[];
@@ -99,7 +101,7 @@ const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
 };
 
-/** Each line is present only if it says something, so that other pages stay as they are. */
+/** Each line is rendered only if it applies, so that the articles of other certificates stay the same. */
 const renderNotes = (notes: SubmissionNotes | null): Markup | null => {
   const { fields_unrecognized: keys, fields_truncated: isTruncated, text_replaced: isReplaced } = notes ?? {};
   const lines = [
@@ -186,7 +188,7 @@ const optInLabels: Readonly<Record<string, string>> = {
 
 const notStated = html`not stated`;
 
-/** Presentation details as reported by the form or the business's server. */
+/** Renders the presentation details that the form or the business's server reported. */
 const renderPresentation = (parts: ArticleParts): Markup => {
   const evidence = getIncludedEvidence(parts);
   if (evidence === null)

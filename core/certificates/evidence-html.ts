@@ -1,5 +1,6 @@
-// The HTML pages in an evidence pack: certificate.html, and the page that checks itself when opened from disk. Both are made for local
-// files: they do not load anything, user input is always escaped, and the Content-Security-Policy allows only what it names by hash.
+// The HTML pages in an evidence pack: certificate.html, and the page that checks itself when opened from disk. Both are used as local
+// files. They do not load anything, user input is always escaped, and the Content-Security-Policy allows only the style and script whose
+// hashes it contains.
 import { toBase64 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { renderCertificateArticle, type ArticleParts, type DisclosedFields } from "./evidence-article.ts";
@@ -68,7 +69,7 @@ ${body}
 `.text;
 };
 
-/** certificate.html in the pack: static, without a script. */
+/** Renders certificate.html in the pack, a static page without a script. */
 export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedFields): string =>
   renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 

@@ -26,20 +26,23 @@ const renderPiece = (piece: MarkupPiece): string => {
   return String(piece).replaceAll(/[&<>"'\r]/g, (char) => htmlEntities[char] as string); // a parser would turn CR into LF
 };
 
-/** Template tag that escapes every inserted string and number. */
+/** A template tag that escapes every inserted string and number. */
 export const html = (strings: TemplateStringsArray, ...pieces: readonly MarkupPiece[]): Markup =>
   new Markup(strings.reduce((text, string, at) => text + renderPiece(pieces[at - 1] ?? null) + string));
 
 const monthNames = "January February March April May June July August September October November December".split(" ");
 
-/** Formats a time as `4 March 2026, 05:06:07 UTC`. Formatted here because the platform's formatting changes between versions. */
+/**
+ * Formats a time as `4 March 2026, 05:06:07 UTC`. The format is implemented here, because the platform's formatting changes between
+ * versions.
+ */
 export const renderTime = (instant: Instant): Markup => {
   const iso = toIso(instant);
   const day = `${Number(iso.slice(8, 10))} ${monthNames[Number(iso.slice(5, 7)) - 1]} ${iso.slice(0, 4)}`;
   return html`<time datetime="${iso}">${day}, ${iso.slice(11, 19)} UTC</time>`;
 };
 
-/** Renders a time given as ISO text; null for anything else. */
+/** Renders a time that is given as ISO text. Returns null for anything else. */
 export const renderTimeText = (value: unknown): Markup | null => {
   const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(instant) ? renderTime(instant) : null;

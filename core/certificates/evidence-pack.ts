@@ -1,6 +1,6 @@
 // The evidence pack: every byte that was hashed or signed for one certificate, each part in its own file, so that common tools can check it
-// without the service (docs/reference/evidence-pack.md). All input is plain data except the issuer's signing function for the manifest.
-// Equal certificates give equal bytes, except for `created_at` in the manifest.
+// without the service (docs/reference/evidence-pack.md). All input is plain data except the issuer's signing function for the manifest. The
+// same input always results in the same bytes, except for `created_at` in the manifest.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
@@ -24,12 +24,15 @@ import {
 import { canonicalPreimageFromPublished } from "./published-certificate.ts";
 import { deriveFieldSalt, computeSubjectCommitments } from "./subject.ts";
 
-/** Verifiers accept twice this size. The two policies are at most 1 MiB each; an audit entry with its proof is about 2 KiB. */
+/**
+ * The maximum size of a pack, in bytes. Verifiers accept twice this size. The two policies are at most 1 MiB each; an audit entry with its
+ * proof is about 2 KiB.
+ */
 const maxPackBytes = 10 * 1_024 * 1_024;
 
 const toJsonBytes = (value: Json): Uint8Array => encodeUtf8(toCanonicalJson(value));
 
-/** Lists what was deliberately omitted, so that a gap is not mistaken for a defect. */
+/** Lists everything that was deliberately omitted, so that a gap is not mistaken for a defect. */
 const listRedactions = (parts: EvidenceParts): string[] => {
   const shown = new Set(listDisclosedFields(parts).map(([key]) => key));
   const hidden = [...(parts.opened.subject?.fields.keys() ?? [])].filter((key) => !shown.has(key)).map((key) => `subject.${key}`);
@@ -39,8 +42,8 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 const ipHashBytes = 16;
 
 /**
- * Hashes a visitor's IP address, which distinguishes visitors without identifying them. Keyed with the certificate's secret, because all
- * IPv4 addresses can be hashed in seconds.
+ * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The hash is keyed with the certificate's secret,
+ * because all IPv4 addresses can be hashed in seconds.
  */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null
@@ -130,7 +133,7 @@ const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
 
 const getIssuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isJsonObject(jwks) ? filterObjects(jwks.keys) : []);
 
-/** Builds the trust files. Only keys whose IDs are safe in a file name get a file; other keys are only in trust.json. */
+/** Builds the files of the trust folder. Only keys whose IDs are safe in a file name get a file; other keys are only in trust.json. */
 const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
   ["trust/trust.json", toJsonBytes(trust)],
   ...getIssuerJwks(trust).flatMap(({ kid, x }): [string, Uint8Array][] =>
@@ -213,7 +216,10 @@ export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<
   return files;
 };
 
-/** Builds the response of GET /v1/certs/{id}/evidence-pack?format=zip: `application/zip`, name `evidence-<cert_id>.zip`. */
+/**
+ * Builds the response of GET /v1/certs/{id}/evidence-pack?format=zip. Its type is `application/zip` and its name is
+ * `evidence-<cert_id>.zip`.
+ */
 export const buildEvidenceZip = async (parts: EvidenceParts): Promise<Uint8Array<ArrayBuffer>> => createZip(await buildPackFiles(parts));
 
 /**

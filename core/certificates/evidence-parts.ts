@@ -11,7 +11,7 @@ import type { IssuerSignature, OpenedCertificate, PublishedCertificate, PageView
 /** A ledger statement with its receipt and attestation. */
 export interface PackedStatement {
   readonly statement: string;
-  /** Null until the ledger confirms the statement. */
+  /** The verified receipt; null until the ledger confirms the statement. */
   readonly receipt: Receipt | null;
   readonly attested: PackedAttestation | null;
 }
@@ -22,7 +22,7 @@ export interface PackedAnchor extends PackedStatement {
 
 /** The proof of a withdrawal of consent for individual recipients. */
 export interface PackedEntityWithdrawal {
-  /** Numbered 1, 2, 3 … within each certificate. */
+  /** The number of the withdrawal: 1, 2, 3 … within each certificate. */
   readonly number: number;
   /** The exact text that was signed. */
   readonly receipt: string;
@@ -33,33 +33,33 @@ export interface PackedEntityWithdrawal {
 /** A pack contains the proofs of at most this many withdrawals, at about 15 KiB each. Audit entries prove later withdrawals. */
 export const maxPackedEntityWithdrawals = 100;
 
-/** The entries about this certificate, in its business's chain, that the audit log already contains. Oldest first. */
+/** The entries about this certificate that the audit log already contains, in the chain of its business, oldest first. */
 export interface PackedAudit {
   readonly chainIndex: number;
   /** The newest entry in the chain, which may be about another record. */
   readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
-  /** Payloads by seq. Erased payloads are missing. */
+  /** The payloads by sequence number. Erased payloads are missing. */
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
-  /** c2sp.org/tlog-proof@v1 of each entry, by seq. */
+  /** The c2sp.org/tlog-proof@v1 of each entry, by sequence number. */
   readonly proofs: ReadonlyMap<string, string>;
-  /** Null if the chain is newer than the last record of heads. */
+  /** The proof of completeness; null if the chain is newer than the last record of heads. */
   readonly heads: HeadsProof | null;
 }
 
 /** The issuer's active key. `keyName` is `<host of the service>/issuer`. */
 export interface PackIssuer {
   readonly keyName: string;
-  /** Public key, base64url. */
+  /** The public key, in base64url. */
   readonly x: string;
-  /** Base64 of the Ed25519 signature over the text's UTF-8 bytes. */
+  /** Returns the Ed25519 signature over the text's UTF-8 bytes, in base64. */
   readonly sign: (text: string) => Promise<string>;
 }
 
 export interface EvidenceParts {
   readonly createdAt: Instant;
   readonly opened: OpenedCertificate;
-  /** The response of GET /v1/certs/{id}/verify when the pack is made. */
+  /** The response of GET /v1/certs/{id}/verify at the time the pack is made. */
   readonly publicView: JsonObject;
   readonly views: readonly PageView[];
   /** The text of each linked policy by content hash; null if it could not be read. */
@@ -70,20 +70,20 @@ export interface EvidenceParts {
   readonly anchors: readonly PackedAnchor[];
   /** Withdrawals of consent for individual recipients, oldest first. */
   readonly entityWithdrawals: readonly PackedEntityWithdrawal[];
-  /** Null if the audit log has no entry about the certificate yet. */
+  /** The audit entries; null if the audit log has no entry about the certificate yet. */
   readonly audit: PackedAudit | null;
   /** The document at /.well-known/svc-trust.json. */
   readonly trust: JsonObject;
   readonly issuer: PackIssuer;
-  /** Field keys to disclose with value and salt; null discloses every field. */
+  /** The keys of the fields to disclose with value and salt; null discloses every field. */
   readonly disclosedKeys: ReadonlySet<string> | null;
-  /** Omits the subject's values and everything in the evidence that points to a person. */
+  /** True if the pack omits the subject's values and everything in the evidence that points to a person. */
   readonly isRedacted: boolean;
 }
 
 /**
  * Returns the types of audit entries that belong to the evidence. Three kinds are excluded: views, because every view would change the
- * evidence; entries that strangers can cause, because they could fill a pack; and entries newer than the loaded certificate, so that all of
+ * evidence; entries that anyone can cause, because these could fill a pack; and entries newer than the loaded certificate, so that all of
  * the evidence is from the same instant.
  */
 export const listEvidenceEventTypes = ({
@@ -102,6 +102,6 @@ export const listEvidenceEventTypes = ({
   ...(subjectErasedAt === null ? [] : (["certificate.subject_erased"] as const)),
 ];
 
-/** Fields shown unmasked, in stored order. */
+/** Returns the fields that are shown unmasked, in stored order. */
 export const listDisclosedFields = ({ opened, isRedacted, disclosedKeys }: EvidenceParts): readonly (readonly [string, string])[] =>
   isRedacted || opened.subject === null ? [] : [...opened.subject.fields].filter(([key]) => disclosedKeys?.has(key) ?? true);

@@ -3,7 +3,7 @@ import type { JsonObject } from "../canonical-json.ts";
 
 export interface VerifierRelease {
   readonly url: string;
-  /** Hex. */
+  /** The SHA-256 of the verifier, as hex. */
   readonly sha256: string;
 }
 

@@ -1,5 +1,5 @@
 // The zip container of an evidence pack. Members are stored uncompressed, in exactly one encoding, independent of clock and machine. The
-// reader accepts only what the writer produces, so not a single byte can be changed, added or hidden (no comments, extra fields or gaps).
+// reader accepts only what the writer produces, so no byte can be changed, added or hidden, for example in comments, extra fields or gaps.
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 
@@ -60,7 +60,9 @@ const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 /** Returns whether the name is a relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
-/** Sorts members by name and ignores the order of the map. Throws for a name that the reader would refuse. */
+/**
+ * Builds an archive. Its members are sorted by name, regardless of the order of the map. Throws for a name that the reader would refuse.
+ */
 export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
   const members: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
@@ -70,7 +72,7 @@ export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
     const nameBytes = encodeUtf8(name);
     const header = buildMemberFields(nameBytes, content);
     members.push(encodeFields([4, localSignature], ...header), nameBytes, content);
-    // no comment, first disk, no attributes
+    // This entry has no comment, is on the first disk and has no attributes.
     directory.push(encodeFields([4, centralSignature], [2, zipVersion], ...header, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]), nameBytes);
     offset += localHeaderBytes + nameBytes.length + content.length;
   }
@@ -99,7 +101,7 @@ const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes
 
 /**
  * Returns the members of an archive that `createZip` could have written, or the first fault found. It reads members starting at the first
- * byte. Then it writes the archive again and compares the two, which checks every field that was not read.
+ * byte. Then it writes the archive again and compares both, which checks every field that was not read.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

@@ -14,13 +14,16 @@ export const countryCodes: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Accepts either case. */
+/** Returns whether the text is a country code, in upper or lower case. */
 export const isCountryCode = (text: string): boolean => countryCodes.has(text.toUpperCase());
 
 const isCalendarDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** Accepts `1980-01-31` and the formats that forms use: `01/31/1980`, `31.1.1980`. Day and month are accepted in either order. */
+/**
+ * Returns whether the text is a date: `1980-01-31`, or a format that forms use, such as `01/31/1980` and `31.1.1980`. Day and month are
+ * accepted in either order.
+ */
 const isDate = (text: string): boolean => {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   if (isoYear !== undefined) return isCalendarDay(Number(isoYear), Number(isoMonth), Number(isoDay));
@@ -34,7 +37,7 @@ const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boole
   date_of_birth: [isDate, "must be a date"],
 };
 
-/** Returns the broken rule, or null. An empty value is valid, because nothing was typed. */
+/** Returns the rule that the value breaks, or null. An empty value is valid, because nothing was typed. */
 export const validateFieldKind = (key: string, value: string): string | null => {
   const kind = Object.hasOwn(fieldKinds, key) ? fieldKinds[key] : undefined;
   return kind === undefined || value === "" || kind[0](value) ? null : kind[1];

@@ -1,6 +1,6 @@
-// The fingerprint: SHA-256 over the canonical JSON of exactly eight members, or ten if the form asked about each recipient (SPEC
-// Certificate). All members are published, so anyone can recompute it. Text is used exactly as stored, never Unicode-normalized, so
-// verifiers need no Unicode tables.
+// The fingerprint: the SHA-256 of the canonical JSON of exactly eight properties, or ten if the form asked about each recipient (SPEC
+// Certificate). All properties are published, so anyone can recompute the fingerprint. Text is used exactly as stored and never
+// Unicode-normalized, so verifiers need no Unicode tables.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
@@ -8,7 +8,10 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /** The ID and name at the time of issuance. A later name change does not change to whom the person gave consent. */
+  /**
+   * The business's ID, and its name at the time of issuance. A later change of the name does not change the business to which the person
+   * gave consent.
+   */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;
@@ -18,11 +21,11 @@ export interface Preimage {
   readonly origin_domain: string;
   readonly purpose: string;
   readonly subject_hash: string;
-  /** ISO 8601 UTC with milliseconds; equal to `issued_at`. */
+  /** The time as ISO 8601 in UTC with milliseconds. It equals `issued_at`. */
   readonly timestamp: string;
 }
 
-/** Returns the members that the fingerprint covers, with recipient names sorted. */
+/** Returns the properties that the fingerprint covers, with recipient names sorted. */
 export const buildPreimage = (input: {
   readonly business: { readonly id: string; readonly name: string };
   readonly certId: string;
@@ -50,5 +53,5 @@ export const buildPreimage = (input: {
 /** Returns the exact text whose SHA-256 is the fingerprint. */
 export const canonicalizePreimage = (preimage: Preimage): string => toCanonicalJson({ ...preimage, business: { ...preimage.business } });
 
-/** Returns 64 lowercase hex characters. The input is the text from `canonicalizePreimage`. */
+/** Returns the fingerprint, 64 lowercase hex characters, of the text from `canonicalizePreimage`. */
 export const computeFingerprint = (canonical: string): string => sha256Hex(canonical);

@@ -1,5 +1,5 @@
-// The audit entry of an issuance. For a live certificate, it can be rebuilt at any time: the certificate is never deleted, and everything
-// that the entry commits to stays after an erasure.
+// The audit entry of an issuance. For a live certificate, the entry can be rebuilt at any time, because the certificate is never deleted
+// and everything to which the entry commits stays after an erasure.
 import { hashAuditPayload } from "../audit/payload.ts";
 import type { CommittedPayload } from "../audit/trail.ts";
 import type { Environment } from "../access/entitlement.ts";
@@ -7,7 +7,7 @@ import { toAuditPayload, type AuditContent } from "../domain-events.ts";
 import { sha256Hex } from "../hash.ts";
 import type { SubmissionNotes } from "./submission-notes.ts";
 
-/** What the entry commits to. */
+/** The data to which the entry commits. */
 export interface IssuanceFacts {
   readonly clientId: string;
   readonly fingerprint: string;
@@ -18,7 +18,10 @@ export interface IssuanceFacts {
   readonly notes: SubmissionNotes | null;
 }
 
-/** The privacy signal, the kind of request and the notes are also in the evidence, but that can be omitted from a pack or erased. */
+/**
+ * Builds the content of the entry. The privacy signal, the kind of request and the notes are also in the evidence, but the evidence can be
+ * omitted from a pack or erased.
+ */
 export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, environment, gpc, capturedVia, notes }: IssuanceFacts) =>
   ({
     actor: { kind: "client", id: clientId },
@@ -26,8 +29,8 @@ export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, envi
   }) as const satisfies AuditContent;
 
 /**
- * Returns the ID of the change that issued a certificate, a UUID of its own for each salt. The ID does not reveal the salt, because it is
- * also the ID of the public event.
+ * Returns the ID of the change that issued a certificate, which is a different UUID for each salt. The ID does not reveal the salt, because
+ * it is also the ID of the public event.
  */
 export const deriveIssuanceChangeId = (salt: string): string => {
   const hex = sha256Hex(`svc-issuance-v1\n${salt}`);

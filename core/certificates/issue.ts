@@ -1,5 +1,5 @@
-// The decision behind POST /v1/consent: turns a submission into a certificate with its domain event, or a refusal. It is pure: IDs, salts
-// and the time are arguments.
+// Decides POST /v1/consent: a submission results in a certificate with its domain event, or in a refusal. The decision depends only on its
+// arguments, which include IDs, salts and the time.
 import { authorizeCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
 import type { BusinessPrincipal } from "../access/principal.ts";
@@ -22,7 +22,7 @@ export interface IssuingBusiness extends Omit<BusinessPrincipal, "country"> {
   readonly environment: Environment;
   readonly domains: readonly VerifiedDomain[];
   readonly retentionYears: number;
-  /** Whether the business opted in to `certificate.issued` events. */
+  /** True if the business opted in to `certificate.issued` events. */
   readonly emitsIssued: boolean;
 }
 
@@ -71,14 +71,15 @@ const buildEvidence = (
 });
 
 /**
- * Issues a certificate. Refuses because of, in this order, the account's status and plan, the Origin, and the page URL (SPEC Certificate).
+ * Issues a certificate. The account's status and plan, the Origin, and the page URL can each be a reason to refuse, in this order (SPEC
+ * Certificate).
  */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;
   readonly clientId: ClientId;
   readonly submission: Submission;
   readonly parsed: ParsedSubmission;
-  /** From `recognizeFields`. */
+  /** The list of unrecognized fields from `recognizeFields`. */
   readonly unrecognized: readonly string[];
   readonly originHeader: string | null;
   readonly captureContext: CaptureContext;

@@ -1,4 +1,5 @@
-// How many certificates the pages of a list can contain. Reading a page also reads every certificate on the pages before it.
+// The maximum number of certificates that the pages of a list can contain. Reading a page also reads every certificate on the earlier
+// pages.
 
-/** The number of newest certificates that pages contain. A filter by date reaches older ones. */
+/** The number of newest certificates that the pages contain. Older certificates can be found with a filter by date. */
 export const maxListedCertificates = 10_000;

@@ -1,7 +1,7 @@
-// A certificate's published JSON: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
-// checks. `PublishedCertificate` is the internal form; every `to…View` function here converts a part of it to this format. The mapping is
-// in core rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so
-// decrypted values cannot get into the JSON.
+// A certificate's published JSON. GET /v1/certs/{id}/verify returns it, packs contain it as certificate.json, and svc-verify checks it.
+// `PublishedCertificate` is the internal form; every `to…View` function here converts a part of it to this format. The mapping is in core
+// rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so decrypted
+// values cannot get into the JSON.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
 import { parseWithdrawalReceipt } from "../withdrawals/receipt.ts";
@@ -26,12 +26,12 @@ import {
 /** The base URLs from the settings (never from the request), and the time of the view, which determines what is overdue. */
 export interface ViewContext {
   readonly verifyBase: string;
-  /** Includes the version. */
+  /** The base URL of the API, including the version. */
   readonly apiBase: string;
   readonly now: Instant;
 }
 
-/** Returns the answer lists. Either both are present or both are absent, because "asked and declined none" differs from "never asked". */
+/** Returns the answer lists. Either both lists are present or neither is, because "asked and declined none" differs from "never asked". */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
@@ -70,7 +70,7 @@ const toPolicyView = (policy: PublishedPolicy) => ({
   captured_at: toIso(policy.capturedAt),
 });
 
-/** Returns the published `attested` member of an anchor. A timestamp authority's time is preferred over a witness's. */
+/** Returns the published `attested` property of an anchor. The time of a timestamp authority is preferred over that of a witness. */
 const toAttestedView = (attested: AttestedStatement) => {
   const stamp = findEarliestTimestamp(attested);
   return {
@@ -87,10 +87,14 @@ const toAttestedView = (attested: AttestedStatement) => {
   };
 };
 
-/** Returns an anchor: while pending, the statement that will be anchored; once anchored, also the verified receipt. */
+/**
+ * Returns an anchor. While the anchor is pending, the result contains the statement that will be anchored; afterward, it also contains the
+ * verified receipt.
+ */
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
-  // Receipts are stored only after passing every check in core/ledger/receipt.ts, so they are not checked again on reading.
+  // Receipts are stored only after they have passed every check in core/ledger/receipt.ts, so they are not checked again when they are
+  // read.
   const { event, entryHash, statement, ledgerId, receipt } = anchor;
   if (receipt === null) return { status: "pending" as const, event, entry_hash: entryHash, statement, ledger: ledgerId };
   return {
@@ -105,7 +109,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
     inclusion_proof: receipt.inclusion_proof,
     signed_root: receipt.signed_root,
     anchored_at: toIsoOrNull(anchor.anchoredAt),
-    // The time is by this service's clock. No third party attests it.
+    // This is the time by this service's clock. No third party attests it.
     anchored_at_source: "service" as const,
     tlog_proof: formatReceiptProof(receipt),
     ...(anchor.attested && { attested: toAttestedView(anchor.attested) }),
@@ -129,7 +133,7 @@ const toWithdrawalWithProofView = (certId: string, withdrawal: WithdrawalWithPro
   anchor: toAnchorView(withdrawal.anchor),
 });
 
-/** Builds the response of GET /v1/certs/{id}/receipt: everything needed to check a withdrawal without the service. */
+/** Builds the response of GET /v1/certs/{id}/receipt: everything that is needed to check a withdrawal without the service. */
 export const toWithdrawalReceiptView = (withdrawal: WithdrawalProof) => ({
   receipt: parseWithdrawalReceipt(withdrawal.receipt),
   canonical: withdrawal.receipt,
@@ -154,13 +158,13 @@ const unverifiedOriginChecks = [
   { id: "domain", result: "not_verified", note: "Control of this domain was not verified. A sandbox certificate does not require it." },
 ];
 
-/** Lists what was checked at issuance, and what could not be known. */
+/** Lists the checks that were made at issuance, and the facts that could not be checked. */
 const listChecks = (certificate: PublishedCertificate) => [
   ...(hasVerifiedDomain(certificate) ? verifiedOriginChecks(certificate) : unverifiedOriginChecks),
   { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },
 ];
 
-/** Absent if there is none. */
+/** Returns the `duplicates` property, or no property if there are none. */
 const toDuplicatesView = (duplicates: PublishedCertificate["duplicates"] = []) =>
   duplicates.length === 0
     ? {}

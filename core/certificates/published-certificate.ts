@@ -1,4 +1,4 @@
-// A certificate as it is published: everything that a stranger may see, and nothing else. Data for the owner only is in a separate type
+// A certificate as it is published: only the data that anyone may see. Data that only the owner may see is in a separate type
 // (`OpenedCertificate`), so that a public view cannot expose it by mistake.
 import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -33,13 +33,13 @@ export interface PublishedAnchor {
   /** The verified receipt; null while the statement is pending. */
   readonly receipt: Receipt | null;
   readonly anchoredAt: Instant | null;
-  /** Attestations by third parties; absent or null until there is one. */
+  /** Attestations by third parties. The property is missing or null until there is one. */
   readonly attested?: AttestedStatement | null;
 }
 
 /** The public part of a withdrawal. */
 export interface PublishedWithdrawal extends Omit<Withdrawal, "certId" | "recorded"> {
-  /** When the business received the request, for a withdrawal that it recorded. */
+  /** When the business received the request, if the business recorded the withdrawal; otherwise null. */
   readonly receivedAt: Instant | null;
   readonly acknowledgedAt: Instant | null;
 }
@@ -62,14 +62,14 @@ export interface OpenedWithdrawal {
 export interface IssuerSignature {
   readonly kid: string;
   readonly alg: "Ed25519";
-  /** Standard base64 of 64 bytes, over the UTF-8 bytes of the canonical preimage. */
+  /** The signature over the UTF-8 bytes of the canonical preimage: 64 bytes in standard base64. */
   readonly value: string;
 }
 
 /**
- * Another text that was signed for the same submission under the same certificate ID. This happens if the database does not respond, a
- * first attempt reaches it without our knowing it, and the repeated request is journaled. The certificate is the one that reached the
- * database first, and receipts for this text stay valid.
+ * Another text that was signed for the same submission under the same certificate ID. This happens if the first attempt reaches the
+ * database but its response is lost, and the repeated request is journaled. The certificate is the text that reached the database first.
+ * Receipts for the other text stay valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;
@@ -95,7 +95,7 @@ export interface PublishedCertificate {
   readonly subjectHash: string;
   readonly subjectMasked: Readonly<Record<string, string>>;
   readonly subjectErasedAt: Instant | null;
-  /** Null if no submitted value was changed or omitted. */
+  /** Notes on changed or omitted values; null if no submitted value was changed or omitted. */
   readonly notes: SubmissionNotes | null;
   readonly gpc: boolean;
   readonly capturedVia: "browser" | "server";
@@ -105,15 +105,15 @@ export interface PublishedCertificate {
   readonly policiesCaptured: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;
-  /** Null if and only if the certificate is active. */
+  /** The withdrawal; null if and only if the certificate is active. */
   readonly withdrawal: WithdrawalWithProof | null;
   /** The recipients for whom the person has withdrawn consent individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
-  /** Loaded only for verification. Almost always empty. */
+  /** Other texts that were signed for the same submission. They are loaded only for verification, and there are almost never any. */
   readonly duplicates?: readonly SignedDuplicate[];
 }
 
-/** Returns a certificate as it is published before its database has it: active, not viewed, and without policies and proofs. */
+/** Returns a certificate as it is published before the database contains it: active, not viewed, and without policies and proofs. */
 export const toUnplacedCertificate = (
   certificate: Certificate,
   signature: IssuerSignature,
@@ -154,7 +154,7 @@ export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answe
 export const hasVerifiedDomain = ({ environment, originDomain }: Pick<PublishedCertificate, "environment" | "originDomain">): boolean =>
   environment === "live" || originDomain !== "localhost";
 
-/** The members shown in lists. */
+/** The properties that are shown in lists. */
 export type CertificateSummary = Pick<
   PublishedCertificate,
   | "id"
@@ -175,9 +175,9 @@ export type CertificateSummary = Pick<
 /** The owner's view, with subject and evidence decrypted. */
 export interface OpenedCertificate {
   readonly certificate: PublishedCertificate;
-  /** Null once the subject is erased. */
+  /** The subject; null once it is erased. */
   readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
-  /** Null once the subject is erased. */
+  /** The evidence; null once the subject is erased. */
   readonly evidence: JsonObject | null;
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
@@ -199,13 +199,13 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
-/** Returns `pending` until a capture is linked, and then whether it found policies. */
+/** Returns `pending` until a capture is linked, and afterward whether the capture found policies. */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 
-/** Returns a stored certificate's preimage, from published parts only. Recomputing it needs no secret. */
+/** Returns a stored certificate's preimage, from published parts only. Recomputing the preimage needs no secret. */
 export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
   buildPreimage({
     business: { id: certificate.businessId, name: certificate.businessName },

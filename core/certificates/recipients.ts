@@ -1,13 +1,16 @@
 // A certificate's recipients and the person's choice for each (SPEC Certificate). "Asked and declined none" and "never asked" are different
-// statements, so either both answer lists are present or both are absent.
+// statements, so either both answer lists are present or neither is.
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
-  /** Unique and sorted by UTF-16 code unit, the order that the fingerprint uses. */
+  /** The recipients without duplicates, sorted by UTF-16 code unit, which is the order that the fingerprint uses. */
   readonly entities: readonly string[];
-  /** Present only if the form asked about each recipient. */
+  /** The person's answers. The property is present only if the form asked about each recipient. */
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };
 }
 
-/** Returns the form used to compare names: trimmed NFC, so two spellings of one name are one recipient. Names are stored as declared. */
+/**
+ * Returns the form used to compare names: trimmed and in NFC, so that two spellings of one name are one recipient. Names are stored as
+ * declared.
+ */
 export const normalizeRecipientName = (name: string): string => trimWhiteSpace(name).normalize("NFC");

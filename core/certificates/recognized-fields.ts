@@ -5,22 +5,22 @@ import { validateFieldKind } from "./field-kinds.ts";
 import type { SubjectFields } from "./subject.ts";
 
 /**
- * Returns the E.164 form of a phone number; null if it is not one. A number without a country code must be valid in `country`, because a
- * number from elsewhere would otherwise be taken for a stranger's number there.
+ * Returns the E.164 form of a phone number, or null if the text is not one. A number without a country code must be valid in `country`,
+ * because a number from another country could otherwise be taken for someone else's number there.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
 /** Returns a phone number in international format, or the text unchanged if it is not a phone number. */
 export type FormatPhone = (phone: string, country: string) => string;
 
 export interface RecognizedFields {
-  /** Keys of recognized fields with invalid values, sorted. */
+  /** The keys of recognized fields with invalid values, sorted. */
   readonly unrecognized: readonly string[];
-  /** Normalized for matching, without duplicates, at most five. */
+  /** The addresses and numbers, normalized for matching, without duplicates, and at most five of each. */
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }
 
-const maxAddresses = 5; // of each kind; each one is a row in an index
+const maxAddresses = 5; // of each kind; each of them is a row in an index
 
 const qualifier =
   "home|work|business|office|personal|private|main|primary|secondary|second|other|alternate|alternative|alt|day|daytime|evening";
@@ -35,7 +35,7 @@ export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [t
     return normalized === null ? [] : [[value, normalized] as const];
   });
 
-/** The running time is linear in the number of fields. `country` is the business's country. */
+/** Recognizes the fields. The running time is linear in the number of fields. `country` is the business's country. */
 export const recognizeFields = (fields: SubjectFields, country: string, toE164: ToE164): RecognizedFields => {
   const unrecognized: string[] = [];
   const emails = new Set<string>();

@@ -1,18 +1,18 @@
 // A certificate's subject, with a salted commitment published for each field. A plain hash of a phone number could be reversed by trying
 // all ~10^10 numbers, and only the service could check a keyed hash. With a 128-bit salt per field, someone who has the value and its salt
-// can prove one field at a time, and others cannot guess. Deleting the root salt makes the commitments useless, while the fingerprint stays
-// valid.
+// can prove one field at a time, and other people cannot guess values. Deleting the root salt makes the commitments useless, while the
+// fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
 import { maskFieldValue } from "../masking.ts";
 
-/** Field key to value, as stored. A Map, because keys are user input and must not reach an object prototype. */
+/** The fields by key, as stored. This is a Map, because keys are user input and must not reach an object prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
 const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
 
-/** Returns 128 bits in base64url, derived from the root salt so that only the root has to be stored. */
+/** Returns the salt of a field: 128 bits in base64url, derived from the root salt so that only the root salt has to be stored. */
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 

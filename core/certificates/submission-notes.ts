@@ -1,12 +1,12 @@
-// Notes on changed or omitted form values. They are published with the certificate and bound by the audit entry of the issuance. Each
-// member is present only if it applies, so that other certificates keep their form.
+// Notes on changed or omitted form values. They are published with the certificate, and the audit entry of the issuance commits to them.
+// Each property is present only if it applies, so that the JSON of other certificates stays the same.
 
 export interface SubmissionNotes {
-  /** Keys of recognized fields with invalid values, for example a `country` that is not a country code. Sorted. */
+  /** The sorted keys of recognized fields with invalid values, for example a `country` that is not a country code. */
   readonly fields_unrecognized?: readonly string[];
   /** True if the form had more fields than a certificate can contain, so that the page script omitted some. */
   readonly fields_truncated?: true;
-  /** Characters that cannot be stored were replaced with U+FFFD. */
+  /** True if characters that cannot be stored were replaced with U+FFFD. */
   readonly text_replaced?: true;
 }
 

@@ -1,15 +1,17 @@
-// Limits the size of a form submission's body. The limits are consistent with those of its members: a disclosure that lists every recipient
-// in the longest list is accepted in every script, whether or not the sender escapes it.
+// Limits the size of a form submission's body. The limits are consistent with those of its properties: a disclosure that lists every
+// recipient in the longest list is accepted in every script, whether or not the sender escapes it.
 import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 
-/** The longest disclosure and lists of recipients have 600,000 characters. Escaped as \uXXXX, each character takes six bytes. */
+/**
+ * The longest disclosure and lists of recipients have 600,000 characters. If they are escaped as \uXXXX, each character takes six bytes.
+ */
 export const maxSubmissionBytes = 4 * 1_024 * 1_024;
 
 const maxOtherLength = 64 * 1_024; // 20 fields of 500 characters and all evidence take half of that
 const maxBytesPerCharacter = 6;
 
-/** Returns the length of a member that can be long. Returns 0 if the member exceeds its limit, and for all other members. */
+/** Returns the length of a property that can be long. Returns 0 if the property exceeds its limit, and for all other properties. */
 const getLongLength = (key: string, value: Json): number => {
   if (key === "disclosure_text") return typeof value === "string" && value.length <= maxDisclosureLength ? value.length : 0;
   if (!["entities", "entities_accepted", "entities_rejected"].includes(key) || !Array.isArray(value) || value.length > maxEntities)

@@ -14,13 +14,13 @@ const objectPrototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPrope
 
 export interface ParsedFields {
   readonly fields: SubjectFields;
-  /** Characters that cannot be stored were replaced. */
+  /** True if characters that cannot be stored were replaced. */
   readonly isReplaced: boolean;
 }
 
 /**
- * Accepts 1 to 20 fields, at least one of them with a value of at most 500 characters. A value is never refused for its characters: those
- * that cannot be stored become U+FFFD. A null value counts as absent. Refuses with `invalid_request`.
+ * Accepts 1 to 20 fields, at least one of them with a value, of at most 500 characters each. A value is never refused for its characters:
+ * those that cannot be stored become U+FFFD. A null value counts as missing. Refuses with `invalid_request`.
  */
 export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid_request"> => {
   const entries = Object.entries(input);
@@ -68,7 +68,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
-/** Accepts 1 to 1,000 recipients. Both answer lists must be present or both absent. Refuses with `invalid_request`. */
+/** Accepts 1 to 1,000 recipients. Either both answer lists must be present or neither. Refuses with `invalid_request`. */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;
@@ -89,7 +89,7 @@ export const parseRecipients = (input: {
   return ok({ entities, answered: { accepted, rejected } });
 };
 
-export const maxDisclosureLength = 200_000; // names 1,000 recipients of 200 characters
+export const maxDisclosureLength = 200_000; // enough to name 1,000 recipients of 200 characters
 const maxPurposeLength = 500;
 
 export interface ParsedSubmission {

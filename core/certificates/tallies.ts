@@ -1,14 +1,14 @@
-// Counts certificates over a period. They are tallied by hour and by day as they are issued, so a count is the sum of the whole days, the
-// whole hours before and after them, and a direct count of the partial hours at both ends.
+// Counts certificates over a period. They are counted by hour and by day, so a total is the sum of the whole days, the whole hours before
+// and after them, and a direct count of the partial hours at both ends.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
-/** Longest span first. The triggers in d1-migrations use the same spans. */
+/** The lengths of the counted periods, longest first. The triggers in d1-migrations use the same lengths. */
 export const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
-/** Later than every instant that a Date can represent, and a multiple of each span. */
+/** An instant that is later than every instant of a Date, and a multiple of each span. */
 const maxInstant: Instant = 8_640_000_000_000_000;
 
-/** Includes `from`, excludes `to`. */
+/** A period that includes `from` and excludes `to`. */
 interface Period {
   readonly from: Instant;
   readonly to: Instant;
@@ -33,6 +33,6 @@ const dividePeriod = (period: Period, [span, ...shorter]: readonly number[]): Ta
   };
 };
 
-/** Plans a count. Both ends are inclusive; null means unbounded. */
+/** Plans a count. Both ends are inclusive; null means that there is no bound. */
 export const planTallies = (from: Instant | null, to: Instant | null): TallyPlan =>
   dividePeriod({ from: Math.max(0, from ?? 0), to: to === null ? maxInstant : Math.min(maxInstant, to + 1) }, tallySpansMs);

@@ -1,5 +1,5 @@
-// Parses the operating system and browser family in a User-Agent. Only families, because browsers freeze the rest of the text, and "an
-// iPhone" is enough for the view trail.
+// Parses the operating system and browser family in a User-Agent. Only families are used, because browsers freeze the rest of the text and
+// "an iPhone" is enough for the view trail.
 
 const osPatterns: readonly (readonly [RegExp, string])[] = [
   [/Windows NT|Win64|Windows Phone/, "Windows"],
@@ -26,9 +26,8 @@ export const parseOsFamily = (userAgent: string): string | null => findFamily(os
 export const parseBrowserFamily = (userAgent: string): string | null => findFamily(browserPatterns, userAgent);
 
 /**
- * Returns whether this is a link preview, crawler or monitor. Their views are recorded and marked but not counted. Matches only names that
- * identify themselves as such, because there may be a reader behind an unknown tool, and an uncounted view is lost evidence. (CUBOT is a
- * phone maker.)
+ * Returns whether this is a link preview, crawler or monitor. Their views are recorded and marked but not counted. Matches only programs
+ * whose names say so, because a person may be using an unknown tool, and an uncounted view is lost evidence. (CUBOT is a phone maker.)
  */
 export const isKnownBot = (userAgent: string): boolean =>
   /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|Embedly|Iframely|vkShare|Viber|Cardyb|Mastodon|Lighthouse|Google-InspectionTool|monitor|uptime/i.test(

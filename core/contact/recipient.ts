@@ -19,7 +19,7 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
   return own.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
-/** Returns whether the certificate lists the business as a recipient at all, regardless of the person's choice. */
+/** Returns whether the certificate lists the business as a recipient, regardless of the person's choice. */
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 

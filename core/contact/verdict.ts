@@ -1,5 +1,5 @@
 // The contact check: whether a person may still be contacted, based on the business's records about an email address or phone number. One
-// record with active consent is enough. Each record reports its own status.
+// record with active consent is enough. The result also contains the status of each record.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
@@ -12,11 +12,11 @@ interface CertificateBasis {
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /**
-   * The person was asked about this recipient and declined. If no recipient is given, the person was asked about every recipient and
-   * declined all.
+   * True if the person was asked about this recipient and declined. If no recipient is given, true if the person was asked about every
+   * recipient and declined all of them.
    */
   readonly isRejected: boolean;
-  /** The person has withdrawn consent for this recipient; `ceaseBy` is then that recipient's deadline. */
+  /** True if the person has withdrawn consent for this recipient. `ceaseBy` is then that recipient's deadline. */
   readonly isWithdrawn: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The names of event sequences. A business's sandbox has its own sequence, so that tests cannot affect live events.
+// The names of event sequences. A business's sandbox has a separate sequence, so that tests cannot affect live events.
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId } from "../ids.ts";
 

@@ -1,10 +1,10 @@
-// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event says
-// what happened and to which record. It never contains personal data, except in the payload of an update, which stays sealed until it is
+// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event
+// states what happened to which record. It never contains personal data, except in the payload of an update, which stays sealed until it is
 // sent or read.
 import type { JsonObject } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 
-/** Received by every endpoint that does not select types (SPEC Events). */
+/** The types that an endpoint receives if it does not select any (SPEC Events). */
 export const standardEventTypes = [
   "share.created",
   "share.expiring",
@@ -19,7 +19,7 @@ export const standardEventTypes = [
   "certificate.revoked",
 ] as const;
 
-/** Emitted only for businesses that opt in, and sent only to endpoints that select them. */
+/** Types that are emitted only for businesses that opt in, and sent only to endpoints that select them. */
 export const optInEventTypes = ["certificate.issued", "certificate.entities_withdrawn"] as const;
 
 export type EventType = (typeof standardEventTypes)[number] | (typeof optInEventTypes)[number];
@@ -30,7 +30,7 @@ export interface UnsequencedEvent {
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;
-  /** At most one of the two is set. */
+  /** The share or certificate that the event is about. At most one of the two is set. */
   readonly shareId: string | null;
   readonly certId: string | null;
   /** The payload of an update, sealed with its share's key; null for every other event. */
@@ -46,7 +46,7 @@ export interface StoredEvent extends UnsequencedEvent {
 export type EventData = JsonObject;
 
 /**
- * Returns an event's JSON, as in a delivery and in the feed, with keys in the order of the specification. `data` is the decrypted payload.
+ * Returns an event's JSON for deliveries and for the feed, with keys in the order of the specification. `data` is the decrypted payload.
  */
 export const eventToWire = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,

@@ -1,6 +1,6 @@
-// Guesses from hints which contact field a form control contains, and recognizes the controls that are never read. Shared by the widget,
-// which reads live pages, and the integration helper, which reads page source, so that both see the same form. Hints are compared without
-// case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
+// Guesses from hints which contact field a form control contains, and recognizes the controls that are never read. The widget, which reads
+// live pages, and the integration helper, which reads page source, share this file, so that both recognize the same fields. Hints are
+// compared without case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
 /** The part of a form control that is read. A DOM element satisfies it. */
 export interface NamedControl {
@@ -11,8 +11,8 @@ export interface NamedControl {
   matches(selector: string): boolean;
 }
 
-// The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. Autocomplete
-// tokens use the same table (address-level2 is a city, address-level1 a state).
+// The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. The same
+// table is used for autocomplete tokens (address-level2 is a city, address-level1 is a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["email", /email|\be mail|courriel|correo|\bmail$/],
   ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/],
@@ -29,7 +29,8 @@ const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["full_name", /(^|\b(your|contact|customer|txt|field) ?)name( \d+| required)?$|^nom(bre)?\b/],
 ];
 
-// Part of a phone number (country code, extension) is not a phone number; "Phone (with area code)" is.
+// Matches a part of a phone number, such as a country code or an extension, which is not a phone number itself. "Phone (with area code)" is
+// one.
 const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
 
 const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
@@ -39,10 +40,11 @@ const secretHintPattern =
 
 /**
  * Returns true for controls that are never read, even if mapped, because they are not a visible answer by the visitor or may contain a
- * secret. `isFullNumber` is true for the hidden input of a country picker that the page maps.
+ * secret. `isFullNumber` is true for a hidden input that the page maps and to which a country picker writes the full number.
  */
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
-  // The label of a control named "mobile" may say "we text you a one-time code". In that case, only the control's own attributes count.
+  // The label of a control named "mobile" may say "we text you a one-time code". If the control's own attributes already suggest a field,
+  // only they count.
   const own = hints.slice(0, 5);
   const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
@@ -55,7 +57,7 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
 /** Returns the guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
-  // Other types are guessed only from autocomplete (for example, a textarea with street-address).
+  // Controls of other types are guessed only from autocomplete (for example, a textarea with street-address).
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
@@ -68,12 +70,12 @@ export function collectHints(control: NamedControl, label: { readonly textConten
       .split(/[[\].$:]+/)
       .filter(Boolean)
       .pop() || "";
-  // "section-x shipping tel webauthn": the field is the last token other than webauthn.
+  // In "section-x shipping tel webauthn", the field is the last token other than webauthn.
   const token = attribute("autocomplete")
     .replace(/webauthn/i, "")
     .trim()
     .replace(/.*\s/, "");
-  // type=tel is also used only for its number pad: for a ZIP code, a code or an extension.
+  // Some forms use type=tel only for its number pad, for example for a ZIP code, a one-time code or an extension.
   const isPadOnly =
     control.type === "tel" &&
     [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));
@@ -83,7 +85,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     lastPart,
     name,
     control.id,
-    // Excludes the control's own text: the options of a select inside a label are not part of the label.
+    // The label's text without the control's own text, because the options of a select inside a label are not part of the label.
     label ? (label.textContent || "").replace(control.textContent || "", "") : "",
     attribute("placeholder"),
     attribute("aria-label"),

@@ -1,9 +1,9 @@
-// The forms on a page as found in its source, from which a field mapping is built. All of this is untrusted text: it is compared and
+// The forms on a page as found in its source. The field mapping is built from them. All of this text is untrusted: it is compared and
 // copied, never interpreted.
 
 export interface FormControl {
   readonly tag: "input" | "select" | "textarea";
-  /** As in the DOM: `text` if missing or unknown, `select-one` for a list. */
+  /** The type as in the DOM: `text` if it is missing or unknown, `select-one` for a list. */
   readonly type: string;
   readonly name: string;
   readonly id: string;
@@ -15,13 +15,13 @@ export interface FormControl {
   readonly value: string;
   readonly isDisabled: boolean;
   readonly isChecked: boolean;
-  /** `data-svc-field`; null if absent. */
+  /** The value of `data-svc-field`; null if the attribute is missing. */
   readonly svcField: string | null;
-  /** `data-sp1-entity`; null if absent. */
+  /** The value of `data-sp1-entity`; null if the attribute is missing. */
   readonly entity: string | null;
-  /** Matches only this control in the form; null if no selector is certain to. */
+  /** A selector that matches only this control in the form; null if there is no selector that is certain to. */
   readonly selector: string | null;
-  /** Selector of its label. */
+  /** A selector of the control's label. */
   readonly labelSelector: string | null;
 }
 
@@ -29,19 +29,19 @@ export interface FormControl {
 export interface FormText {
   readonly selector: string | null;
   readonly text: string;
-  /** Whether it is an inline element, which may be only part of a sentence. */
+  /** True if it is an inline element, which may be only part of a sentence. */
   readonly isInline: boolean;
 }
 
 export interface PageForm {
-  /** Matches only this form on the page; null if no selector is certain to. */
+  /** A selector that matches only this form on the page; null if there is no selector that is certain to. */
   readonly selector: string | null;
   readonly isSearch: boolean;
   readonly controls: readonly FormControl[];
   readonly texts: readonly FormText[];
 }
 
-/** A script on the page that has a client ID. It belongs to the service if its URL does. */
+/** A script on the page that has a client ID. The script is the service's if its URL is. */
 export interface ScriptTag {
   readonly src: string;
   readonly clientId: string;
@@ -49,7 +49,7 @@ export interface ScriptTag {
 }
 
 export interface FormPage {
-  /** Whether the service stopped parsing the page because it exceeded the work limit for a page. */
+  /** True if the service stopped parsing the page because the page exceeded the work limit. */
   readonly isTooComplex: boolean;
   readonly forms: readonly PageForm[];
   readonly scriptTags: readonly ScriptTag[];

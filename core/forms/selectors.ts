@@ -1,10 +1,10 @@
-// Builds CSS selectors from untrusted names. Every character with a meaning in CSS is escaped, so a selector matches only elements with
-// exactly that name.
+// Builds CSS selectors from untrusted names. Every character that has a meaning in CSS is escaped, so that a selector matches only elements
+// with exactly that name.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200; // longer names make unusable selectors
 
-/** Escapes a name as an identifier (CSSOM, serialize an identifier). */
+/** Escapes a name as an identifier, by the rules of CSSOM ("serialize an identifier"). */
 const escapeIdentifier = (name: string): string => {
   if (plainIdentifierPattern.test(name) && !/^-?$|^-[0-9]|^--$/.test(name)) return name;
   return [...name]
@@ -33,7 +33,7 @@ const quoteValue = (value: string): string =>
 const isUsableName = (name: string): boolean =>
   name !== "" && name.length <= maxSelectorNameLength && name.isWellFormed() && !name.includes("\u0000");
 
-/** Builds the selector. Returns null if the name cannot be used in one. */
+/** Builds a selector for an ID. Returns null if the ID cannot be used in one. */
 export const buildIdSelector = (id: string): string | null => (isUsableName(id) ? `#${escapeIdentifier(id)}` : null);
 
 export const buildAttributeSelector = (tag: string, attribute: string, value: string): string | null =>

@@ -1,20 +1,21 @@
-// What one isolate knows about the databases and journals that accept submissions. The current time is passed in.
+// What one isolate knows about the databases and journals that accept submissions. Callers pass the current time in.
 import type { ShardId } from "../ids.ts";
 import { issuingRatio } from "../shards/placement.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 import type { JournalName } from "./journal-name.ts";
 
 /**
- * - well: the database responded recently and the journal was empty. Submissions go to the database.
- * - away: the database recently failed to respond, or the journal had entries. Submissions go to the journal.
- * - unknown: there is no recent information. The caller must ask the journal for its number of entries.
+ * The known state of a journal and its database:
+ * - `well`: the database responded recently and the journal was empty. Submissions are written to the database.
+ * - `away`: the database recently failed to respond, or the journal had entries. Submissions are written to the journal.
+ * - `unknown`: there is no recent information. The caller must ask the journal for its number of entries.
  */
 export type IntakeView = "well" | "away" | "unknown";
 
-const wellMs = 5 * secondMs; // without a success for this long, another isolate may have started to journal
-const awayMs = secondMs; // afterwards the journal is asked again, so that submissions return to the database soon
+const wellMs = 5 * secondMs; // after this time without a success, another isolate may have started to journal
+const awayMs = secondMs; // after this time, the journal is asked again, so that submissions return to the database soon
 
-const sizeMs = minuteMs; // after this, one submission is tried again, and its response says whether there is room now
+const sizeMs = minuteMs; // after this time, one submission is tried again, and the response to it contains the current size
 
 /** The first two characters of a journal's name. */
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);

@@ -1,9 +1,9 @@
 // The journal that stores a client's certificates while their database does not respond. A shard has 32 journals, one for each letter that
 // an ID can contain. A client's letter is the last character of its ID, and it is also the first character after the shard in the IDs of
-// its certificates. Both kinds of ID therefore name their journal without a lookup.
+// its certificates. The name of the journal therefore follows from either ID without a lookup.
 import { shardOfId, type CertId, type ClientId } from "../ids.ts";
 
-/** A shard and a letter, such as `00k`. */
+/** The name of a journal: a shard and a letter, such as `00k`. */
 export type JournalName = `${string}`;
 
 const shardEnd = "cc_00".length;

@@ -1,5 +1,5 @@
 // Decides whether a page's Content-Security-Policy lets our script load and call our API, by the rules of CSP Level 3: every policy must
-// allow it, a missing directive falls back to the next one, and anything that is not restricted is allowed.
+// allow it, a missing directive falls back to the next one, and everything that is not restricted is allowed.
 
 /** The directives that block the script. */
 export type BlockingDirective = "sandbox" | "script-src" | "connect-src";
@@ -33,7 +33,7 @@ const findDirectiveValues = (policy: Policy, names: readonly string[]): readonly
 const sourcePattern = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(\*|(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::(\d+|\*))?(\/[^?#]*)?$/i;
 const schemePattern = /^([a-z][a-z0-9+.-]*):$/i;
 
-/** A source with http also allows https. */
+/** Returns whether the scheme of the URL is allowed. A source with http also allows https. */
 const matchesScheme = (allowed: string, url: URL): boolean => {
   const scheme = `${allowed.toLowerCase()}:`;
   return url.protocol === scheme || (scheme === "http:" && url.protocol === "https:");
@@ -87,7 +87,7 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
   const scripts = findDirectiveValues(policy, ["script-src-elem", "script-src", "default-src"]);
   const connections = findDirectiveValues(policy, ["connect-src", "default-src"]);
   const hasNonce = nonce !== null && nonce !== "" && scripts?.includes(`'nonce-${nonce}'`) === true;
-  // 'strict-dynamic' ignores host sources; only scripts with a nonce, and the scripts that they load, may run.
+  // With 'strict-dynamic', host sources are ignored; only scripts with a nonce, and the scripts that they load, may run.
   const isStrict = scripts?.some((source) => source.toLowerCase() === "'strict-dynamic'") === true;
   const mayLoad = scripts === null || hasNonce || (!isStrict && scriptUrls.every((url) => isUrlAllowed(scripts, url, page)));
   return [
@@ -98,8 +98,8 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
 };
 
 /**
- * Lists the blocking directives; the list is empty if every policy lets the script run. A header can contain several policies separated by
- * commas.
+ * Lists the directives that block the script. The list is empty if every policy lets the script run. A header can contain several policies,
+ * separated by commas.
  */
 export const findBlockingDirectives = (policies: readonly string[], script: PageScript): readonly BlockingDirective[] => {
   const blocked = new Set(policies.flatMap((text) => text.split(",")).flatMap((text) => findBlockingInPolicy(parsePolicy(text), script)));

@@ -40,7 +40,7 @@ const warningMessages = {
     "Some recipients have no checkbox. They count as neither accepted nor declined. Add a checkbox for each recipient.",
 } as const;
 
-const getSelector = (control: FormControl): string => control.selector as string; // only controls with a selector are mapped
+const getSelector = (control: FormControl): string => control.selector as string; // only controls that have a selector are mapped
 
 /** Returns the average confidence of the fields, reduced if the disclosure is missing or the page has several forms. */
 const computeConfidence = (fields: readonly MappedField[], mapping: FormMapping, mode: IntegrationMode): number => {

@@ -8,7 +8,7 @@ import { validateMultilineText } from "../text.ts";
 export interface MappedField {
   readonly control: FormControl;
   readonly key: string;
-  /** 0 to 1. */
+  /** The confidence, from 0 to 1. */
   readonly confidence: number;
 }
 
@@ -21,14 +21,16 @@ export interface FormMapping {
   readonly form: PageForm;
   readonly hasOtherForms: boolean;
   readonly fields: readonly MappedField[];
-  /** Collectable controls without a recognized key. */
+  /** The controls that could be collected but have no recognized key. */
   readonly unmappedControls: readonly FormControl[];
   readonly checkbox: FormControl | null;
   readonly disclosure: Disclosure | null;
   readonly entityCheckboxes: readonly { readonly control: FormControl; readonly entity: string }[];
 }
 
-/** Adapts a parsed control to the interface that the page script uses. It has no content, and its state is that of the HTML source. */
+/**
+ * Adapts a parsed control to the interface that the page script uses. The control has no content, and its state is that of the HTML source.
+ */
 const toNamedControl = (control: FormControl): NamedControl => {
   const attributes: Readonly<Record<string, string>> = {
     name: control.name,
@@ -75,7 +77,10 @@ const guessField = (control: FormControl): FieldGuess | null => {
   return { control, key, rank };
 };
 
-/** Maps each key to the control with the strongest hint or, among equals, to the first. Skips controls without a selector. */
+/**
+ * Maps each key to the control with the strongest hint. Among equally strong hints, the first control is used. Skips controls without a
+ * selector.
+ */
 const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; readonly unmappedControls: readonly FormControl[] } => {
   const guesses = form.controls.flatMap((control) => guessField(control) ?? []).filter(({ control }) => control.selector !== null);
   const best = new Map<string, FieldGuess>();
@@ -92,7 +97,7 @@ const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; r
 
 const contactKeys: ReadonlySet<string> = new Set(["email", "phone"]);
 
-/** Scores a form: more contact fields score higher; search and sign-in forms score lower. */
+/** Scores a form. More contact fields increase the score; search and sign-in forms have a lower one. */
 const scoreForm = (form: PageForm): number => {
   const { fields } = mapFields(form);
   const contacts = fields.filter(({ key }) => contactKeys.has(key)).length;
@@ -135,8 +140,8 @@ const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 
 /**
- * Returns the checkbox's label if it mentions consent, otherwise the best text in the form: agreement first, then block text, then the
- * shortest. Excludes questions.
+ * Returns the checkbox's label if it mentions consent, otherwise the best text in the form: texts with an agreement are preferred, then
+ * block elements, then shorter texts. Excludes questions.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });
@@ -162,7 +167,7 @@ const findEntityCheckboxes = (form: PageForm, entities: readonly string[]): Form
   });
 };
 
-/** Maps a page's form. Returns null for a page without a form. Deterministic: the same page always gives the same mapping. */
+/** Maps a page's form. Returns null for a page without a form. The same page always results in the same mapping. */
 export const mapForm = (page: FormPage, entities: readonly string[]): FormMapping | null => {
   const ranked = page.forms.map((form) => ({ form, score: scoreForm(form) })).sort((a, b) => b.score - a.score);
   const form = ranked[0]?.form;

@@ -1,6 +1,6 @@
-// Decides what a text model may add to a mapping. The model sees numbered controls and texts, and returns numbers and keys from a fixed
-// list. Fields that were already recognized stay, so a faulty model or a page with prompt injection cannot change them. Text written by the
-// model never reaches the snippet.
+// Decides which additions by a text model are allowed in a mapping. The model sees numbered controls and texts, and returns numbers and
+// keys from a fixed list. Fields that were already recognized stay unchanged, so neither a faulty model nor a page with prompt injection
+// can change them. Text written by the model never reaches the snippet.
 import { cutText } from "../cut-text.ts";
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
@@ -15,7 +15,7 @@ export const proposableKeys = [
 const maxListedControls = 200;
 const maxSummaryLength = 80;
 
-/** A control as the model sees it: short texts, never the HTML source. */
+/** A control as shown to the model: short texts, never the HTML source. */
 export interface ControlSummary extends Pick<FormControl, "tag" | "type" | "name" | "id" | "label"> {
   readonly n: number;
 }

@@ -1,4 +1,4 @@
-// Renders the script tag that a business pastes into its page. Every value is an escaped attribute value.
+// Renders the script tag that a business pastes into its page. Every value is rendered as an escaped attribute value.
 
 const attributeEscapes: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -15,7 +15,7 @@ const escapeAttribute = (text: string, kept = ""): string =>
     .replace(/[&<>"'`]/g, (character) => (character === kept ? character : (attributeEscapes[character] as string)))
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Renders an attribute. A value that contains double quotes, such as JSON, is put in single quotes to keep it readable. */
+/** Renders an attribute. A value that contains double quotes, such as JSON, is enclosed in single quotes to keep it readable. */
 const renderAttribute = (name: string, value: string): string =>
   value.includes('"') && !value.includes("'") ? `${name}='${escapeAttribute(value, '"')}'` : `${name}="${escapeAttribute(value)}"`;
 

@@ -3,9 +3,9 @@ import type { Receipt } from "./receipt.ts";
 
 /** A statement to submit to a ledger. */
 export interface LedgerSubmission {
-  /** Canonical JSON of the statement. */
+  /** The statement as canonical JSON. */
   readonly statement: string;
-  /** Hex SHA-256 of the statement. */
+  /** The SHA-256 of the statement, as hex. */
   readonly entryHash: string;
   /** The result of `prepare`, stored before the first submission so that every retry sends the same bytes; null until then. */
   readonly prepared: string | null;
@@ -13,14 +13,14 @@ export interface LedgerSubmission {
 
 /** The last tree of a ledger that passed every check, as text ready for storage. */
 export interface VerifiedTree {
-  /** Decimal. */
+  /** The number of entries, as a decimal. */
   readonly size: string;
-  /** Base64. */
+  /** The root hash, in base64. */
   readonly root: string;
   readonly note: string;
 }
 
-/** A temporary failure: retry, but not before `retryAfterMs` has passed, if it is given. */
+/** A temporary failure. The caller should try again, but not before `retryAfterMs` milliseconds have passed, if it is given. */
 export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";
@@ -33,7 +33,7 @@ export interface PermanentFailure {
   readonly kind: "permanent";
   readonly code: string;
 }
-/** The ledger presented two histories. Both signed notes are the evidence. */
+/** The evidence of a fork: the ledger presented two histories, and the two signed notes prove it. */
 export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";
@@ -48,14 +48,14 @@ export type SubmissionOutcome =
 export type LedgerReadResult<T> = ({ readonly ok: true } & T) | LedgerFailure | ForkEvidence;
 
 export interface LedgerAdapter {
-  /** `<kind>:<origin>`, as in anchors and receipts. */
+  /** The ledger's ID, `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
   /** The name of the log. */
   readonly origin: string;
   readonly role: "primary" | "mirror";
   /** The maximum number of statements per `submit` call. */
   readonly maxPerBatch: number;
-  /** Builds the request text. It can differ between two calls for the same statement, so the caller stores it before sending. */
+  /** Builds the request text. The text can differ between two calls for the same statement, so the caller stores it before sending it. */
   readonly prepare: (submission: LedgerSubmission) => Promise<string>;
   /** Returns one outcome per submission, in order. `ok` means that the receipt passed every check. */
   readonly submit: (

@@ -2,18 +2,18 @@
 import type { Attestation, LedgerFailure } from "./adapter.ts";
 
 export interface AttestationRequest {
-  /** The stored note: text, empty line and the log's own signature, without cosignatures. A timestamp covers exactly these bytes. */
+  /** The stored note: its text, an empty line and the log's own signature, without cosignatures. A timestamp covers exactly these bytes. */
   readonly note: string;
   readonly size: bigint;
-  /** The size of the newest checkpoint of this log that the witness has cosigned; 0 if unknown. */
+  /** The size of the newest checkpoint of this log that the witness has cosigned; 0 if it is unknown. */
   readonly witnessedSize: bigint;
   /** Returns the proof from the tree of size `fromSize` to this checkpoint. */
   readonly getConsistencyProof: (fromSize: bigint) => Promise<readonly Uint8Array[]>;
 }
 
 /**
- * `verified: false` means that the token is valid but its key is not pinned; it is stored for manual review. After `ok`, the witness has
- * cosigned this size.
+ * The result of a request. `verified` is false if the token is valid but its key is not pinned; the token is then stored for manual review.
+ * `ok` from a witness means that it has cosigned this size.
  */
 export type AttestationOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | LedgerFailure;
 

@@ -1,5 +1,5 @@
-// c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines origin, size
-// and root are accepted. The format allows more lines, but their claims could not be audited.
+// c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines with origin,
+// size and root are accepted. The format allows more lines, but the claims in them could not be verified.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -48,7 +48,9 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/** Removes all signature lines except the log's own, which leaves the bytes that a timestamp covers. Returns null if malformed. */
+/**
+ * Removes all signature lines except the log's own, which leaves the bytes that a timestamp covers. Returns null if the note is malformed.
+ */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
@@ -60,19 +62,19 @@ export const stripCosignatures = (note: string): string | null => {
 export type CheckpointFault = "note_malformed" | NoteFault | "checkpoint_malformed" | "origin_mismatch";
 export interface CosignedCheckpoint {
   readonly checkpoint: Checkpoint;
-  /** Signatures by the trusted witnesses, each with its time. */
+  /** The signatures by trusted witnesses, each with its time. */
   readonly cosignatures: readonly VerifiedSignature[];
 }
 export type CheckpointVerdict = Verdict<CosignedCheckpoint, CheckpointFault>;
 
-/** The log, its keys and the witnesses that a reader trusts. */
+/** The log that a reader trusts, with its keys and its witnesses. */
 export interface CheckpointTrust {
   readonly origin: string;
   readonly keys: readonly VerifierKey[];
   readonly witnesses?: readonly VerifierKey[];
 }
 
-/** Verifies that the trusted log signed the checkpoint in `note`. Witnesses' signatures cannot replace the log's signature. */
+/** Verifies that the trusted log signed the checkpoint in `note`. The signatures of witnesses cannot replace the log's signature. */
 export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: CheckpointTrust): Promise<CheckpointVerdict> => {
   const parsed = parseNote(note);
   if (parsed === null) return fail("note_malformed");

@@ -15,15 +15,15 @@ export const derTags = {
   set: 0x31,
 } as const;
 
-/** Returns the context-specific tag `[number]`. */
+/** Returns the tag of the context-specific class with this number. */
 export const toContextTag = (number: number, constructed = true): number => 0x80 | (constructed ? 0x20 : 0) | number;
 
 export interface DerValue {
   readonly tag: number;
   readonly content: Bytes;
-  /** Tag, length and content. */
+  /** The complete encoding: tag, length and content. */
   readonly encoded: Bytes;
-  /** Empty for a primitive value. */
+  /** The values inside a constructed value; empty for a primitive value. */
   readonly children: readonly DerValue[];
 }
 
@@ -32,7 +32,7 @@ const maxDerDepth = 24; // names in a certificate, the deepest values in a times
 const constructedBit = 0x20;
 const isUniversalTag = (tag: number): boolean => (tag & 0xc0) === 0;
 
-/** Checks the DER content rules of the universal types. */
+/** Checks the content of universal types against the rules of DER. */
 const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
   const [first = 0, second = 0] = content;
   if (tag === derTags.boolean) return content.length === 1 && (first === 0x00 || first === 0xff);
@@ -62,7 +62,7 @@ const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): Der
     if (count > 2 || start + count > end) return null; // two length bytes cover 64 KiB
     length = 0;
     for (const byte of bytes.subarray(start, start + count)) length = length * 256 + byte;
-    if (length < (count === 1 ? 0x80 : 0x100)) return null; // the length is not minimal, or it is 0x80, BER's indefinite length
+    if (length < (count === 1 ? 0x80 : 0x100)) return null; // the length is not minimal, or it is 0x80, the indefinite length of BER
     start += count;
   }
   if (start + length > end) return null;
@@ -92,8 +92,8 @@ export const parseDer = (bytes: Uint8Array): DerValue | null => {
 };
 
 /**
- * Reads a sequence's members in order. `next` consumes the next member only if it has that tag, so members can be optional. `done` is true
- * if the value has the expected tag and every member was consumed.
+ * Reads a sequence's members in order. `next` consumes the next member only if it has the given tag, so that members can be optional.
+ * `done` is true if the value has the expected tag and every member was consumed.
  */
 export const createSequenceReader = (
   value: DerValue | undefined,

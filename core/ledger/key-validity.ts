@@ -12,10 +12,10 @@ export interface KeyWithValidity extends KeyValidity {
   readonly key: string;
 }
 
-/** Used for keys without a known start. */
+/** The start of the period of keys without a known start. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
-/** Returns true for the exact format of `toIso`, which sorts as text. */
+/** Returns whether the text has the exact format of `toIso`, in which times sort as text. */
 export const isIsoTime = (text: unknown): text is string => {
   const instant = typeof text === "string" ? Date.parse(text) : Number.NaN;
   return Number.isFinite(instant) && toIso(instant) === text;

@@ -7,7 +7,7 @@ const seedBytes = 32;
 
 export interface LogSeed {
   readonly seed: Bytes;
-  /** ISO 8601 time from which the keys derived from this seed no longer sign. Undefined for a seed that is in use. */
+  /** The time (ISO 8601) from which the keys derived from this seed no longer sign; undefined for a seed that is in use. */
   readonly validTo?: string;
 }
 
@@ -19,8 +19,8 @@ const parseLogSeed = (text: string): LogSeed | null => {
 };
 
 /**
- * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time when it was last used.
- * During a rotation, two seeds are in use. Returns null if a seed is malformed or none is in use.
+ * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time from which it is no
+ * longer used. During a rotation, two seeds are in use. Returns null if a seed is malformed or none is in use.
  */
 export const parseLogSeeds = (text: string | undefined): readonly LogSeed[] | null => {
   const words = (text ?? "").split(/\s+/).filter((word) => word !== "");
@@ -29,8 +29,8 @@ export const parseLogSeeds = (text: string | undefined): readonly LogSeed[] | nu
 };
 
 /**
- * Returns the Ed25519 seed of the key with this name: HKDF-SHA-256 (RFC 5869) of the log seed without a salt, with the name as info. Keys
- * with different names reveal nothing about each other.
+ * Returns the Ed25519 seed of the key with this name: HKDF-SHA-256 (RFC 5869) over the log seed, without a salt and with the name as info.
+ * Keys with different names reveal nothing about each other.
  */
 export const deriveKeySeed = (logSeed: Uint8Array, name: string): Bytes => {
   const extracted = hmacSha256(new Uint8Array(seedBytes), logSeed);

@@ -1,12 +1,12 @@
 // Merkle trees as in RFC 6962: roots, inclusion and consistency proofs, and their verification (RFC 9162, 2.1.3.2 and 2.1.4.2). The hash
-// function is an argument, so the same code runs in a Durable Object, in Node and in a browser. Sizes are bigint: a number beyond 2^53
-// would be rounded to a neighbor whose proof happens to verify.
+// function is an argument, so the same code runs in a Durable Object, in Node and in a browser. Sizes have the type bigint, because a
+// number beyond 2^53 would be rounded to another size, whose proof could be valid.
 import { concatBytes, areBytesEqual } from "../bytes.ts";
 
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;
 
 export const hashLength = 32;
-const leafPrefix = new Uint8Array([0]); // distinct prefixes keep a 64-byte entry from passing as a node
+const leafPrefix = new Uint8Array([0]); // with different prefixes for leaves and nodes, a 64-byte entry cannot pass as a node
 
 export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
@@ -15,7 +15,7 @@ export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => h
 const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 
-/** Hashes a node. Throws RangeError unless both are hashes. */
+/** Hashes a node. Throws RangeError unless both children are hashes. */
 export const hashNode = (hash: HashFunction, left: Uint8Array, right: Uint8Array): Uint8Array => {
   if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node must have two hashes of 32 bytes");
   nodeBuffer.set(left, 1);
@@ -54,8 +54,8 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 };
 
 /**
- * Returns how many hashes, counted from the root, the inclusion proofs of two leaves have in common: those above the node where the paths
- * to the leaves diverge.
+ * Returns the number of hashes, counted from the root, that the inclusion proofs of two leaves have in common. These are the hashes above
+ * the node at which the paths to the leaves separate.
  */
 export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number => {
   let shared = 0;
@@ -159,7 +159,10 @@ const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: 
 
 export const computeRoot = (hash: HashFunction, size: bigint, read: NodeReader): Uint8Array => computeRangeRoot(hash, 0n, size, read);
 
-/** Descends from the root toward leaf `index` until `isTarget` accepts the range. `downward` contains the sibling hashes, root first. */
+/**
+ * Descends from the root toward leaf `index` until `isTarget` accepts the range of leaves. `downward` contains the sibling hashes, root
+ * first.
+ */
 const descendToLeaf = (
   hash: HashFunction,
   index: bigint,
@@ -194,7 +197,8 @@ export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSi
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
-  // [start, oldSize) is a complete subtree of the old tree. The verifier knows its root only if it is the old root.
+  // [start, oldSize) is a complete subtree of the old tree. The verifier does not know its root unless it is the root of the old tree, so
+  // the proof must contain it otherwise.
   if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
   return downward.reverse();
 };

@@ -13,7 +13,7 @@ const treeNodeLength = 65; // prefix and two hashes
 
 /**
  * Caches tree nodes and signature checks. The receipts in one batch, or the proofs of a hundred audit entries, end in the same signature
- * and share most nodes. The cache grows without limit, so use one per verification.
+ * and share most nodes. The cache grows without limit, so use a new one for each verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
@@ -45,7 +45,7 @@ const timestampLength = 8;
 
 export interface VerifierKey {
   readonly name: string;
-  /** Eight hex digits. The name and key ID identify the key of a signature line. */
+  /** The key ID, eight hex digits. The name and the key ID identify the key of a signature line. */
   readonly keyId: string;
   readonly kind: KeyKind;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -100,7 +100,10 @@ const secretPrefix = "PRIVATE+KEY+";
 export const formatSkey = (key: SecretKey): string =>
   `${secretPrefix}${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
 
-/** Parses a secret key. Does not check the key ID, because that requires the public key, which the caller derives from the seed. */
+/**
+ * Parses a secret key. Does not check the key ID, because that requires the public key, which the caller derives from the seed. Returns
+ * null if the text is malformed.
+ */
 export const parseSkey = (text: string): SecretKey | null => {
   const parts = text.startsWith(secretPrefix) ? parseKeyParts(text.slice(secretPrefix.length)) : null;
   return parts === null ? null : { name: parts.name, keyId: parts.keyId, kind: parts.kind, seed: parts.material };
@@ -113,7 +116,7 @@ export interface NoteSignature {
 }
 
 export interface Note {
-  /** The signed text, which ends with a line break. */
+  /** The signed text. It ends with a line break. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
@@ -147,7 +150,7 @@ const encodeCosignedText = (time: bigint, text: string): Uint8Array<ArrayBuffer>
 
 export interface VerifiedSignature {
   readonly key: VerifierKey;
-  /** Seconds since 1970 by the witness's clock; null for a log's signature. */
+  /** The time of the signature in seconds since 1970, by the witness's clock; null for a log's signature. */
   readonly time: bigint | null;
 }
 
@@ -173,8 +176,8 @@ export type NoteFault = "bad_signature" | "no_known_signature";
 export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
- * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line has the name of one of `keys` but
- * its signature is invalid, and with `no_known_signature` if every line is by another key.
+ * Verifies the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line has the name and key ID of one of
+ * `keys` but its signature is invalid, and with `no_known_signature` if every line is by another key.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];
@@ -216,5 +219,5 @@ export const createCosignatureLine = async (text: string, signer: NoteSigner, ti
   return formatSignatureLine(signer.key, concatBytes(encodeBigEndian(time), await signer.sign(encodeCosignedText(time, text))));
 };
 
-/** Appends signature lines, each of which must end with a line break. */
+/** Appends signature lines to a note. Each line must end with a line break. */
 export const appendSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");

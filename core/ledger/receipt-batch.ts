@@ -1,5 +1,5 @@
-// Receipts of statements that were submitted together, packed into one record: they share a checkpoint and most nodes of their proofs. An
-// unpacked receipt is identical, byte for byte, to the receipt that was packed.
+// Receipts of statements that were submitted together, packed into one record, because they share a checkpoint and most nodes of their
+// proofs. An unpacked receipt is identical, byte for byte, to the receipt that was packed.
 import { concatBytes, fromBase64, toBase64 } from "../bytes.ts";
 import type { Instant } from "../time.ts";
 import { parseCheckpoint } from "./checkpoint.ts";
@@ -13,21 +13,27 @@ export interface NumberedReceipt {
 }
 
 export interface ReceiptBatch {
-  /** `<kind>:<origin>` */
+  /** The ID of the ledger, `<kind>:<origin>`. */
   readonly ledgerId: string;
-  /** The signed checkpoint, verbatim. */
+  /** The signed checkpoint, unchanged. */
   readonly note: string;
   readonly submittedAt: Instant;
   readonly verifiedAt: Instant;
-  /** `<number of the statement>#<leaf index>` for each statement in the order of the tree, separated by spaces. All but the first contain the differences from the one before. */
+  /**
+   * `<number of the statement>#<leaf index>` for each statement in the order of the tree, separated by spaces. All entries but the first
+   * contain the differences from the previous one.
+   */
   readonly leaves: string;
-  /** Base64. For each statement, the hashes of its proof from the root down, without those that it shares with the statement before. */
+  /**
+   * The proofs' nodes in base64. For each statement, they are the hashes of its proof from the root down, without those that it shares with
+   * the previous statement.
+   */
   readonly nodes: string;
-  /** The leaves in base64, for a ledger that wraps statements, as JSON by number; null otherwise. */
+  /** The leaves in base64 as a JSON object by statement number, for a ledger that wraps statements; null otherwise. */
   readonly leafBodies: string | null;
 }
 
-/** The maximum number of statements in a batch. To unpack one receipt, the entire batch is read. */
+/** The maximum number of statements in a batch. The number is limited because unpacking one receipt reads the entire batch. */
 const maxStatements = 64;
 
 const haveSameSource = (a: Receipt, b: Receipt): boolean =>

@@ -1,5 +1,5 @@
 // Receipts: the ledger's proof that it contains a statement, stored as canonical JSON and verified offline with pinned keys. The checks run
-// in a fixed order, so a given defect always reports the same fault.
+// in a fixed order, so that the same defect always results in the same fault.
 import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -14,36 +14,39 @@ import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } fro
 export type LedgerKind = "tlog" | "rekor2";
 
 /**
- * A log's key with its validity period. It comes from the configuration, never from the log. A log whose key was rotated has several keys.
+ * A log's key with its validity period. Both come from the configuration, never from the log. A log whose key was rotated has several keys.
  */
 export interface TrustedLogKey extends KeyValidity {
   readonly origin: string;
   readonly vkey: string;
 }
 
-/** Member names are those in the stored and published JSON. */
+/** A receipt, with the property names of the stored and published JSON. */
 export interface Receipt {
   readonly v: 1;
-  /** `<kind>:<origin>` */
+  /** The ID of the ledger, `<kind>:<origin>`. */
   readonly ledger: string;
   readonly kind: LedgerKind;
-  /** `<origin>#<index>` */
+  /** The reference to the entry, `<origin>#<index>`. */
   readonly tx_ref: string;
-  /** Hex SHA-256 of the statement. */
+  /** The SHA-256 of the statement, as hex. */
   readonly entry_hash: string;
   readonly leaf_index: string;
-  /** Base64 of the Merkle tree's leaf hash. */
+  /** The Merkle tree's leaf hash, in base64. */
   readonly leaf_hash: string;
-  /** Base64 of the leaf, for a ledger that wraps the statement; absent if the leaf is the statement itself. */
+  /** The leaf in base64, for a ledger that wraps the statement; missing if the leaf is the statement itself. */
   readonly leaf_body?: string;
-  /** Base64, from the leaf's sibling up to the child of the root. */
+  /** The hashes from the leaf's sibling up to the child of the root, in base64. */
   readonly inclusion_proof: readonly string[];
-  /** The signed checkpoint, verbatim. */
+  /** The signed checkpoint, unchanged. */
   readonly signed_root: string;
   readonly tree_size: string;
-  /** Base64. */
+  /** The root hash, in base64. */
   readonly root_hash: string;
-  /** By our clock, without third-party evidence: when the statement was sent, and when the receipt had passed every check. */
+  /**
+   * When the statement was sent, and when the receipt had passed every check. Both times are by this service's clock, without third-party
+   * evidence.
+   */
   readonly submitted_at: string;
   readonly verified_at: string;
 }
@@ -81,14 +84,14 @@ const isReceipt = (record: Json): record is Json & Receipt => {
   );
 };
 
-/** Parses a receipt. Returns null unless the text is exactly what `formatReceipt` returns for it. */
+/** Parses a receipt. Returns null unless the text is exactly what `formatReceipt` returns for the parsed receipt. */
 export const parseReceipt = (text: string): Receipt | null => {
   if (!text.isWellFormed()) return null;
   const parsed = parseIJson(encodeUtf8(text));
   return parsed.ok && isReceipt(parsed.value) && toCanonicalJson(parsed.value) === text ? parsed.value : null;
 };
 
-/** Builds a receipt from an unverified ledger response. `leaf` is the leaf, for a ledger that wraps the statement. */
+/** Builds a receipt from an unverified ledger response. `leaf` is given only for a ledger that wraps the statement. */
 export const buildReceipt = (
   hash: HashFunction,
   statement: string,
@@ -138,9 +141,12 @@ export interface ReceiptContext {
   readonly trustedKeys: readonly TrustedLogKey[];
   /** Replaces the Ed25519 check of the checkpoint, for logs with other signature algorithms. */
   readonly verifySignedRoot?: (signedRoot: string, keys: readonly TrustedLogKey[]) => Promise<SignedRootVerdict>;
-  /** The last verified tree of this ledger, and the consistency proof between it and the receipt's tree, smaller tree first. */
+  /**
+   * The last verified tree of this ledger, and the consistency proof between that tree and the receipt's tree. Either tree may be the
+   * larger one.
+   */
   readonly lastVerifiedTree?: { readonly head: TreeHead; readonly proof: readonly Uint8Array[] };
-  /** Whether a wrapping leaf commits to the statement. Required for ledgers that wrap statements. */
+  /** Returns whether a leaf that wraps the statement commits to it. It is required for ledgers that wrap statements. */
   readonly isLeafBoundToStatement?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 
@@ -180,7 +186,7 @@ export const memoizeCheckpointVerifier = (crypto: NoteCrypto): NonNullable<Recei
 };
 
 /**
- * Verifies a receipt. The checks run in this order: shape, note, signature by a key pinned at `verified_at`, origin, references, index,
+ * Verifies a receipt. The checks run in this order: format, note, signature by a key pinned at `verified_at`, origin, references, index,
  * proof length, root, leaf bound to the statement, consistency with the last verified tree.
  */
 export const verifyReceipt = async (

@@ -1,5 +1,5 @@
-// Verifies receipts from a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and because its
-// leaf wraps our signature on the statement.
+// Verifies receipts from a Rekor v2 log offline. This is separate from receipt.ts, because Rekor can sign checkpoints with ECDSA, and
+// because its leaf contains our signature on the statement instead of the statement.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
@@ -81,13 +81,12 @@ export const verifyRekorCheckpoint = (
 
 export interface RekorTrust {
   readonly logs: readonly TrustedLogKey[];
-  /** Our anchor keys: SPKI, base64. */
+  /** Our anchor keys as SPKI, in base64. */
   readonly anchorKeys: readonly string[];
 }
 
 /**
- * Does the same as `verifyReceipt`, with Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of
- * ledger.
+ * Like `verifyReceipt`, but for Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of ledger.
  */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,

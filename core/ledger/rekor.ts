@@ -1,5 +1,5 @@
 // The formats of Sigstore's Rekor v2: the request that logs a digest with our signature on the statement, the resulting leaf, and the
-// response. Rekor returns no time and, if it already has the entry, no proof either.
+// response. Rekor's response contains no time and, if it already has the entry, no proof either.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import type { Bytes } from "../hash.ts";
@@ -9,11 +9,13 @@ import type { NoteCrypto } from "./note.ts";
 import { p256PrivateKeyFromPkcs8 } from "./spki.ts";
 
 export interface RekorCrypto extends NoteCrypto {
-  /** Verifies ECDSA over the SHA-256 of the message. The key is SPKI, the signature DER. Returns false for malformed input. */
+  /**
+   * Verifies ECDSA over the SHA-256 of the message. The key is given as SPKI and the signature in DER. Returns false for malformed input.
+   */
   readonly verifyEcdsa: (spki: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
-/** A P-256 key that signs statements. `number` is its secret scalar, 32 bytes. */
+/** A P-256 key that signs statements. `number` is the secret scalar, 32 bytes. */
 export type AnchorPrivateKey =
   | { readonly format: "pkcs8"; readonly pkcs8: Bytes; readonly number: Bytes }
   | { readonly format: "jwk"; readonly jwk: Readonly<Record<"kty" | "crv" | "x" | "y" | "d", string>>; readonly number: Bytes };
@@ -33,13 +35,13 @@ export const parseAnchorPrivateKey = (text: string): AnchorPrivateKey | null => 
 
 const keyDetails = "PKIX_ECDSA_P256_SHA_256";
 
-/** The parts of an entry that we supply, in base64. */
+/** The parts of an entry that this service supplies, in base64. */
 export interface RekorEntry {
-  /** SHA-256 of the statement. */
+  /** The SHA-256 of the statement. */
   readonly digest: string;
   /** The ECDSA signature over the statement, in DER. */
   readonly signature: string;
-  /** SPKI of the anchor key that signed. */
+  /** The anchor key that signed, as SPKI. */
   readonly publicKey: string;
 }
 
@@ -63,7 +65,7 @@ export const formatRekorLeaf = (entry: RekorEntry): string =>
     spec: { hashedRekordV002: { data: { algorithm: "SHA2_256", digest: entry.digest }, signature: toRekorSignature(entry) } },
   });
 
-/** Returns the member at `path`, or undefined if any part is missing. */
+/** Returns the property at `path`, or undefined if any part is missing. */
 const getMember = (value: Json | undefined, ...path: readonly string[]): Json | undefined => {
   let current = value;
   for (const name of path) {
@@ -96,11 +98,11 @@ export const parseRekorRequest = (text: string): RekorEntry | null => {
 /** Parses a leaf. Returns null unless the bytes are exactly what `formatRekorLeaf` returns for the entry. */
 export const parseRekorLeaf = (leaf: Uint8Array): RekorEntry | null => {
   const record = getMember(parseJsonBytes(leaf), "spec", "hashedRekordV002");
-  const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // our leaves are ASCII and about 500 bytes long
+  const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // the leaves of this service are ASCII and about 500 bytes long
   return parseEntryParts(text, getMember(record, "data", "digest"), getMember(record, "signature"), formatRekorLeaf);
 };
 
-/** Creates a check that a leaf contains our signature on the statement by one of the anchor keys (SPKI, base64). */
+/** Creates a function that checks that a leaf contains our signature on the statement by one of the anchor keys (SPKI, base64). */
 export const createRekorLeafCheck =
   (crypto: RekorCrypto, anchorKeys: readonly string[]) =>
   async (leaf: Uint8Array, statement: Uint8Array): Promise<boolean> => {
@@ -116,13 +118,13 @@ export interface RekorResponse {
   readonly index: bigint;
   readonly leaf: Uint8Array;
   readonly hashes: readonly Uint8Array[];
-  /** The signed checkpoint, not verified yet. */
+  /** The signed checkpoint, which has not been verified yet. */
   readonly note: string;
 }
 
 /**
  * Parses a TransparencyLogEntry. Ignores the tree size and root, because only the signed checkpoint is trusted for them. Returns null if
- * malformed.
+ * the response is malformed.
  */
 export const parseRekorResponse = (body: Uint8Array): RekorResponse | null => {
   const response = parseJsonBytes(body);

@@ -8,9 +8,9 @@ const submissionBackoff: Backoff = { firstMs: 2 * secondMs, maxMs: 900 * secondM
 const parkedRetryMs = 6 * hourMs; // a permanent refusal can come from a configuration error that is fixed within the day
 
 export interface AttemptHistory {
-  /** The number of attempts before this one. */
+  /** The number of earlier attempts. */
   readonly attempts: number;
-  /** The error code of the previous attempt; null before the first. */
+  /** The error code of the previous attempt; null if there was none. */
   readonly lastError: string | null;
 }
 
@@ -27,7 +27,10 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
   return isUnprovenCode(outcome.code) && isUnprovenCode(lastError ?? "") && attempts + 1 >= maxUnprovenAttempts;
 };
 
-/** Returns the time of the next attempt after `attempts` earlier ones, at least `minDelayMs` from now. `random` is from 0 to 1. */
+/**
+ * Returns the time of the next attempt after `attempts` earlier ones. It is at least `minDelayMs` milliseconds from now. `random` is a
+ * number from 0 to 1.
+ */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(minDelayMs, addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));
 
@@ -51,9 +54,12 @@ export const scheduleRetry = (
 };
 
 const breakerThreshold = 5;
-/** The delays are 64 s after the fifth failure, then 128, 256, 512 and 900. */
+/** The delays are 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
-/** Returns until when requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
+/**
+ * Returns the time until which requests to a ledger with this many consecutive failures are blocked, or 0 below the threshold of five
+ * failures.
+ */
 export const getBlockedUntil = (failures: number, now: Instant, random: number): Instant =>
   failures < breakerThreshold ? 0 : now + addJitter(computeRetryDelayMs(breakerBackoff, failures), random);

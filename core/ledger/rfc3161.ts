@@ -1,9 +1,9 @@
 // RFC 3161 timestamps: the request and every check of the reply. To a reader who trusts the authority's key, a token proves that bytes
-// existed at a certain time. The key is pinned, so certificate chains are not checked. WebCrypto is an argument, so the same code runs in a
-// Durable Object, in Node and in a browser.
+// existed at a certain time. The key is pinned, so certificate chains are not checked. WebCrypto is an argument, so that the same code runs
+// in a Durable Object, in Node and in a browser.
 //
-// A reply can be altered without affecting its proof (outer encoding, unsigned attributes, the certificates' own signatures). Anything that
-// contains the reply must prove that its bytes were not changed.
+// Some parts of a reply can be changed without affecting its proof: the outer encoding, unsigned attributes, and the certificates' own
+// signatures. A format that contains the reply must therefore prove by other means that its bytes were not changed.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
@@ -22,10 +22,10 @@ import {
 import { isKeyInUse, isIsoTime, type KeyValidity } from "./key-validity.ts";
 import { isSignedBy, parseSpki, rsaEncryptionOid, type SignatureCrypto } from "./spki.ts";
 
-/** An authority's key with its validity period. It comes from the configuration, never from a token. */
+/** An authority's key with its validity period. Both come from the configuration, never from a token. */
 export interface TimestampPin extends KeyValidity {
   readonly name: string;
-  /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
+  /** The SHA-256 of the signer's SubjectPublicKeyInfo, as hex. */
   readonly spkiSha256: string;
 }
 
@@ -59,7 +59,7 @@ const rsaHashes: Readonly<Record<string, string>> = {
 };
 const derNull = encodeDer(derTags.nullValue);
 
-/** Encodes a TimeStampReq over a SHA-256 imprint that requests the signer's certificate. `nonce` is 8 random bytes. */
+/** Encodes a TimeStampReq for a SHA-256 imprint. The request asks for the signer's certificate. `nonce` is 8 random bytes. */
 export const encodeTimestampRequest = (imprint: Uint8Array, nonce: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,
@@ -84,9 +84,9 @@ export type TimestampFault =
 
 export interface Timestamp {
   readonly time: Instant;
-  /** The token's serial number from the authority, in hex. */
+  /** The serial number that the authority gave the token, as hex. */
   readonly serial: string;
-  /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
+  /** The SHA-256 of the signer's SubjectPublicKeyInfo, as hex. */
   readonly spkiSha256: string;
 }
 
@@ -112,7 +112,7 @@ interface SignerCertificate {
 
 interface SignedToken {
   readonly contentType: string | null;
-  /** The TSTInfo bytes. */
+  /** The bytes of the TSTInfo. */
   readonly content: Bytes;
   readonly info: TimestampInfo | null;
   readonly certificates: readonly SignerCertificate[];
@@ -174,7 +174,7 @@ const parseSignerCertificate = (value: DerValue): SignerCertificate | null => {
     : null;
 };
 
-/** Returns the content of `[0]` around exactly one value. */
+/** Returns the value inside the tag `[0]`, which must contain exactly one value. */
 const unwrapExplicitTag = (value: DerValue | undefined): DerValue | undefined =>
   value?.children.length === 1 ? value.children[0] : undefined;
 
@@ -228,7 +228,10 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   };
 };
 
-/** Returns the value of the signed attribute `oid`: `none` if it is absent, null if it is repeated or has several values. */
+/**
+ * Returns the value of the signed attribute `oid`. Returns `none` if the attribute is missing, and null if it is repeated or has several
+ * values.
+ */
 const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "none" | null => {
   const found = attributes.children.filter((attribute) => parseOid(attribute.children[0]) === oid);
   if (found.length === 0) return "none";
@@ -286,17 +289,17 @@ const encodeSignedAttributes = (attributes: DerValue): Bytes => {
   return data;
 };
 
-const maxClockSkewMs = 5 * minuteMs; // allowed difference between the authority's clock and ours
+const maxClockSkewMs = 5 * minuteMs; // the allowed difference between the authority's clock and ours
 
 export interface TimestampVerificationInput {
   /** The authority's reply (TimeStampResp), unchanged. */
   readonly token: Uint8Array;
-  /** The timestamped bytes; for a checkpoint, the stored note. */
+  /** The bytes that were timestamped. For a checkpoint, this is the stored note. */
   readonly imprintBytes: Uint8Array;
   readonly pins: readonly TimestampPin[];
   /** The nonce of the request. Only the requester knows it. */
   readonly nonce?: Uint8Array;
-  /** When the request was sent and the reply received, by our clock. Only the requester knows this. */
+  /** When the request was sent and when the reply was received, by our clock. Only the requester knows these times. */
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 

@@ -1,6 +1,5 @@
-// Parses and validates the settings for the ledgers, the audit log's keys and the attestors, as far as that is possible from their text.
-// Whether a secret's key ID matches its key is checked where the key is loaded. Faults are the names of settings, so values never appear in
-// a message.
+// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors, as far as this is possible from their text.
+// The code that loads a key checks that its key ID matches it. Faults are the names of settings, so that values never appear in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -18,11 +17,11 @@ import type { TimestampPin } from "./rfc3161.ts";
 
 export interface LedgerSettings {
   readonly kind: LedgerKind;
-  /** `<kind>:<origin>`, as in anchors and receipts. */
+  /** The ledger's ID, `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
   /** The name of the first shard's ledger. An external ledger serves all shards. */
   readonly origin: string;
-  /** URL of the ledger's API; empty for the embedded ledger. */
+  /** The URL of the ledger's API; empty for the embedded ledger. */
   readonly url: string;
   readonly writeToken: string;
   /** Secret keys that replace derived keys of the embedded ledgers; empty for an external ledger. */
@@ -31,7 +30,7 @@ export interface LedgerSettings {
   readonly witnessKey: string | null;
   /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
-  /** Keys of earlier ledgers. Each half-year has a separate ledger, and proofs in old ledgers stay valid under these keys. */
+  /** Keys of earlier ledgers. Each half-year has a separate ledger, and proofs from old ledgers stay valid under these keys. */
   readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];
 }
 
@@ -42,7 +41,7 @@ export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
-  /** Certificates with which other tools can check its timestamps; may be empty. */
+  /** Certificates with which other tools can check the authority's timestamps. The text can be empty. */
   readonly pem: string;
 }
 
@@ -55,21 +54,21 @@ export interface WitnessSettings {
 export interface ProofSettings {
   readonly ledger: LedgerSettings;
   readonly mirrors: readonly MirrorSettings[];
-  /** LOG_SEED, from which the keys of all logs are derived. */
+  /** LOG_SEED, the secret from which the keys of all logs are derived. */
   readonly logSeed: string;
   /** Secrets in note format that replace derived keys of audit logs. */
   readonly auditKeys: readonly string[];
   /** Earlier public keys of our audit logs, whose proofs must still verify, and keys of other logs that our ledger cosigns. */
   readonly auditVkeys: readonly string[];
-  /** Validity periods of ledger and audit log keys by vkey. */
+  /** The validity periods of ledger and audit log keys, by public key in one-line form. */
   readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;
   /** The key that signs statements for Rekor; null if no Rekor ledger is configured. */
   readonly anchorKey: string | null;
-  /** Earlier public anchor keys: SPKI, base64. */
+  /** Earlier public anchor keys as SPKI, in base64. */
   readonly retiredAnchorKeys: readonly string[];
   readonly authorities: readonly TimestampAuthoritySettings[];
   readonly witnesses: readonly WitnessSettings[];
-  /** How many cosignatures make a checkpoint attested. */
+  /** The number of cosignatures that a checkpoint needs to count as attested. */
   readonly witnessMin: number;
 }
 
@@ -77,7 +76,7 @@ type SettingReader = (name: string) => string | undefined;
 
 const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((part) => part !== "");
 
-/** Parses log keys with optional validity periods. A malformed period gives an empty key, which later validation refuses. */
+/** Parses log keys with optional validity periods. For a malformed period, the key is empty, and later validation refuses an empty key. */
 const parseVkeySetting = (
   text: string | undefined,
 ): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyValidity])[] } => {
@@ -89,7 +88,7 @@ const minTokenLength = 32; // in characters; this is 192 bits in base64url
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
-/** Returns true for a name on localhost or an IP address. Such keys were created for development. */
+/** Returns true for a name on localhost or an IP address. Keys with such names were created for development. */
 const isLocalKeyName = (name: string): boolean => {
   const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
@@ -113,7 +112,7 @@ const isLogVkey = (kind: LedgerKind, text: string): boolean =>
 
 const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isTlogOrigin(text));
 
-/** Parses a JSON array of objects with `parse`. An unset setting gives an empty list. Returns null if any part is malformed. */
+/** Parses a JSON array of objects with `parse`. If the setting is not set, the list is empty. Returns null if any part is malformed. */
 const parseObjectList = <T>(text: string | undefined, parse: (item: JsonObject) => T | null): readonly T[] | null => {
   if (text === undefined) return [];
   const parsed = parseIJson(encodeUtf8(text));
@@ -184,7 +183,7 @@ const parseLedgerSettings = (
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
   const isEmbedded = url === "";
-  // A tlog key has the same name as its log. The embedded ledger has one log for each shard.
+  // The key of a tile log has the same name as the log. The embedded ledger has one log for each shard.
   const isCurrent = (name: string): boolean => (isEmbedded ? parseLedgerOrigin(origin, name) !== null : name === origin);
   const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || isCurrent(getKeyName(vkey)));
   const faults: string[] = [];

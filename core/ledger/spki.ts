@@ -1,4 +1,4 @@
-// Public keys as SubjectPublicKeyInfo, and signature checks with them: ECDSA on P-256 and P-384, RSA with PKCS #1 v1.5. WebCrypto is an
+// Public keys as SubjectPublicKeyInfo, and signature checks with them: ECDSA on P-256 and P-384, and RSA with PKCS #1 v1.5. WebCrypto is an
 // argument; this file converts between its encodings and DER.
 import type { Bytes } from "../hash.ts";
 import { encodeDer, encodeOid, ecdsaDerToRaw, parseOid, parseDer, derTags, createSequenceReader } from "./der.ts";
@@ -58,7 +58,7 @@ export const encodeP256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,
     encodeDer(derTags.sequence, encodeOid(ecPublicKeyOid), encodeOid(p256Oid)),
-    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no unused bits; 4 marks an uncompressed point
+    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no unused bits; the byte 4 marks an uncompressed point
   );
 
 /** Returns the 32 bytes of an Ed25519 public key, or null for any other key. */

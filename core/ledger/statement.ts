@@ -1,4 +1,4 @@
-// The statements sent to a ledger: text members that contain only hashes and generic metadata, never personal data.
+// The statements that are sent to a ledger. They contain only hashes and generic metadata as text, never personal data.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -18,9 +18,9 @@ export interface AnchorSubject {
   /** The entity's original fingerprint, which later events also contain. */
   readonly fingerprint: string;
   readonly originDomain: string;
-  /** The time of the event; for an issuance, the timestamp in the fingerprint. */
+  /** The time of the event. For an issuance, this is the timestamp in the fingerprint. */
   readonly at: Instant;
-  /** Hex SHA-256 of the signed receipt, which commits to the recipients of a partial withdrawal. */
+  /** The SHA-256 of the signed receipt as hex. The receipt names the recipients of a withdrawal for individual recipients. */
   readonly receiptHash?: string;
 }
 
@@ -35,21 +35,21 @@ export const formatAnchorStatement = (anchor: AnchorSubject): string =>
     timestamp: toIso(anchor.at),
   });
 
-/** Returns the hex SHA-256, which is the same for every ledger. */
+/** Returns the SHA-256 of a statement as hex. It is the same for every ledger. */
 export const hashStatement = (statement: string): string => sha256Hex(statement);
 
 export interface CheckpointSubject {
   readonly origin: string;
-  /** The signed note: text, empty line and the log's own signature, without cosignatures. */
+  /** The signed note: its text, an empty line and the log's own signature, without cosignatures. */
   readonly note: string;
-  /** Decimal. */
+  /** The number of entries, as a decimal. */
   readonly size: string;
-  /** Hex. */
+  /** The root hash, as hex. */
   readonly root: string;
   /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** The start of the 15-minute interval. It makes each heartbeat of an idle log a distinct statement. */
+  /** The start of the 15-minute interval. Because of it, the statements of an idle log differ from interval to interval. */
   readonly at: Instant;
 }
 
@@ -72,8 +72,8 @@ const entryKeyLength = 24;
 
 /**
  * Returns a 24-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 16 bytes of its SHA-256.
- * Statements arrive roughly in time order, so an index over these keys grows at its end. With plain hashes, every append would touch random
- * pages and become more expensive as the log grows.
+ * Statements arrive roughly in the order of their times, so an index over these keys grows at its end. With plain hashes, every append
+ * would read and write random pages, which becomes more expensive as the log grows.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

@@ -1,5 +1,5 @@
-// c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes. Includes tile paths, appending entries, and computing roots and proofs
-// from tiles.
+// c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes. This file formats tile paths, appends entries, and computes roots and
+// proofs from tiles.
 import { concatBytes } from "../bytes.ts";
 import {
   buildConsistencyProof,
@@ -16,7 +16,7 @@ export const tileWidth = 256;
 const tileHeight = 8; // 2^8 = 256, so each hash of the next level covers one full tile
 const maxTileLevel = 63;
 
-/** `level` counts from the leaves; `entries` is the level of the entries. A full tile has a width of 256. */
+/** The location of a tile. `level` counts from the leaves, or is `entries` for the entries themselves. A full tile has a width of 256. */
 export interface TileLocation {
   readonly level: number | "entries";
   readonly n: bigint;
@@ -54,7 +54,7 @@ export const getTileWidth = (level: number | "entries", n: bigint, size: bigint)
   return width <= 0n ? 0 : width >= BigInt(tileWidth) ? tileWidth : Number(width);
 };
 
-/** Returns the first `width` hashes of a tile. Tiles only grow at the end, so a wider tile can be truncated. */
+/** Returns the first `width` hashes of a tile. Tiles only grow at the end, so a wider tile can be cut to `width`. */
 export type TileReader = (level: number, n: bigint, width: number) => Uint8Array;
 
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
@@ -140,7 +140,7 @@ export interface StoredTile {
 
 /**
  * Returns the tiles that change when leaf hashes are appended to a tree of `size`, each once with its final content. Only full tiles add a
- * hash to the next level, so other tiles are not rewritten. Throws RangeError if an edge tile has the wrong width.
+ * hash to the next level, so other tiles are not rewritten. Throws RangeError if a tile at the right edge of the tree has the wrong width.
  */
 export const computeTilesAfterAppend = (
   hash: HashFunction,

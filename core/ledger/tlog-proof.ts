@@ -16,9 +16,9 @@ const proofHeader = "c2sp.org/tlog-proof@v1";
 
 export interface TlogProof {
   readonly index: bigint;
-  /** Sibling hashes from the leaf up to the child of the root. */
+  /** The sibling hashes from the leaf up to the child of the root. */
   readonly hashes: readonly Uint8Array[];
-  /** The signed checkpoint, verbatim. */
+  /** The signed checkpoint, unchanged. */
   readonly checkpoint: string;
   /** Unauthenticated data from the creator of the proof. */
   readonly extra?: Uint8Array;
@@ -36,13 +36,13 @@ export const formatTlogProof = ({ index, hashes, checkpoint, extra }: TlogProof)
 
 const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes take 43 characters, the last of which encodes four bits
 
-/** Like `formatTlogProof`, for hashes that are already base64. Returns null if the index or a hash is malformed. */
+/** Like `formatTlogProof`, for hashes that are already in base64. Returns null if the index or a hash is malformed. */
 export const formatTlogProofFromLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
   parseCount(index) === null || !hashes.every((hash) => hashLinePattern.test(hash))
     ? null
     : [proofHeader, `index ${index}`, ...hashes, "", checkpoint].join("\n");
 
-/** Parses a proof. Returns null unless the text is exactly what `formatTlogProof` returns for it. */
+/** Parses a proof. Returns null unless the text is exactly what `formatTlogProof` returns for the parsed proof. */
 export const parseTlogProof = (text: string): TlogProof | null => {
   const blank = text.indexOf("\n\n");
   if (blank < 0) return null;
@@ -61,7 +61,7 @@ export const parseTlogProof = (text: string): TlogProof | null => {
 
 export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
 
-/** Returns null if the proof leads from the leaf hash to the checkpoint's root. */
+/** Returns the fault in an inclusion proof, or null if the proof leads from the leaf hash to the checkpoint's root. */
 export const findInclusionFault = (
   crypto: Pick<NoteCrypto, "sha256">,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },

@@ -1,7 +1,7 @@
 // The trust document, which contains the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack
 // contains a copy. Its JSON keys are a file format that verifiers read.
 
-/** Times are ISO 8601; null means no end. */
+/** The validity period of a published key. Times are ISO 8601; null means that the period has no end. */
 interface PublishedKeyValidity {
   readonly validFrom: string;
   readonly validTo?: string | null;
@@ -32,7 +32,7 @@ export interface TrustDocumentInput {
     readonly pins: readonly (PublishedKeyValidity & { readonly spkiSha256: string })[];
   }[];
   readonly issuerKeys: readonly (IssuerJwk & PublishedKeyValidity)[];
-  /** SPKI, base64. */
+  /** The anchor keys as SPKI, in base64. */
   readonly anchorKeys: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export const buildTrustDocument = (trusted: TrustDocumentInput) => ({
       valid_to: validTo ?? null,
     })),
   ),
-  // JSON Web Keys with two additional members, which JWK readers ignore.
+  // The keys are JSON Web Keys with two additional properties, which JWK readers ignore.
   issuer_keys: {
     keys: trusted.issuerKeys.map(({ validFrom, validTo, ...key }) => ({ ...key, valid_from: validFrom, valid_to: validTo ?? null })),
   },

@@ -9,7 +9,7 @@ export interface AddCheckpointRequest {
   readonly oldSize: bigint;
   /** The consistency proof from the tree of that size to the checkpoint. */
   readonly proof: readonly Uint8Array[];
-  /** The signed checkpoint, verbatim. */
+  /** The signed checkpoint, unchanged. */
   readonly checkpoint: string;
 }
 
@@ -39,7 +39,7 @@ export const parseWitnessedSize = (mediaType: string, body: string): bigint | nu
 
 export interface Cosignature {
   readonly key: VerifierKey;
-  /** Seconds since 1970, by the witness's clock. */
+  /** The time of the cosignature in seconds since 1970, by the witness's clock. */
   readonly time: bigint;
   /** The signature line with its line break. */
   readonly line: string;

@@ -1,5 +1,5 @@
-// Composes an email from its content. To rule out header injection and extra recipients, each address must be one mailbox and the subject
-// one printable line.
+// Composes an email from its content. Each address must be one mailbox, and the subject must be one printable line, so that no headers or
+// recipients can be added.
 import { isEmailAddress } from "../email-address.ts";
 import { renderHtmlBody } from "./html-body.ts";
 import type { MailContent, OutgoingMail } from "./message.ts";
@@ -13,12 +13,12 @@ export interface MailEnvelope {
   readonly language: MailLanguage;
 }
 
-/** The product name above the heading. */
+/** The product name, which is shown above the heading. */
 const brand = "svc";
 const maxSubjectLength = 120;
 const printableLinePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
 
-/** Throws when an address is not one mailbox or the subject is not one printable line of 1 to 120 characters. */
+/** Composes the email. Throws if an address is not one mailbox or the subject is not one printable line of 1 to 120 characters. */
 export const composeMail = ({ id, to, from, language }: MailEnvelope, content: MailContent): OutgoingMail => {
   const { subject } = content;
   if (!isEmailAddress(to) || !isEmailAddress(from)) throw new Error("mail: the address must be one mailbox");

@@ -8,13 +8,13 @@ import type { MailData, MailLanguage } from "./templates.ts";
 
 const dateLocales: Readonly<Record<MailLanguage, string>> = { en: "en-GB", es: "es", "fr-CA": "fr-CA" };
 
-/** `4 December 2026`, in UTC. */
+/** Formats a date such as `4 December 2026`, in UTC. */
 export const formatDate = (language: MailLanguage, at: Instant): string => {
   const date = new Intl.DateTimeFormat(dateLocales[language], { dateStyle: "long", timeZone: "UTC" }).format(at);
   return language === "fr-CA" ? date.replace(/^1 /, "1er ") : date;
 };
 
-/** `20 November 2026, 10:05 UTC`, with non-breaking spaces in the time. */
+/** Formats a time such as `20 November 2026, 10:05 UTC`, with non-breaking spaces in the time. */
 export const formatMinute = (language: MailLanguage, at: Instant): string => {
   const format = new Intl.DateTimeFormat(dateLocales[language], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
   return `${formatDate(language, at)}, ${`${format.format(at)} UTC`.replaceAll(" ", "\u00a0")}`;
@@ -22,13 +22,13 @@ export const formatMinute = (language: MailLanguage, at: Instant): string => {
 
 const maxListedNames = 20;
 
-/** Lists at most 20 names; `describeRest` describes how many were left out. */
+/** Lists at most 20 names. `describeRest` describes how many names were left out. */
 export const formatNames = (names: readonly string[], describeRest: (count: number) => string): readonly string[] => [
   ...names.slice(0, maxListedNames).map(toPlainName),
   ...(names.length > maxListedNames ? [describeRest(names.length - maxListedNames)] : []),
 ];
 
-/** `email, phone and name`, in the language. */
+/** Formats a list such as `email, phone and name` in the given language. */
 export const formatFieldGroups = (language: MailLanguage, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 

@@ -1,5 +1,5 @@
-// What each email contains and in which order, the same in every language: the result, the facts, one action, and below them what to do if
-// something is wrong and why the reader got the email.
+// The content of each email and its order, which are the same in every language: the result, the facts, one action and, below them, what to
+// do if something is wrong and why the recipient gets the email.
 import type { Instant } from "../time.ts";
 import { formatBusinessContact, formatContact, formatDate, formatFieldGroups, formatMinute, formatNames } from "./formatting.ts";
 import type { MailMessages } from "./i18n/en.ts";
@@ -49,7 +49,7 @@ const createFacts =
     }),
   });
 
-/** The page of the portal that lists what a digest is about. */
+/** The portal page that lists the records of a digest. */
 const digestPages: Readonly<Record<OwnerNoticeKind, string>> = {
   withdrawal_owner_notice: "/portal/deadlines",
   entities_owner_notice: "/portal/deadlines",

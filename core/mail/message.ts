@@ -1,9 +1,9 @@
-// What an email says, independent of its language and of how it is shown: the text and the HTML body are rendered from the same lines.
+// The content of an email, independent of its language and format. The text body and the HTML body are rendered from the same lines.
 
 import { cutText } from "../cut-text.ts";
 
 export interface OutgoingMail {
-  /** UUID, the same for every attempt, so that a provider can deduplicate. */
+  /** A UUID that is the same for every attempt, so that a provider can recognize duplicates. */
   readonly id: string;
   readonly to: string;
   readonly from: string;
@@ -13,23 +13,23 @@ export interface OutgoingMail {
 }
 
 /**
- * `later` means that sending failed or its result is unknown, so it is retried. The others are final: the provider refused the email, or its
- * address needs SMTPUTF8, which the provider does not support.
+ * The result of sending. `later`: sending failed or its result is unknown, so the email is sent again. The other results are final: the
+ * email was accepted, the provider refused it, or its address needs SMTPUTF8, which the provider does not support.
  */
 export type MailOutcome = "accepted" | "refused" | "unsupported_address" | "later";
 
-/** Why an email will not be sent. `expired` means that it was still unsent at the end of its lifetime. */
+/** The reasons why an email will not be sent. `expired`: the email was still unsent at the end of its lifetime. */
 export const mailFailureReasons = ["refused", "unsupported_address", "expired"] as const;
 export type MailFailureReason = (typeof mailFailureReasons)[number];
 
-/** What an email provider can do. */
+/** The capabilities of an email provider. */
 export interface MailCapabilities {
-  /** Whether it sends to addresses with letters outside ASCII before the @ (SMTPUTF8, RFC 6531). */
+  /** True if the provider sends to addresses with non-ASCII characters before the @ (SMTPUTF8, RFC 6531). */
   readonly supportsUtf8Addresses: boolean;
 }
 
 export interface Mailer {
-  /** Never throws. */
+  /** Sends an email. Never throws. */
   readonly send: (message: OutgoingMail) => Promise<MailOutcome>;
 }
 
@@ -48,10 +48,10 @@ export interface MailFact {
 
 export type MailLine =
   | { readonly kind: "paragraph"; readonly text: MailText }
-  /** A one-time code. The text body has it on a separate line. */
+  /** A one-time code. In the text body, it is on a separate line. */
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "facts"; readonly facts: readonly MailFact[] }
-  /** The button of the email. Its URL is also shown, for readers who cannot click it. */
+  /** The button of the email. Its URL is shown as well, for readers who cannot click the button. */
   | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
   /** A less important link. */
   | { readonly kind: "link"; readonly label: string; readonly link: string }
@@ -59,11 +59,11 @@ export type MailLine =
   | { readonly kind: "heading"; readonly heading: string; readonly text: MailText };
 
 export interface MailContent {
-  /** Also the heading of the HTML body. */
+  /** The subject, which is also the heading of the HTML body. */
   readonly subject: string;
-  /** The first one is a paragraph. Inboxes show it next to the subject. */
+  /** The lines of the email. The first one is a paragraph, which inboxes show next to the subject. */
   readonly lines: readonly MailLine[];
-  /** Below a rule: what to do if something is wrong, and why the reader got the email. */
+  /** The lines below a horizontal rule: what to do if something is wrong, and why the recipient gets the email. */
   readonly footer: readonly MailLine[];
 }
 
@@ -73,8 +73,8 @@ export const toPlainText = (text: MailText): string => text.map((span) => (typeo
 export const getPreview = ({ lines: [first] }: MailContent): string => (first?.kind === "paragraph" ? toPlainText(first.text) : "");
 
 /**
- * Replaces each `{name}` with its value, in one pass, so that a value never becomes a placeholder. A placeholder without a value stays
- * visible.
+ * Replaces each `{name}` with its value, in one pass, so that text in a value is never treated as a placeholder. A placeholder without a
+ * value stays visible.
  */
 export const fillText = (text: string, values: Readonly<Record<string, MailSpan>> = {}): MailText =>
   text.split(/(\{[a-z]+\})/).flatMap((part) => {
@@ -89,7 +89,7 @@ const maxNameLength = 100;
 
 /**
  * Makes text that a user chose safe inside a sentence: one line of at most 100 characters, without anything that an email program would
- * turn into a link (`evil.example` becomes `evil. example`). Keeps the joiners that Persian and Indic names and emoji consist of.
+ * turn into a link (`evil.example` becomes `evil. example`). Keeps the joiners that Persian and Indic names and emoji need.
  */
 export const toPlainName = (name: string): string =>
   cutText(

@@ -1,11 +1,11 @@
-// Notices to the owners of a business. People and forged certificates can cause many of them, so they are grouped by kind: the first is
-// emailed immediately, and later ones wait and are reported together, with their number.
+// Notices to the owners of a business. People and forged certificates can cause many of them, so they are grouped by kind. The first notice
+// of a kind is emailed immediately; later ones wait and are reported together, with their number.
 import type { Instant } from "../time.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
 export type OwnerNotice = Extract<TemplatedMail, { template: OwnerNoticeKind }>;
 
-/** Returns how many records (certificates, shares, domains) a notice is about. */
+/** Returns the number of records (certificates, shares, domains) that a notice is about. */
 export const countNoticeRecords = ({ data }: OwnerNotice): number =>
   "certIds" in data ? data.certIds.length : "shareIds" in data ? data.shareIds.length : 1;
 
@@ -15,14 +15,14 @@ export const getNoticeDeadline = ({ data }: OwnerNotice): Instant | null => ("ce
 /** The waiting notices of one kind for one business. */
 export interface WaitingNotices {
   readonly kind: OwnerNoticeKind;
-  /** How many are waiting; at least 1. */
+  /** The number of waiting notices; at least 1. */
   readonly notices: number;
-  /** How many records they are about. */
+  /** The number of records that these notices are about. */
   readonly records: number;
   readonly earliestCeaseBy: Instant | null;
-  /** When they will be emailed. */
+  /** When the notices will be emailed. */
   readonly dueAt: Instant;
-  /** When the owners last got an email of this kind; null if never. */
+  /** When the owners last got an email of this kind; null if they never did. */
   readonly sentAt: Instant | null;
 }
 
@@ -33,8 +33,8 @@ export interface WaitingNotices {
 export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: "digest"; readonly data: MailData["owner_digest"] };
 
 /**
- * Decides what to email when notices are due. A notice that did not have to wait is reported alone, even if others have arrived since, so
- * that the owners learn what happened. `spacingMs` is the minimum time between two emails.
+ * Decides what to email when notices are due. A notice that did not have to wait is reported alone even if others have arrived since,
+ * because a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
   const { kind, notices, records, earliestCeaseBy, dueAt, sentAt } = waiting;

@@ -1,4 +1,4 @@
-// Renders a template in a language. Separate from templates.ts, which storage imports without the texts.
+// Renders a template in a language. This is separate from templates.ts, so that storage can import that file without the texts.
 import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";
@@ -8,7 +8,7 @@ import type { MailLanguage, TemplatedMail } from "./templates.ts";
 
 const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, es, "fr-CA": frCa };
 
-/** `appUrl` is the address of the app and the portal, for links to their pages. */
+/** Renders the email. `appUrl` is the address of the app and the portal, for links to their pages. */
 export const renderMail = (language: MailLanguage, mail: TemplatedMail, appUrl: string): MailContent =>
   (layouts[mail.template] as (data: TemplatedMail["data"], context: LayoutContext) => MailContent)(mail.data, {
     language,

@@ -1,4 +1,4 @@
-// The email templates: the data that each one needs and how long sending is retried. To add one, declare it in `MailData` and
+// The email templates: the data that each one needs, and how long sending is retried. To add one, declare it in `MailData` and
 // `mailLifetimeMs`, describe it in layouts.ts, and write its text in every file in i18n/. Text that a business or a person chose never
 // appears in a subject.
 import type { FieldGroup } from "../shares/fields.ts";
@@ -16,14 +16,14 @@ interface ShareMailData {
 interface RevokedShareMailData {
   readonly shareId: string;
   readonly businessName: string;
-  /** When the share was revoked; in `share_ceased`, when the business acknowledged. */
+  /** When the share was revoked or, in `share_ceased`, when the business acknowledged the revocation. */
   readonly at: Instant;
   readonly ceaseBy: Instant;
 }
 
 interface SignInMailData {
   readonly code: string;
-  /** The page whose button signs the person in, in the browser that requested the code. Its token is in the fragment. */
+  /** The URL of the page whose button signs the person in, in the browser that requested the code. The token is in the fragment. */
   readonly signInUrl: string;
 }
 
@@ -37,11 +37,11 @@ export type OwnerNoticeKind =
   | "webhook_failing"
   | "client_limit_near";
 
-/** The data for each template. The outbox stores it encrypted until the email is sent. */
+/** The data for each template. It is encrypted in the outbox until the email is sent. */
 export interface MailData {
   /** To the person who requested a sign-in code. */
   readonly login_code: SignInMailData;
-  /** To the account owner. `device` is the name the browser gave, or null. */
+  /** To the account owner. `device` is the name of the device as the browser gave it, or null. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null; readonly accountUrl: string };
   /** To the person who requested a business account. */
   readonly signup_code: SignInMailData;
@@ -54,7 +54,7 @@ export interface MailData {
   readonly withdrawal_code: {
     readonly code: string;
     readonly businessName: string;
-    /** The certificate's page, with the withdrawal token in the fragment. */
+    /** The URL of the certificate's page, with the withdrawal token in the fragment. */
     readonly verifyUrl: string;
   };
   /** To the person, after they withdrew or the business recorded their withdrawal. */
@@ -62,9 +62,9 @@ export interface MailData {
     readonly certId: string;
     readonly businessName: string;
     readonly by: "person" | "business";
-    /** The withdrawn recipients; null when the whole certificate was withdrawn. */
+    /** The recipients for whom consent was withdrawn; null if the whole certificate was withdrawn. */
     readonly entities: readonly string[] | null;
-    /** True when every consent given to the business with this email address was withdrawn. */
+    /** True if every consent that was given to the business with this email address was withdrawn. */
     readonly coversAllConsents: boolean;
     /** When the person withdrew or, if the business recorded the withdrawal, when the business received it. */
     readonly withdrawnAt: Instant;
@@ -73,9 +73,9 @@ export interface MailData {
     readonly contact: string | null;
     readonly mailingAddress: string | null;
   };
-  /** To the owners of a business. Does not contain data about the person. */
+  /** To the owners of a business. It contains no data about the person. */
   readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
-  /** To the owners of a business, after a withdrawal from individual recipients. */
+  /** To the owners of a business, after consent was withdrawn for individual recipients. */
   readonly entities_owner_notice: { readonly certId: string; readonly entities: readonly string[]; readonly ceaseBy: Instant };
   /** To the person, when a share is granted. */
   readonly share_receipt: ShareMailData & {
@@ -92,7 +92,7 @@ export interface MailData {
   };
   readonly share_ceased: RevokedShareMailData & { readonly note: string | null };
   readonly share_overdue: RevokedShareMailData & { readonly contact: string | null };
-  /** To the owners of a business. Does not contain data about the person. */
+  /** To the owners of a business. It contains no data about the person. */
   readonly share_owner_notice: { readonly shareIds: readonly string[]; readonly ceaseBy: Instant };
   /** To the person whose agent changed something, at most once an hour per token. */
   readonly agent_changed: { readonly tokenId: string; readonly at: Instant };
@@ -107,7 +107,7 @@ export interface MailData {
   /** To the person who connected a program. */
   readonly agent_connected: {
     readonly clientName: string;
-    /** The host that vouches for the program; null if there is none. */
+    /** The host that vouches for the program; null if no host does. */
     readonly clientHost: string | null;
     readonly redirectHost: string;
     readonly at: Instant;
@@ -119,7 +119,7 @@ export interface MailData {
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
   /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };
-  /** To the owners of a business: several notices of one kind together (owner-notices.ts). */
+  /** To the owners of a business. It reports several notices of one kind together (owner-notices.ts). */
   readonly owner_digest: {
     readonly kind: OwnerNoticeKind;
     /** The number of records that the notices are about; at least 2. */
@@ -135,7 +135,7 @@ export type MailTemplate = keyof MailData;
 /** A template with its data. */
 export type TemplatedMail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
 
-/** How long sending is retried. Codes are not sent after they expire. */
+/** The time for which sending is retried. Codes are not sent after they have expired. */
 export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,

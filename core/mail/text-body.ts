@@ -1,8 +1,8 @@
-// Renders the plain-text body of an email. A code and every link are on a line of their own, so that people and programs find them.
+// Renders the plain-text body of an email. A code and every link are on separate lines, so that people and programs find them.
 import { toPlainText, type MailContent, type MailFact, type MailLine } from "./message.ts";
 import type { MailLanguage } from "./templates.ts";
 
-/** French puts a non-breaking space before a colon. */
+/** The colon in each language. French has a non-breaking space before it. */
 const colons: Readonly<Record<MailLanguage, string>> = { en: ":", es: ":", "fr-CA": "\u00a0:" };
 
 const renderFact = ({ label, values }: MailFact, colon: string): string =>

@@ -1,19 +1,19 @@
-// Finds a site's privacy policy and terms among the links on a page. A link that declares itself (rel, RFC 6903) ranks first, then its
-// text, then its path. If there are no links, common paths are tried.
+// Finds a site's privacy policy and terms among the links on a page. A link whose rel attribute declares it (RFC 6903) ranks first. Next
+// are links whose text names the policy, and then those whose path does. If there are no links, common paths are tried.
 import type { PolicyKind } from "./snapshot.ts";
 
 export interface PageLink {
-  /** Absolute, without fragment, with the host as written in the page. */
+  /** The absolute URL, without a fragment, and with the host as written in the page. */
   readonly url: string;
-  /** Lowercase tokens of the rel attribute. */
+  /** The lowercase tokens of the rel attribute. */
   readonly rel: readonly string[];
   readonly text: string;
 }
 
 const linkRelations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
 
-// In the form that `foldText` returns: English, Spanish, French, German, Portuguese, Italian and Dutch, including the compound forms that
-// appear in URLs.
+// The phrases that name a policy, in the form that `foldText` returns. They are English, Spanish, French, German, Portuguese, Italian and
+// Dutch, and include the compound forms that appear in URLs.
 const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
@@ -43,7 +43,7 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   ],
 };
 
-/** Words that count only if they are the whole text: "Privacy", but not "Privacy settings". */
+/** Words that count only if they are the whole text: "Privacy" counts, but "Privacy settings" does not. */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy", "our privacy", "your privacy", "data protection"],
@@ -63,7 +63,7 @@ const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
 const maxLinkTextLength = 120; // longer texts are sentences about policies, not links to one
 const maxCandidates = 3;
 
-/** Lowercases, removes accents, and turns separators into ` & ` and other punctuation into single spaces. */
+/** Converts text to lowercase, removes accents, and replaces separators with ` & ` and other punctuation with single spaces. */
 const foldText = (text: string): string =>
   text
     .normalize("NFD")
@@ -89,11 +89,11 @@ const decodePathSegment = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // invalid escapes: treat the segment as plain text
+    return text; // the escapes are invalid, so the segment is treated as plain text
   }
 };
 
-/** Checks the last path segment, as in /legal/privacy-policy.html or /en/terms/. */
+/** Returns whether the last path segment names the policy, as in /legal/privacy-policy.html or /en/terms/. */
 const isPolicyPath = (kind: PolicyKind, address: string): boolean => {
   const last = new URL(address).pathname.split("/").findLast((part) => part !== "") ?? "";
   return getMatchStrength(kind, foldText(decodePathSegment(last).replace(/\.[a-z]{3,5}$/i, ""))) !== null;
@@ -107,8 +107,9 @@ const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
 };
 
 /**
- * Returns up to three URLs that may serve the policy, best first, without duplicates. Among equal ranks the shorter text comes first
- * ("Privacy Policy" before "How to write a privacy policy"), then the earlier link. Only hosts that `isWithin` accepts count.
+ * Returns up to three URLs that may serve the policy, best first, without duplicates. Among equal ranks, the shorter text comes first
+ * ("Privacy Policy" before "How to write a privacy policy"), and then the earlier link. Skips links to hosts that `isWithin` does not
+ * accept.
  */
 export const findPolicyCandidates = (
   kind: PolicyKind,
@@ -125,13 +126,15 @@ export const findPolicyCandidates = (
   return [...new Set(ranked.map(({ address }) => address))].slice(0, maxCandidates);
 };
 
-/** Common policy URLs, for a site without policy links. */
+/** Returns common policy URLs, for a site without links to policies. */
 export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const inspectedLength = 1_000; // enough for title, navigation and heading; further down, text on any page often mentions terms
+const inspectedLength = 1_000; // enough for title, navigation and heading; the rest of any page often mentions terms
 
-/** Returns whether the start of a guessed page mentions the policy. Many sites return a page for every URL. */
+/**
+ * Returns whether the start of a page at a common URL mentions the policy. This is needed because many sites return a page for every URL.
+ */
 export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {
   const plain = foldText(text.slice(0, inspectedLength));
   return [...policyPhrases[kind], ...standaloneTerms[kind]].some((phrase) => containsPhrase(plain, phrase));

@@ -7,17 +7,20 @@ import { minuteMs, toIso, type Instant } from "../time.ts";
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
-/** Certificates issued within this time after a capture share the capture, so a domain is captured at most once per interval. */
+/**
+ * The time after a capture, in milliseconds, within which new certificates share the capture. A domain is therefore captured at most once
+ * per interval.
+ */
 export const captureReuseMs = 15 * minuteMs;
 
 export interface PolicyText {
   readonly sourceUrl: string;
   readonly text: string;
-  /** Hex SHA-256 of the UTF-8 bytes of `text`. */
+  /** The SHA-256 of the UTF-8 bytes of `text`, as hex. */
   readonly contentHash: string;
 }
 
-/** A stored snapshot, as certificates show it. */
+/** A stored snapshot, as shown on certificates. */
 export interface PolicySnapshot {
   readonly id: string;
   readonly sourceUrl: string;
@@ -34,7 +37,7 @@ export interface PolicyCapture {
 const toSource = (policy: PolicySnapshot | null): JsonObject | null =>
   policy === null ? null : { captured_at: toIso(policy.capturedAt), id: policy.id, source_url: policy.sourceUrl };
 
-/** Builds the payload that the `policy.linked` audit entry commits to: everything that a certificate shows about its policies. */
+/** Builds the payload to which the `policy.linked` audit entry commits: everything that a certificate shows about its policies. */
 export const buildPolicyLinkedPayload = ({ id, policies: { privacy, terms } }: PolicyCapture): JsonObject => ({
   capture_id: id,
   privacy: privacy?.contentHash ?? null,

@@ -1,11 +1,12 @@
-// The text of a removal affidavit: which data brokers were contacted on a person's behalf, and the results. The file is rendered elsewhere.
+// Builds the text of a removal affidavit: which data brokers were contacted on a person's behalf, and the results. Another module renders
+// the file.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 import { removalTargets, type Removal } from "./removal.ts";
 
 export interface DocumentContent {
   readonly title: string;
-  /** Also used as the date in the file metadata. */
+  /** The date of the affidavit. It is also used as the date in the file's metadata. */
   readonly issuedAt: Instant;
   readonly paragraphs: readonly string[];
 }

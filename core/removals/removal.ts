@@ -1,10 +1,10 @@
-// A removal request: a person authorizes us to ask data brokers to delete their data. The list of brokers is fixed, so a request cannot
-// send our messages anywhere else.
+// A removal request: a person authorizes us to ask data brokers to delete the person's data. The list of brokers is fixed, so that a
+// request cannot be used to send messages to anyone else.
 import type { ConsumerId, RemovalId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, type Instant } from "../time.ts";
 
-/** Display names by API name. */
+/** The display name of each data broker, by its name in the API. */
 export const removalTargets = {
   acxiom: "Acxiom",
   beenverified: "BeenVerified",
@@ -48,12 +48,12 @@ export interface Removal {
   readonly notes: string | null;
   readonly requestedAt: Instant;
   readonly completedAt: Instant | null;
-  /** When the data brokers will be checked again. */
+  /** When the data brokers will be checked again; null until the removal is completed. */
   readonly recheckAt: Instant | null;
   readonly affidavit: AffidavitProof | null;
 }
 
-/** Parses the targets and removes duplicates; null selects all targets. Refuses unknown names. */
+/** Parses the targets and removes duplicates; null means all targets. Refuses unknown names. */
 export const parseRemovalTargets = (names: readonly string[] | null): Result<readonly RemovalTargetName[], "invalid_request"> => {
   const requested = new Set(names ?? removalTargetNames);
   const known = removalTargetNames.filter((name) => requested.has(name));
@@ -62,7 +62,7 @@ export const parseRemovalTargets = (names: readonly string[] | null): Result<rea
 
 const isFinalStatus = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
 
-const recheckIntervalMs = 90 * dayMs; // brokers buy new lists every quarter, so check again after that
+const recheckIntervalMs = 90 * dayMs; // data brokers buy new lists every quarter, so the results are checked again after that
 
 export interface RemovalUpdate {
   readonly removal: Removal;

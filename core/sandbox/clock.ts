@@ -1,8 +1,8 @@
-// The sandbox clock. It moves only forward, so that events keep their order, and no further than the longest share lasts.
+// The sandbox clock. It moves only forward, so that events keep their order, and at most as far as the longest share lasts.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 
-/** Three years, including a leap day. */
+/** The maximum offset, in milliseconds: three years, including a leap day. */
 const maxClockOffsetMs = 1_096 * dayMs;
 
 export type ClockMove = { readonly advanceSeconds: number } | { readonly to: Instant };

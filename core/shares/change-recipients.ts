@@ -6,7 +6,7 @@ import type { Share } from "./share.ts";
 export interface ChangeRecipients {
   /** Business names without duplicates, newest share first. */
   readonly notified: readonly string[];
-  /** Businesses that received a changed field only under shares that are no longer active. */
+  /** The businesses that received a changed field only under shares that are no longer active. */
   readonly notNotified: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// A share as a machine-readable consent receipt (ISO/IEC TS 27560:2023, JSON-LD), like the receipt for a certificate in
+// Builds the consent receipt of a share (ISO/IEC TS 27560:2023 as JSON-LD), like the receipt for a certificate in
 // core/certificates/consent-receipt.ts. It is the person's copy of their agreement and contains no field values.
 import { buildIso27560Receipt } from "../certificates/consent-receipt.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
@@ -9,16 +9,16 @@ export interface ShareReceiptInput {
   readonly share: Share;
   /** The subject hash of this share, which identifies the person. */
   readonly subjectHash: string;
-  /** The business's country, ISO 3166-1 alpha-2. */
+  /** The business's country as an ISO 3166-1 alpha-2 code. */
   readonly country: string;
   readonly anchor: PublishedAnchor | null;
-  /** Where the person can revoke the share. */
+  /** The URL at which the person can revoke the share. */
   readonly manageUrl: string;
 }
 
 const formatShareDuration = ({ durationDays }: Share): string => `P${durationDays}D`;
 
-/** Returns the event that ended the share, or null while it is active. */
+/** Returns the event that ended the share, or null if the share is active. */
 const getEndEvent = (share: Share) => {
   if (share.revokedAt !== null) return { at: share.revokedAt, state: "dpv:ConsentWithdrawn" } as const;
   return share.status === "expired" ? ({ at: share.expiresAt, state: "dpv:ConsentExpired" } as const) : null;

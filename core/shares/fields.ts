@@ -28,7 +28,7 @@ export const groupsFromKeys = (keys: readonly ContactKey[]): readonly FieldGroup
 
 const sortContactKeys = (keys: ReadonlySet<ContactKey>): readonly ContactKey[] => contactKeys.filter((key) => keys.has(key));
 
-/** Returns one bit per key; the first key is the lowest bit. */
+/** Encodes a scope as one bit per key. The first key is the lowest bit. */
 export const scopeToBits = (scope: readonly ContactKey[]): number =>
   contactKeys.reduce((bits, key, at) => (scope.includes(key) ? bits | (1 << at) : bits), 0);
 export const scopeFromBits = (bits: number): readonly ContactKey[] => contactKeys.filter((_, at) => (bits & (1 << at)) !== 0);
@@ -60,10 +60,10 @@ export const parseRequestedScope = (names: readonly string[]): Result<RequestedS
   return ok({ scope: sortContactKeys(scope), needed: sortContactKeys(needed) });
 };
 
-/** A person's values, each with the time it was set. Keys without a value are absent. */
+/** A person's values, each with the time at which it was set. Keys without a value are missing. */
 export type ContactFields = Readonly<Partial<Record<ContactKey, { readonly value: string; readonly updatedAt: Instant }>>>;
 
-/** One entry for each key in a scope; null if the person has no value. */
+/** One value for each key in a scope; null if the person has no value. */
 export type ScopedValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
 export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGroup): readonly ContactKey[] => {
@@ -77,7 +77,7 @@ export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactK
   return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");
 };
 
-/** Returns the values as pages show them: the phone number in its international form, whatever was typed. */
+/** Returns the fields as shown on pages, with the phone number in international form regardless of how it was typed. */
 export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPhone): ContactFields =>
   fields.phone === undefined
     ? fields
@@ -86,10 +86,10 @@ export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPh
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
-/** A number that is kept even if it does not exist in the person's country. No search finds it. */
+/** Matches a number that is kept even if it does not exist in the person's country. Searches do not find such a number. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
-/** The country assumed for a phone number without a prefix if the person has not given a country. */
+/** The country that is assumed for a phone number without a country code if the person has not given a country. */
 export const defaultCountry = "US";
 
 /** Returns the value to store; null clears the field. A refusal states the key and the broken rule. */
@@ -152,10 +152,10 @@ export const applyFieldChanges = (
   return ok({ fields, changedKeys: contactKeys.filter((key) => changed.includes(key)) });
 };
 
-/** The blind indexes of the shared email address and phone number. Null for a value that is not shared. */
+/** The blind indexes of the shared email address and phone number; null for a value that is not shared. */
 export interface ContactIndexes {
   readonly email: string | null;
   readonly phone: string | null;
-  /** Whether the email address is the one that the person signs in with, so the share was made by the owner of the address. */
+  /** True if the email address is the one with which the person signs in, so that the owner of the address made the share. */
   readonly isEmailProven: boolean;
 }

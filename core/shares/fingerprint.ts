@@ -1,11 +1,11 @@
-// A share's fingerprint: SHA-256 over the canonical JSON of exactly these members. The keys differ from those in certificates, statements
-// and audit entries, so text of one kind cannot pass for another.
+// A share's fingerprint: the SHA-256 of the canonical JSON of exactly these properties. The keys differ from those in certificates,
+// statements and audit entries, so that text of one kind cannot pass for text of another kind.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
 
 export interface ShareFingerprintInput {
-  /** The name as shown when the share was granted. */
+  /** The business, with its name as shown when the share was granted. */
   readonly business: { readonly id: string; readonly name: string };
   readonly disclosureHash: string;
   readonly expiresAt: Instant;
@@ -14,7 +14,7 @@ export interface ShareFingerprintInput {
   readonly scope: readonly string[];
   readonly id: string;
   readonly subjectHash: string;
-  /** The share that this one renews, or null. */
+  /** The ID of the share that this one renews; null if there is none. */
   readonly supersedes: string | null;
   readonly createdAt: Instant;
 }
@@ -34,5 +34,5 @@ export const canonicalizeSharePreimage = (share: ShareFingerprintInput): string 
     timestamp: toIso(share.createdAt),
   });
 
-/** Returns 64 lowercase hex characters. `canonical` is the result of `canonicalizeSharePreimage`. */
+/** Returns the fingerprint, 64 lowercase hex characters. `canonical` is the result of `canonicalizeSharePreimage`. */
 export const computeShareFingerprint = (canonical: string): string => sha256Hex(canonical);

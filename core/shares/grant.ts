@@ -1,5 +1,5 @@
-// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). These are pure functions:
-// IDs, salts and the clock are arguments.
+// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). The results depend only
+// on the arguments, which include IDs, salts and the time.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
@@ -20,28 +20,28 @@ import { getOriginDomain, type Share } from "./share.ts";
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** Whether redemptions without an Origin header are refused, including those from servers. */
+  /** True if redemptions without an Origin header are refused, including those by servers. */
   readonly requireOrigin: boolean;
-  /** URLs to which the person may be redirected without further verification. */
+  /** The URLs to which the person may be redirected without further verification. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
-  /** For programs that display a request themselves. Our pages do not show it. */
+  /** The business's logo, for programs that display a request themselves. The pages of this service do not show it. */
   readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
-  /** How far the sandbox clock is ahead of real time; 0 for a live client. */
+  /** How far the sandbox clock is ahead of real time, in milliseconds; 0 for a live client. */
   readonly clockOffsetMs: number;
   /** The number of the business's active sandbox shares; 0 for a live client. */
   readonly activeTestShares: number;
 }
 
-/** Maximum number of active sandbox shares per business. Anyone can create them, so they need a limit. */
+/** The maximum number of active sandbox shares per business. They are limited because anyone can create them. */
 export const maxTestShares = 10_000;
 
 /** The origin of a request (scheme, host and port) and the verified domain that covers it. */
 export interface VerifiedRequestOrigin {
   readonly origin: string;
-  /** Null for a test client on http://localhost. */
+  /** The ID of that domain; null for a test client on http://localhost. */
   readonly domainId: string | null;
 }
 
@@ -65,7 +65,7 @@ export const maxDurationDays = 730;
 
 export interface ShareTerms {
   readonly purpose: string;
-  /** Empty if the business sent none. */
+  /** The disclosure text; empty if the business sent none. */
   readonly disclosureText: string;
 }
 
@@ -104,17 +104,17 @@ export interface PreparedShare {
   readonly domainEvent: DomainEvent;
 }
 
-/** Attributes a test person's actions to the client. */
+/** Returns the actor of a share's events. The client is the actor of a test person's actions. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
-/** Hides the person's identity in the business's audit chain. */
+/** Returns the actor for the business's audit chain, in which the person must not be identified. */
 const toBusinessActor = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", verifiedBy: "account" } : actor;
 
 /** The audit chains that record a share. */
 export interface ShareAuditChains {
   readonly business: AuditChain;
-  /** Null for a test person and for an erased account. */
+  /** The person's chain; null for a test person and for an erased account. */
   readonly person: AuditChain | null;
 }
 
@@ -139,7 +139,7 @@ export const createShareDomainEvent = (
 
 interface ShareInput {
   readonly client: Pick<GrantingClient, "clientId" | "environment" | "business" | "clockOffsetMs">;
-  /** Null for a test person. */
+  /** The person who grants the share; null for a test person. */
   readonly person: Person | null;
   readonly fields: ContactFields;
   readonly now: Instant;
@@ -216,7 +216,9 @@ export interface ShareGrant extends PreparedShare {
 
 export type GrantRefusal = AccessRefusal | "origin_mismatch" | "invalid_request";
 
-/** Checks that the client may receive shares from this origin. Refuses because of the account status first, then with `origin_mismatch`. */
+/**
+ * Checks that the client may receive shares from this origin. Returns the error for the account's status first, and then `origin_mismatch`.
+ */
 export const checkGrantAllowed = (
   client: GrantingClient,
   origin: string,
@@ -241,7 +243,7 @@ export const decideGrant = (
 };
 
 /**
- * Replaces an active share. Fields in the old scope may have lost their value, but added fields need one. Refuses if the share is not
+ * Replaces an active share. Fields in the old scope may have lost their values, but added fields must have one. Refuses if the share is not
  * active.
  */
 export const decideRenewal = (

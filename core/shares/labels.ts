@@ -41,7 +41,7 @@ export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactK
   },
 };
 
-/** For use within a sentence. */
+/** The names of field groups for use within a sentence. */
 export const groupLabels: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, string>>>> = {
   en: { email: "email", phone: "phone", address: "address", name: "name" },
   es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },

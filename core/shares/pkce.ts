@@ -1,4 +1,4 @@
-// PKCE (RFC 7636), S256 only: the client proves that it has the verifier whose hash was in the request.
+// PKCE (RFC 7636) with S256 only: the client proves that it has the verifier whose hash was in the request.
 import { toBase64Url, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 

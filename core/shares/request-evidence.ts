@@ -1,5 +1,5 @@
-// Evidence that a share request came from the business in the request. A decision without such evidence is not accepted, because anyone can
-// create a link with a business's name.
+// The kinds of evidence that a share request came from the business that it names. A decision without such evidence is not accepted,
+// because anyone can create a link with a business's name.
 
 export const requestEvidenceKinds = ["request_signature", "return_url", "referer", "message", "api"] as const;
 

@@ -12,11 +12,11 @@ export interface Share {
   readonly id: ShareId;
   readonly status: ShareStatus;
   readonly fingerprint: string;
-  /** The name as shown to the person when the share was granted. */
+  /** The business, with its name as shown to the person when the share was granted. */
   readonly business: { readonly id: BusinessId; readonly name: string };
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** Scheme, host and port of the requesting page. */
+  /** The scheme, host and port of the requesting page. */
   readonly origin: string;
   /** A renewal has the same terms as the share that it replaces, so it keeps that share's evidence. */
   readonly requestEvidence: RequestEvidence;
@@ -32,13 +32,13 @@ export interface Share {
   readonly acknowledgedAt: Instant | null;
   readonly supersedes: ShareId | null;
   readonly supersededBy: ShareId | null;
-  /** How far the sandbox clock is ahead of real time; 0 for a live share. */
+  /** How far the sandbox clock is ahead of real time, in milliseconds; 0 for a live share. */
   readonly clockOffsetMs: number;
-  /** When the business last redeemed, read or was notified of values; null if never. Shown only to the person. */
+  /** When the business last redeemed, read or was notified of values; null if it never did. Only the person sees this. */
   readonly lastDeliveredAt?: Instant | null;
 }
 
-/** Returns the status. A share expires by time alone, even before the sweep records it. */
+/** Returns the status. A share counts as expired from its expiry time on, even before the sweep records it. */
 export const getShareStatus = (stored: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
   stored === "active" && expiresAt <= now ? "expired" : stored;
 

@@ -1,30 +1,30 @@
-// Types for webhook endpoints and deliveries, and which events an endpoint receives. Wire formats are defined with the routes.
+// Types for webhook endpoints and deliveries, and which events an endpoint receives. The routes define the JSON formats.
 import type { Environment } from "../access/entitlement.ts";
 import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 import type { HourlyAttempts } from "./hourly-attempts.ts";
 
-/** The maximum number of endpoints per business and environment. */
+/** The maximum number of endpoints per business per environment. */
 export const maxEndpoints = 20;
-/** After a rotation, both secrets sign for 24 hours. */
+/** The time after a rotation for which both secrets are used for signatures: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 export type EndpointStatus = "enabled" | "disabled";
 
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
-  /** The selected types. Null selects all of `standardEventTypes`, including future ones. */
+  /** The selected types; null selects all of `standardEventTypes`, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
   readonly status: EndpointStatus;
-  /** `whsec_…` and the last four characters. */
+  /** The hint of the secret: `whsec_…` and its last four characters. */
   readonly secretHint: string;
   readonly createdAt: Instant;
 }
 
 export interface NewEndpoint extends Omit<Endpoint, "status"> {
-  /** Encrypted by storage/webhook-secrets.ts. */
+  /** The signing secret, encrypted by storage/webhook-secrets.ts. */
   readonly secretSealed: string;
 }
 
@@ -39,7 +39,7 @@ export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "descript
 /** The response to a registration. Other responses never contain the secret. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
-  /** All types that the endpoint receives. */
+  /** All event types that the endpoint receives. */
   readonly events: readonly string[];
   readonly environment: Environment;
   readonly secret: string;
@@ -56,7 +56,7 @@ export interface EndpointHealth {
   readonly failingSince: Instant | null;
   /** When the last attempt ended, successful or not. */
   readonly lastDeliveryAt: Instant | null;
-  /** The status of the last response. Null before the first attempt, and if the last attempt got no response. */
+  /** The status of the last response; null before the first attempt, and if the last attempt got no response. */
   readonly lastResponseStatus: number | null;
   /** The number of pending and retrying deliveries. */
   readonly backlog: number;
@@ -64,7 +64,7 @@ export interface EndpointHealth {
   readonly oldestPendingAt: Instant | null;
   /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
-  /** Whether events wait because the host has not answered the business with 2xx yet and a limit on such attempts was reached. */
+  /** True if events wait because the host has not yet returned a 2xx status for the business and a limit on such attempts was reached. */
   readonly isHostLimited: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface EndpointActivity {
 export interface EndpointSettings {
   readonly endpointId: string;
   readonly businessId: string;
-  /** Increases with every change, so an older copy never replaces a newer one. */
+  /** The revision of the settings. It increases with every change, so that an older copy never replaces a newer one. */
   readonly revision: number;
   readonly url: string;
   readonly status: EndpointStatus;
@@ -87,10 +87,10 @@ export interface EndpointSettings {
   readonly earlierSecretUntil: Instant | null;
 }
 
-/** `pending`: not attempted yet. `retrying`: failed and scheduled again. */
+/** `pending`: the delivery has not been attempted yet. `retrying`: an attempt failed, and another one is scheduled. */
 export type DeliveryStatus = "pending" | "retrying" | "success" | "abandoned";
 
-/** `http`: a response with a status outside 2xx. */
+/** The reason why an attempt failed. `http`: the response had a status outside 2xx. */
 export type DeliveryError = "timeout" | "dns" | "tls" | "connection" | "http";
 
 export interface Delivery {
@@ -99,7 +99,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: DeliveryStatus;
-  /** The number of scheduled attempts so far, without replays. */
+  /** The number of scheduled attempts so far, excluding replays. */
   readonly attempt: number;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
@@ -122,20 +122,22 @@ export type AttemptOutcome =
 
 /** An attempt, as stored. */
 export interface RecordedAttempt {
-  /** The number sent in `Svc-Attempt`. */
+  /** The number that was sent in the `Svc-Attempt` header. */
   readonly number: number;
-  /** True for a replay or recovery, which does not count as a scheduled attempt. */
+  /** True for a replay or a recovery, which does not count as a scheduled attempt. */
   readonly isResend: boolean;
   /** When the attempt ended. */
   readonly at: Instant;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
   readonly durationMs: number;
-  /** The `WebhookExchange`, sealed by storage/webhook-exchanges.ts. Null if nothing was sent. */
+  /** The `WebhookExchange`, sealed by storage/webhook-exchanges.ts; null if nothing was sent. */
   readonly exchangeSealed: string | null;
 }
 
-/** The outcome of an attempt, with what it sent and received, sealed by storage/webhook-exchanges.ts. Null if that was not kept. */
+/**
+ * The outcome of an attempt, with its request and response, sealed by storage/webhook-exchanges.ts. They are null if they were not kept.
+ */
 export type AttemptResult = AttemptOutcome & { readonly exchangeSealed: string | null };
 
 export interface OutgoingDelivery {
@@ -146,8 +148,8 @@ export interface OutgoingDelivery {
 }
 
 /**
- * `deferred`: nothing was sent because of a failure on our side. `cancelled`: nothing will be sent because the payload may no longer be
- * read.
+ * The result of sending. `deferred`: nothing was sent because of a problem in our service. `cancelled`: nothing will be sent, because the
+ * payload may no longer be read.
  */
 export type SendResult =
   | AttemptResult
@@ -162,7 +164,7 @@ export interface DeliveryRecord {
   readonly attempts: readonly RecordedAttempt[];
 }
 
-/** The input of a replay: the current delivery and what to send. */
+/** The input of a replay: the current delivery, and the data to send. */
 export interface ReplaySource {
   readonly delivery: Delivery;
   readonly sending: OutgoingDelivery;
@@ -184,13 +186,14 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-/** Anyone who reads a test client's ID in a page can create test shares, which cause these events, at once or later. */
+/** The types of events that anyone who reads a test client's ID in a page can cause in a sandbox, by creating test shares. */
 const publicTestEventTypes: ReadonlySet<string> = new Set(["share.created", "share.expiring", "share.expired"]);
 const maxPublicTestReceivers = 3;
 
 /**
- * Returns whether an endpoint receives a type of event. In a sandbox, events that strangers can cause go only to the three oldest endpoints
- * that select them, so that 20 endpoints do not multiply what a stranger sends. `endpoints` are all those of the sandbox, oldest first.
+ * Returns whether an endpoint receives a type of event. In a sandbox, events that anyone can cause are sent only to the three oldest
+ * endpoints that select them, so that 20 endpoints do not multiply the requests that someone else causes. `endpoints` are all those of the
+ * sandbox, oldest first.
  */
 export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(
   endpoint: E,

@@ -4,12 +4,15 @@ import { ok, refuse, type Result } from "../result.ts";
 
 export const maxDescriptionLength = 200;
 
-/** All selectable types, in documented order. */
+/** All types that an endpoint can select, in documented order. */
 export const selectableEventTypes = [...standardEventTypes, ...optInEventTypes] as const;
 
 const selectableEventTypeSet: ReadonlySet<string> = new Set(selectableEventTypes);
 
-/** Returns the types in documented order without duplicates. Null selects all default types. Refuses an empty list and unknown types. */
+/**
+ * Returns the types in documented order without duplicates. Null stays null, which means all standard types. Refuses an empty list and
+ * unknown types.
+ */
 export const parseSelectedEvents = (events: readonly string[] | null): Result<readonly string[] | null, "invalid_request"> => {
   if (events === null) return ok(null);
   if (events.length === 0)

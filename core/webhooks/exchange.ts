@@ -1,16 +1,19 @@
-// What is kept of the request and response of a delivery attempt. The limits bound what a busy or hostile endpoint can make us store:
-// 3,000 attempts of at most about 25 kB.
+// The parts of a delivery attempt's request and response that are kept. The limits restrict how much a busy or hostile endpoint can make
+// the service store: 3,000 attempts of at most about 25 kB each.
 import { encodeUtf8 } from "../bytes.ts";
 import { dayMs } from "../time.ts";
 
-/** How long an attempt can be viewed. */
+/** The time for which an attempt can be viewed. */
 export const attemptRetentionMs = 7 * dayMs;
-/** The newest attempts of an endpoint are kept. Successes and failures count separately, so that successes do not push out failures. */
+/**
+ * The number of an endpoint's newest attempts that are kept. Successes and failures are counted separately, so that successes do not
+ * replace failures.
+ */
 export const maxRecordedAttempts = { delivered: 1_000, failed: 2_000 } as const;
-/** The newest attempts of one delivery that are shown: five scheduled ones, and replays. */
+/** The number of a delivery's newest attempts that are shown: five scheduled ones, and replays. */
 export const maxShownAttempts = 20;
 
-/** Bytes kept of a response body. */
+/** The number of bytes of a response body that are kept. */
 export const maxResponseBodyBytes = 4_096;
 const maxResponseHeaderBytes = 4_096;
 const maxResponseHeaders = 50;
@@ -20,20 +23,20 @@ export type Header = readonly [name: string, value: string];
 
 export interface WebhookResponse {
   readonly headers: readonly Header[];
-  /** The first 4 kB, as text. */
+  /** The first 4 kB of the body, as text. */
   readonly body: string;
   /** True if the response had more headers or a longer body than are kept, or the body did not arrive in time. */
   readonly isCut: boolean;
 }
 
-/** What one attempt sent and received. The request body is not part of it, because it is built from the event again. */
+/** The request and response of one attempt. The request body is not included, because it can be built from the event again. */
 export interface WebhookExchange {
   readonly requestHeaders: readonly Header[];
-  /** Null if there was no response. */
+  /** The response; null if there was none. */
   readonly response: WebhookResponse | null;
 }
 
-// Control characters other than tab and line breaks: they take six bytes each in JSON, and no reader can see them.
+// Control characters other than tabs and line breaks. They take six bytes each in JSON, and readers cannot see them.
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 const isContinuationByte = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
@@ -52,7 +55,7 @@ export const toResponseBody = (bytes: Uint8Array, hasMore: boolean): { readonly 
   return { body, isCut: hasMore || bytes.length > maxResponseBodyBytes || body.length < text.length };
 };
 
-/** Keeps headers in their order while they fit. */
+/** Returns the first headers, as many as fit within the limits. */
 export const cutHeaders = (headers: Iterable<Header>): { readonly headers: readonly Header[]; readonly isCut: boolean } => {
   const kept: Header[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-// Decides when the owners of a failing endpoint are alerted.
+// Decides when the owners of a failing endpoint are notified.
 import { hourMs, type Instant } from "../time.ts";
 import type { EndpointHealth } from "./endpoint.ts";
 

@@ -1,5 +1,5 @@
-// How attempts to a webhook host are paced until the host has answered the business with 2xx once. Until then, nothing shows that the host
-// wants these requests: a business can enter any address, also one of a third party.
+// Limits the attempts to a webhook host until the host has returned a 2xx status for the business once. Until then, there is no sign that
+// the host wants these requests, because a business can enter any URL, including that of a third party.
 import type { RateLimit } from "../access/rate-limit.ts";
 import { hourMs, minuteMs, type Instant } from "../time.ts";
 
@@ -13,28 +13,29 @@ export interface HostAttempt {
   readonly businessId: string;
   readonly now: Instant;
   readonly limits: HostLimits;
-  /** True for a request that a member is waiting for. The pause after many failed attempts does not apply to it. */
+  /** True for a request for which a member is waiting. The pause after many failed attempts does not apply to it. */
   readonly isMemberCall: boolean;
 }
 
 /**
- * `proven`: the host has answered this business with 2xx before, so no limit applies. `counted`: one attempt may be sent; it counts whether
- * or not it is sent. `wait`: no attempt may be sent yet; ask again after `waitMs`.
+ * The answer to a request for an attempt. `proven`: the host has returned a 2xx status for this business before, so no limit applies.
+ * `counted`: one attempt may be sent, and it counts even if it is not sent. `wait`: no attempt may be sent yet, and the caller should ask
+ * again after `waitMs`.
  */
 export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted" } | { readonly kind: "wait"; readonly waitMs: number };
 
-/** The host by which attempts are counted. Ports are not distinguished, because they usually lead to the same machine. */
+/** Returns the host by which attempts are counted. Ports are not distinguished, because they usually lead to the same machine. */
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
-/** The longest wait before a queue asks again, so that it notices within a minute when another endpoint or a test has proven the host. */
+/** The longest time before a queue asks again, so that it notices within a minute if another endpoint or a test has proven the host. */
 export const maxHostWaitMs = minuteMs;
 
-const attemptsBeforePause = 50; // five minutes at the default limit, enough to notice a mistake while setting up a receiver
+const attemptsBeforePause = 50; // five minutes at the default limit, which is enough to notice a mistake while setting up a receiver
 const attemptsPerDoubling = 10;
 
 /**
- * Returns the minimum time between two attempts of a business after `attempts` attempts that the host has not answered with 2xx. It doubles
- * from one minute to one hour, so that a host that never accepts anything is soon left alone.
+ * Returns the minimum time, in milliseconds, between two attempts of a business after `attempts` attempts without a 2xx response from the
+ * host. It doubles from one minute to one hour, so that a host that never accepts a request soon gets very few.
  */
 export const computeHostPauseMs = (attempts: number): number => {
   if (attempts < attemptsBeforePause) return 0;

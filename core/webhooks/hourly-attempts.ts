@@ -1,8 +1,8 @@
-// Delivery attempts per hour for the endpoint chart, including hours without attempts.
+// Counts delivery attempts per hour for the endpoint chart, including hours without attempts.
 import type { ChartPoint } from "../accounts/activity.ts";
 import { hourMs, type Instant } from "../time.ts";
 
-/** Attempts in one hour, including replays. */
+/** The attempts in one hour, including replays. */
 export interface HourlyAttempts {
   readonly start: Instant;
   readonly delivered: number;
@@ -16,7 +16,10 @@ export const toStartOfHour = (at: Instant): Instant => at - (at % hourMs);
 /** Returns the start of the first hour in the chart. */
 export const getChartStart = (now: Instant): Instant => toStartOfHour(now) - (chartHours - 1) * hourMs;
 
-/** Returns the chart points for the last 48 hours, including the current one: delivered up, failed down. */
+/**
+ * Returns the chart points for the last 48 hours, including the current one. Delivered attempts are the upper values, and failed ones are
+ * the lower values.
+ */
 export const toHourlyFigures = (hours: readonly HourlyAttempts[], now: Instant): readonly ChartPoint[] =>
   Array.from({ length: chartHours }, (_, at) => {
     const start = getChartStart(now) + at * hourMs;

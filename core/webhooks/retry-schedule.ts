@@ -1,9 +1,9 @@
 // The delivery schedule (SPEC Webhook delivery). Retry times are exact, without jitter, so that businesses can plan maintenance around
-// them. The limit of five concurrent deliveries per endpoint contains the bursts that jitter would spread out.
+// them. Instead of jitter, the limit of five concurrent deliveries per endpoint restricts bursts.
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** An attempt that takes longer than this counts as lost. Includes DNS resolution (2 s), the timeout, and a margin. */
+/** The time after which an attempt counts as lost. It includes DNS resolution (2 s), the timeout, and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /** The limit per endpoint: one less than the six connections that the platform gives a Durable Object. */
@@ -13,25 +13,30 @@ export const maxConcurrentDeliveries = 5;
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * An attempt that is lost because our process died does not count as a failure. However, a delivery that keeps crashing the process is
- * abandoned.
+ * The number of lost attempts that do not count as failures, because the process of the service died. After that, a delivery that keeps
+ * crashing the process is abandoned like any other.
  */
 export const maxForgivenInterruptions = 3;
-/** Failures on our side before sending are retried after this delay. After `maxDeferrals` they count as failed attempts. */
+/**
+ * The delay before a delivery is tried again that could not be sent because of a problem in our service. After `maxDeferrals` of these, a
+ * failed attempt is recorded.
+ */
 export const deferralDelayMs = 5 * secondMs;
 export const maxDeferrals = 20;
 
-/** Recovered deliveries go out at most ten a second, so a receiver that has just recovered is not overloaded. */
+/**
+ * The time between two recovered deliveries. At most ten per second are sent, so that a receiver that has just recovered is not overloaded.
+ */
 export const recoverySpacingMs = 110;
 /**
  * The maximum delay of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
  * ten.
  */
 export const maxRecoveryLatenessMs = 100;
-/** The maximum per recovery, about 18 minutes of sending. */
+/** The maximum number of deliveries per recovery. Sending them takes about 18 minutes. */
 export const maxRecoveredDeliveries = 10_000;
 
-/** How long a finished delivery can be viewed and replayed. */
+/** The time for which a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
 /** Returns when to try again after attempt number `attempt` failed at `at`, or null if that was the last attempt. */

@@ -1,5 +1,5 @@
-// Signs deliveries in two formats over the exact bytes of the body: ours, keyed by the whole secret as text, and the format of the Standard
-// Webhooks libraries, keyed by the 32 bytes that the secret encodes.
+// Signs deliveries in two formats over the exact bytes of the body. Our own format uses the whole secret, as text, as the key. The format
+// of the Standard Webhooks libraries uses the 32 bytes that the secret encodes.
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 import type { Instant } from "../time.ts";
@@ -10,14 +10,14 @@ export const secretLength = 32;
 
 export const formatWebhookSecret = (bytes: Uint8Array): string => secretPrefix + toBase64(bytes);
 
-/** Returns `whsec_…` and the last four characters, to tell secrets apart. */
+/** Returns `whsec_…` and the last four characters, which is enough to tell secrets apart. */
 export const formatSecretHint = (secret: string): string => `${secretPrefix}…${secret.slice(-4)}`;
 
-/** Returns `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
+/** Returns a header value of the form `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
 const computeSvcSignature = (secrets: readonly string[], seconds: number, body: string): string =>
   [`t=${seconds}`, ...secrets.map((secret) => `v1=${toHex(hmacSha256(encodeUtf8(secret), `${seconds}.${body}`))}`)].join(",");
 
-/** Returns `v1,<base64>` for each secret, separated by spaces. */
+/** Returns a header value with `v1,<base64>` for each secret, separated by spaces. */
 const computeStandardSignature = (secrets: readonly string[], id: string, seconds: number, body: string): string =>
   secrets
     .flatMap((secret) => fromBase64(secret.slice(secretPrefix.length)) ?? [])
@@ -29,12 +29,12 @@ export interface DeliveryToSign {
   readonly deliveryId: string;
   readonly attempt: number;
   readonly body: string;
-  /** The current secret first, then the earlier one during a rotation. */
+  /** The current secret and, during a rotation, the earlier one after it. */
   readonly secrets: readonly string[];
   readonly now: Instant;
 }
 
-/** Returns all headers of a delivery. They contain no external input. */
+/** Returns all headers of a delivery. Their values contain no external input. */
 export const buildDeliveryHeaders = ({
   event,
   deliveryId,

@@ -1,5 +1,5 @@
-// For receivers: verifies that a delivery was signed with the endpoint's secret and is recent. Published without dependencies as
-// dist/verify-signature.mjs, so it runs in every JavaScript runtime.
+// For receivers: verifies that a delivery was signed with the endpoint's secret and is recent. It is published without dependencies as
+// dist/verify-signature.mjs, so that it runs in every JavaScript runtime.
 import { concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 
@@ -16,7 +16,7 @@ const isSameSignature = (a: string, b: string): boolean => {
 
 /**
  * Returns true if `signatureHeader` (the value of `Svc-Signature`) is valid for the body and secret, and its time is within 300 seconds of
- * `nowSeconds`. Pass the raw body, before parsing. During a rotation the header has two signatures, and one valid signature is enough.
+ * `nowSeconds`. Pass the raw body, before parsing. During a rotation, the header has two signatures, and one valid signature is enough.
  * Unknown schemes (`v0=`, `v2=`) are ignored. Never throws.
  */
 export const verifySignature = (

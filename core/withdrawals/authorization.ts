@@ -1,5 +1,5 @@
 // Decides whether a code or a link authorizes a withdrawal. The email address and the code are checked together and refused in the same
-// way, so an attacker cannot learn whether an address is on a certificate.
+// way, so that an attacker cannot learn whether an address is on a certificate.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import { isEqualConstantTime } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -22,7 +22,7 @@ export const authorizeByCode = (attempt: {
  * method of the withdrawal.
  */
 export const authorizeByToken = (attempt: {
-  /** Token hashes of `manage_url`: usually one, and one more for each duplicate of the certificate. */
+  /** The token hashes of `manage_url`: usually one, and one more for each duplicate of the certificate. */
   readonly expectedHashes: readonly string[];
   readonly isInTime: boolean;
   /** The token hashes of the unexpired links that were emailed to the address on the certificate. */
@@ -34,7 +34,7 @@ export const authorizeByToken = (attempt: {
   const isManageLink = attempt.expectedHashes.some((expected) => isEqualConstantTime(expected, attempt.givenHash)) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
-  // Anyone who submits a form in another person's name receives its manage link, so the link must not reach other certificates.
+  // Anyone who submits a form in another person's name receives its manage link, so the link must not withdraw other certificates.
   if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
       "invalid_request",
@@ -44,14 +44,14 @@ export const authorizeByToken = (attempt: {
 };
 
 /**
- * The lifetime of the link in a code email. With 256 random bits it needs no attempt limit. A day is the period of the daily code limit: if
- * an attacker uses up a person's codes, the emailed links still work for the rest of that day.
+ * The lifetime of the link in a code email. Its token has 256 random bits, so attempts need no limit. A day is the period of the daily code
+ * limit: if an attacker uses up a person's codes, the emailed links still work for the rest of that day.
  */
 export const linkLifetimeMs = dayMs;
 
 const manageLinkYears = 5;
 
-/** Returns whether the manage link is still valid, which it is for five years after issuance. */
+/** Returns whether the manage link is still valid. It is valid for five years after issuance. */
 export const isManageLinkValid = (issuedAt: number, now: number): boolean => {
   const end = new Date(issuedAt);
   return now < end.setUTCFullYear(end.getUTCFullYear() + manageLinkYears);

@@ -6,7 +6,7 @@ import { toIso, type Instant } from "../time.ts";
 import type { WithdrawnEntity } from "./entity-withdrawal.ts";
 import type { WithdrawableCertificate } from "./withdrawal.ts";
 
-/** Details given by the business. Stored encrypted, because they can contain names of people. */
+/** The details that the business gives. They are stored encrypted, because they can contain people's names. */
 export interface CeaseDetails {
   readonly note: string | null;
   readonly acknowledgedBy: string | null;
@@ -37,8 +37,8 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Acknowledges for individual recipients, with an audit entry only. No separate statement is needed, because the ledger anchors the audit
- * log. The business needs no event about a request that it made itself.
+ * Creates the event that acknowledges the withdrawal for individual recipients. It has only an audit entry. No separate statement is
+ * needed, because the ledger anchors the audit log. The business needs no event about a request that it made itself.
  */
 export const acknowledgeEntityCease = (
   /** `ceased` contains the recipients that are acknowledged now. */

@@ -1,5 +1,5 @@
-// A withdrawal of consent for individual recipients. The certificate stays active for the others. Withdrawing consent for the last one
-// withdraws the whole certificate (withdrawal.ts).
+// A withdrawal of consent for individual recipients. The certificate stays active for the others. If consent for the last one is withdrawn,
+// the whole certificate is withdrawn (withdrawal.ts).
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -9,14 +9,14 @@ import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
 import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
-/** A recipient for whom the person has withdrawn consent. The certificate can be active, or it can have been revoked later. */
+/** A recipient for whom the person has withdrawn consent. The certificate can still be active, or it may have been revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
   readonly entity: string;
   /** The number of the withdrawal that listed the recipient. */
   readonly number: number;
-  /** When the business received the request, for a withdrawal that it recorded. */
+  /** When the business received the request, if the business recorded the withdrawal; otherwise null. */
   readonly receivedAt: Instant | null;
-  /** When the business acknowledged that this recipient has ceased contact. */
+  /** When the business acknowledged that this recipient has ceased contact; null if it has not. */
   readonly acknowledgedAt: Instant | null;
   /** The number of that acknowledgment, counted from 1. */
   readonly acknowledgement: number | null;
@@ -27,7 +27,10 @@ interface NamedRecipients {
   readonly answered: { readonly accepted: readonly string[] } | null;
 }
 
-/** Returns the recipients that the consent covers: the accepted ones if each had a separate choice, otherwise all. */
+/**
+ * Returns the recipients that the consent covers: the accepted ones if the person could choose each recipient separately, and otherwise
+ * all.
+ */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 
 /** Returns the recipients that may still contact the person. */
@@ -38,7 +41,7 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/** Resolves names to those on the certificate. Refuses an empty list and names to which the person did not consent. */
+/** Resolves names to the recipients on the certificate. Refuses an empty list and names to which the person did not consent. */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],
@@ -57,7 +60,7 @@ export const decideEntityWithdrawal = (input: {
   readonly change: WithdrawalSource;
   readonly number: number;
   readonly entities: readonly string[];
-  /** Whether the business opted in to events for these withdrawals. */
+  /** True if the business opted in to events for these withdrawals. */
   readonly emitsEvent: boolean;
   readonly now: Instant;
 }): { readonly withdrawal: EntityWithdrawal; readonly receipt: string; readonly domainEvent: DomainEvent } => {

@@ -1,14 +1,14 @@
-// The signed receipt for a withdrawal, which the person keeps: canonical JSON, verifiable offline with the issuer's key. The ledger's
-// statement of the withdrawal can be derived from it.
+// The signed receipt for a withdrawal, which the person keeps: canonical JSON that can be verified offline with the issuer's key. The
+// ledger's statement of the withdrawal can be derived from it.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, toIsoOrNull } from "../time.ts";
 import type { EntityWithdrawal, Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
 export const receiptFormat = "svc-withdrawal-receipt-v1" as const;
-/** For a withdrawal of consent for individual recipients, which are listed in `entities`. */
+/** The format for a withdrawal of consent for individual recipients, which are listed in `entities`. */
 export const entityReceiptFormat = "svc-withdrawal-receipt-v2" as const;
 
-/** The text members. `received_at` is not among them, because it is null if the person withdrew directly. */
+/** The properties with text values. `received_at` is not among them, because it is null if the person withdrew directly. */
 export const receiptTextMembers = [
   "cease_by",
   "cert_id",

@@ -1,5 +1,5 @@
-// The decision to withdraw a certificate: returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts has already
-// decided whether the person may withdraw. The business account's status never prevents a withdrawal.
+// Decides to withdraw a certificate: returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts has already decided
+// whether the person may withdraw. The status of the business account never prevents a withdrawal.
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
@@ -11,15 +11,18 @@ import { toIso, toIsoOrNull, minuteMs, type Instant } from "../time.ts";
 
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
-/** Withdrawals of consent for individual recipients are in entity-withdrawal.ts. */
+/**
+ * The certificates that are withdrawn: only this one, or all of the business's certificates with the person. Withdrawals of consent for
+ * individual recipients are in entity-withdrawal.ts.
+ */
 export type WithdrawalScope = "certificate" | "business";
 
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
 export type RecordedChannel = (typeof recordedChannels)[number];
 
 /**
- * The parts of a certificate that a withdrawal needs. Not derived from `PublishedCertificate`, which contains withdrawals, because that
- * would be an import cycle.
+ * The parts of a certificate that a withdrawal needs. The type is not derived from `PublishedCertificate`, because that type contains
+ * withdrawals and the import would be a cycle.
  */
 export interface WithdrawableCertificate {
   readonly id: CertId;
@@ -42,12 +45,12 @@ export interface RecordedRequest {
 
 export interface Withdrawal {
   readonly certId: CertId;
-  /** When the certificate was revoked, by our clock, so it cannot be backdated. */
+  /** When the certificate was revoked, by our clock, so that the time cannot be backdated. */
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;
   readonly scope: WithdrawalScope;
-  /** Set if the method is `business_recorded`. */
+  /** The recorded request; set only if the method is `business_recorded`. */
   readonly recorded: RecordedRequest | null;
 }
 
@@ -56,19 +59,19 @@ export interface Withdrawal {
  * lists.
  */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
-  /** Numbered 1, 2, 3 … within each certificate. */
+  /** The number of the withdrawal: 1, 2, 3 … within each certificate. */
   readonly number: number;
-  /** Sorted, as on the certificate. */
+  /** The recipients, sorted as on the certificate. */
   readonly entities: readonly string[];
 }
 
-const maxClockSkewMs = 5 * minuteMs; // allowed difference between the business's clock and ours
+const maxClockSkewMs = 5 * minuteMs; // the allowed difference between the business's clock and ours
 
-/** Accepts a time up to five minutes ahead as now, because clocks differ. Refuses times further in the future. */
+/** Accepts a time up to five minutes in the future as the current time, because clocks differ. Refuses times further in the future. */
 export const parseReceivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
   claimed > now + maxClockSkewMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
-/** How the certificate was withdrawn and by whom. */
+/** The method of a withdrawal, and the actor who made it. */
 export type WithdrawalSource =
   | { readonly method: PersonMethod; readonly recorded: null; readonly actor: Actor }
   | { readonly method: "business_recorded"; readonly recorded: RecordedRequest; readonly actor: Actor };

@@ -17,7 +17,7 @@ const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two wo
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 /**
- * If `to` is null, the row causes the same work as any other but is dropped instead of sent. Requests for unknown addresses therefore look
+ * If `to` is null, the row causes the same work but is dropped instead of sent. Requests for unknown addresses therefore look
  * like all other requests.
  */
 export type NewMail = TemplatedMail & {

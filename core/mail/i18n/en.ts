@@ -1,4 +1,4 @@
-// The text of all emails in English. `{name}` is a placeholder. Every email ends with the reason why the reader got it.
+// The text of all emails in English. `{name}` is a placeholder. Every email ends with the reason why its recipient gets it.
 
 export const en = {
   facts: {
@@ -37,7 +37,7 @@ export const en = {
     verifiedUntil: "Verified until",
     withdrawn: "Withdrawn",
   },
-  /** A deadline in the list of facts. */
+  /** A deadline in the table of facts. */
   byEndOf: "By the end of {date} (UTC)",
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
@@ -312,5 +312,5 @@ export const en = {
   },
 };
 
-/** The text of all emails in one language. A missing text does not compile. */
+/** The texts of all emails in one language. If a language lacks a text, the code does not compile. */
 export type MailMessages = typeof en;
