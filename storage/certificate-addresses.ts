@@ -1,6 +1,6 @@
-// The email addresses and phone numbers on certificates, as blind indexes. Every search for a person's certificates reads this table, so that
-// each address on a certificate finds it, not only the first. Each certificate also has the lists of its own addresses. Triggers use them to
-// find its rows here when it is revoked, erased or deleted.
+// The email addresses and phone numbers on certificates, as blind indexes. Every search for a person's certificates reads this table, so
+// that a certificate is found by every address on it, not only by the first. The row of a certificate also contains the lists of its
+// addresses. Triggers use them to find the certificate's rows in this table when it is revoked, erased or deleted.
 import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -38,14 +38,17 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
-/** Condition on a query over `certificates`: the address is on the certificate. Email addresses and phone numbers have different indexes. */
+/**
+ * Builds the condition, for a query over `certificates`, that the address is on the certificate. Email addresses and phone numbers never
+ * have the same index, so both lists are searched.
+ */
 export const hasAddress = (index: string | SQL): SQL =>
   sql`${index} in (select value from json_each(${certificates.emailIndexes}) union all select value from json_each(${certificates.phoneIndexes}))`;
 
 /**
- * Selects the newest certificates by `ord` whose addresses match the condition: at most `max`, after the first `offset`. The condition must
- * fix the address, the environment and the business. The active and the revoked ones are two ranges of the primary key. SQLite reads both
- * in order and merges them, so this reads no more rows than it returns or skips.
+ * Selects, by `ord`, the newest certificates whose addresses match the condition: at most `max`, after the first `offset`. The condition
+ * must specify the address, the environment and the business. Active and revoked certificates are two ranges of the primary key. SQLite
+ * reads both in order and merges them, so the query reads no more rows than it returns or skips.
  */
 export const selectNewestOrds = (condition: SQL, max: number, offset = 0): SQL => {
   const inState = (state: SQL) =>

@@ -113,10 +113,10 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
   const { certificate, chain, accepted, entitiesWithdrawn, emailIndexes, phoneIndexes, manageTokenHash, twins, ...rest } = row;
   return {
     ...rest,
-    /** Every email address and phone number on the certificate. Empty once the person is erased. */
+    /** The blind index of every email address and phone number on the certificate. The list is empty once the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
     manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
-    /** Every email address on the certificate; a code sent to any of them withdraws it. */
+    /** The blind index of every email address on the certificate. A code sent to any of these addresses can withdraw consent. */
     emailIndexes: emailIndexes ?? [],
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
