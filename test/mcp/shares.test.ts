@@ -173,7 +173,7 @@ describe("an agent of a person", () => {
     await answer("Two");
     expect(parseResult(await answer("Three"))).toEqual({
       isError: true,
-      text: "Too many changes in the last minute. Nothing was changed.",
+      text: "Too many changes in the last hour. Nothing was changed.",
     });
     expect((await pat.get("/v1/me/fields")).body.data.fields.city).not.toBe("Three");
   });

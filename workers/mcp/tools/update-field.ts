@@ -26,7 +26,7 @@ export const updateField = defineTool({
   run: async ({ services, agent }, { field, value }) => {
     const person = personFromAgent(agent);
     const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id); // this limit is shared with changes that the person makes in the app
-    if (!isAllowed) return { ok: false, text: "Too many changes in the last minute. Nothing was changed." };
+    if (!isAllowed) return { ok: false, text: "Too many changes in the last hour. Nothing was changed." };
     const changed = await updateContactFields(services, person, new Map([[field, value]]));
     if (changed.ok) {
       const data = fieldUpdateResultToWire(changed.value);
