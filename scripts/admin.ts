@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
 import { addShard } from "./add-shard.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
+import { assertServiceIsStopped } from "./stopped-service.ts";
 
 const usage = `Usage: npm run admin -- <command>
 
@@ -28,11 +29,15 @@ const usage = `Usage: npm run admin -- <command>
   incident update <id> <text>
                             Add an update to an incident.
   incident end <id> <text>  Add the last update to an incident and end it.
+  export <folder>           Write everything that the local service has stored to an encrypted folder. Stop npm start first.
+  import <folder> [--dry-run]
+                            Read an export into the local service, which must have no data yet.
   restore-drill             Show on a copy of the local data what a restore brings back. Stop npm start first.
 
 Environment:
   ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
-  ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.`;
+  ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.
+  EXPORT_PASSPHRASE         Encrypts an export. At least 20 characters.`;
 
 const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
 
@@ -68,15 +73,22 @@ const runIncidentCommand = async ([action = "", ...words]: readonly string[]): P
   return true;
 };
 
+/** Runs `export` or `import`. Returns false if the words are not such a command. */
+const runMoveCommand = async ([command = "", folder = "", option, ...others]: readonly string[]): Promise<boolean> => {
+  const isDryRun = option === "--dry-run";
+  if (folder === "" || folder.startsWith("-") || others.length > 0 || (option !== undefined && !(isDryRun && command === "import")))
+    return false;
+  const { runExportCommand, runImportCommand } = await import("./export/command.ts");
+  if (command === "export") await runExportCommand(folder, console.log);
+  else await runImportCommand(folder, isDryRun, console.log);
+  return true;
+};
+
 /** Runs the restore drill with the current source code. */
 const runDrill = async (): Promise<void> => {
   ensureDevVars();
   const settings = loadLocalSettings();
-  const isRunning = await fetch(settings.origin, { signal: AbortSignal.timeout(2_000) }).then(
-    () => true,
-    () => false,
-  );
-  if (isRunning) throw new Error(`The service is running at ${settings.origin}. Stop npm start first, so that its data does not change.`);
+  await assertServiceIsStopped(settings);
   const [{ buildAssets }, { bundleWorker }, { runRestoreDrill }] = await Promise.all([
     import("./build.ts"),
     import("./local-runtime.ts"),
@@ -95,6 +107,8 @@ try {
   if (command === "token") {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
+  } else if (command === "export" || command === "import") {
+    if (!(await runMoveCommand(process.argv.slice(2)))) console.log(usage);
   } else if (command === "restore-drill") await runDrill();
   else if (command === "shards" && id === "add") {
     const shard = addShard("wrangler.toml", plan === "" ? undefined : plan);

@@ -184,6 +184,20 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
     ]),
   );
 
+/** Lists the IDs of the shards' databases, by shard, and the ID of the KV namespace, from which the runtime names their files. */
+export const listStoreIds = (
+  options: Pick<RuntimeOptions, "extraShards">,
+): { readonly databases: ReadonlyMap<string, string>; readonly namespace: string } => {
+  const worker = loadWorkerConfiguration();
+  const shards = listShards(worker, options);
+  const bound = listDatabases(worker, shards);
+  const toId = (binding: unknown): string => (typeof binding === "string" ? binding : (binding as { readonly id: string }).id);
+  return {
+    databases: new Map(shards.map((shard) => [shard, toId(bound[getBindingName(shard)])])),
+    namespace: toId((worker.kvNamespaces as Record<string, unknown>).KV),
+  };
+};
+
 /** Migrates and seeds the databases in a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
 export const prepareDatabases = async (options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });

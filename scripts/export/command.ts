@@ -1,0 +1,52 @@
+// The commands `npm run admin -- export` and `npm run admin -- import`. docs/operate/export.md explains both.
+import { readFileSync } from "node:fs";
+import { createLocalStore } from "../keys/stores.ts";
+import { ensureDevVars, loadLocalSettings } from "../settings.ts";
+import { assertServiceIsStopped } from "../stopped-service.ts";
+import { runExport } from "./export.ts";
+import { finishImport, runImport } from "./import.ts";
+
+const readPassphrase = (): string => {
+  const passphrase = process.env.EXPORT_PASSPHRASE ?? "";
+  if (passphrase === "")
+    throw new Error("Set EXPORT_PASSPHRASE to the passphrase that encrypts the export. Generate one with: openssl rand -base64 32");
+  return passphrase;
+};
+
+const readServiceVersion = (): string => (JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string }).version;
+
+/** Exports the local service to `folder`. */
+export const runExportCommand = async (folder: string, report: (text: string) => void): Promise<void> => {
+  const passphrase = readPassphrase();
+  const { stateDir, extraShards, origin, vars } = loadLocalSettings();
+  await assertServiceIsStopped({ origin });
+  report(`Export ${stateDir} to ${folder}:\n`);
+  const { files } = await runExport({
+    stateDir,
+    extraShards,
+    vars,
+    folder,
+    passphrase,
+    serviceVersion: readServiceVersion(),
+    now: Date.now,
+    report,
+  });
+  report(`\nThe export is complete: ${files.length} files. Keep the passphrase in another place than the files.`);
+};
+
+/** Imports `folder` into the local service, which must have no data. With `isDryRun`, only checks the files. */
+export const runImportCommand = async (folder: string, isDryRun: boolean, report: (text: string) => void): Promise<void> => {
+  const passphrase = readPassphrase();
+  ensureDevVars();
+  const { stateDir, extraShards, origin, vars } = loadLocalSettings();
+  if (!isDryRun) await assertServiceIsStopped({ origin });
+  report(`${isDryRun ? "Check" : "Import"} ${folder}:\n`);
+  const settings = await runImport({ stateDir, extraShards, vars, folder, passphrase, isDryRun, report });
+  if (isDryRun) {
+    report("\nEvery file is complete and unchanged. Nothing was imported.");
+    return;
+  }
+  createLocalStore(report).write(settings);
+  finishImport({ stateDir });
+  report(`\nThe import is complete. .dev.vars has the settings that moved with the data: ${Object.keys(settings).join(", ")}.`);
+};

@@ -1,0 +1,138 @@
+// Where the local runtime keeps the databases, objects and texts of a service on disk. A test compares these paths with those of the pinned
+// runtime, because it does not document them.
+import { createHash, createHmac } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { sha256Hex } from "../../core/hash.ts";
+
+const databaseClass = "miniflare-D1DatabaseObject";
+const textsClass = "miniflare-KVNamespaceObject";
+
+/**
+ * The classes whose objects are exported. Left out are RateLimiter and DestinationHost, which count calls of the last minutes, and
+ * IntakeJournal, which must be empty.
+ */
+export const exportedClasses = ["AuditLog", "LedgerLog", "EventSequence", "DeliveryQueue"] as const;
+export type ExportedClass = (typeof exportedClasses)[number];
+
+export const journalClass = "IntakeJournal";
+
+/** Returns the ID of the object with this name, which is also the name of its file. */
+export const computeObjectId = (className: string, name: string): string => {
+  const key = createHash("sha256").update(className).digest();
+  const mac = (bytes: string | Uint8Array): Buffer => createHmac("sha256", key).update(bytes).digest().subarray(0, 16);
+  const prefix = mac(name);
+  return Buffer.concat([prefix, mac(prefix)]).toString("hex");
+};
+
+const toClassFolder = (stateDir: string, className: string): string => join(stateDir, "v3", "do", `svc-${className}`);
+
+/** Returns the file of a shard's database. `id` is its ID in the configuration. */
+export const getDatabasePath = (stateDir: string, id: string): string =>
+  join(stateDir, "v3", "d1", databaseClass, `${computeObjectId(databaseClass, id)}.sqlite`);
+
+export const getObjectPath = (stateDir: string, className: string, name: string): string =>
+  join(toClassFolder(stateDir, className), `${computeObjectId(`svc-${className}`, name)}.sqlite`);
+
+/** Lists the files of all objects of a class. */
+export const listObjectFiles = (stateDir: string, className: string): readonly string[] => {
+  const folder = toClassFolder(stateDir, className);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+};
+
+/** Opens a file that is only read, so that its modification time stays the same. */
+export const openForReading = (path: string): DatabaseSync => new DatabaseSync(path, { readOnly: true });
+
+const alarmTable = `CREATE TABLE IF NOT EXISTS _cf_ALARM (
+      actor_id TEXT PRIMARY KEY,
+      scheduled_time INTEGER,
+      actor_name TEXT
+    ) WITHOUT ROWID`;
+
+/** Returns when an object's alarm is set, in the unit of the runtime; null without one. */
+export const findAlarm = (stateDir: string, className: string, name: string): string | null => {
+  const path = join(toClassFolder(stateDir, className), "metadata.sqlite");
+  if (!existsSync(path)) return null;
+  const database = openForReading(path);
+  try {
+    const statement = database.prepare("SELECT scheduled_time AS at FROM _cf_ALARM WHERE actor_id = ?");
+    statement.setReadBigInts(true);
+    const { at } = statement.get(computeObjectId(`svc-${className}`, name)) ?? {};
+    return at === undefined || at === null ? null : String(at);
+  } finally {
+    database.close();
+  }
+};
+
+/** Opens the file of a new object, and sets its alarm. */
+export const createObjectFile = (stateDir: string, className: string, name: string, alarm: string | null): DatabaseSync => {
+  const folder = toClassFolder(stateDir, className);
+  mkdirSync(folder, { recursive: true });
+  if (alarm !== null) {
+    const metadata = new DatabaseSync(join(folder, "metadata.sqlite"));
+    metadata.exec(alarmTable);
+    metadata
+      .prepare("INSERT OR REPLACE INTO _cf_ALARM (actor_id, scheduled_time, actor_name) VALUES (?, ?, ?)")
+      .run(computeObjectId(`svc-${className}`, name), BigInt(alarm), name);
+    metadata.close();
+  }
+  return new DatabaseSync(getObjectPath(stateDir, className, name));
+};
+
+export interface StoredText {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+const getTextsPath = (stateDir: string, namespace: string): string =>
+  join(stateDir, "v3", "kv", textsClass, `${computeObjectId(textsClass, namespace)}.sqlite`);
+
+/** Reads the texts in KV one after another. */
+export function* readTexts(stateDir: string, namespace: string): Generator<StoredText> {
+  const path = getTextsPath(stateDir, namespace);
+  if (!existsSync(path)) return;
+  const database = openForReading(path);
+  try {
+    for (const { key, blob_id: blobId } of database.prepare("SELECT key, blob_id FROM _mf_entries ORDER BY key").iterate())
+      yield { key: String(key), bytes: readFileSync(join(stateDir, "v3", "kv", namespace, "blobs", String(blobId))) };
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns a function that stores a text in KV, and one that closes the store. */
+export const openTextStore = (stateDir: string, namespace: string) => {
+  const path = getTextsPath(stateDir, namespace);
+  mkdirSync(join(path, ".."), { recursive: true });
+  const blobs = join(stateDir, "v3", "kv", namespace, "blobs");
+  mkdirSync(blobs, { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(
+    "CREATE TABLE IF NOT EXISTS _mf_entries (key TEXT PRIMARY KEY, blob_id TEXT NOT NULL, expiration INTEGER, metadata TEXT); CREATE INDEX IF NOT EXISTS _mf_entries_expiration_idx ON _mf_entries(expiration)",
+  );
+  const insert = database.prepare("INSERT OR REPLACE INTO _mf_entries (key, blob_id) VALUES (?, ?)");
+  return {
+    write: ({ key, bytes }: StoredText): void => {
+      const blobId = `${sha256Hex(key)}${"0".repeat(16)}`;
+      writeFileSync(join(blobs, blobId), bytes);
+      insert.run(key, blobId);
+    },
+    close: (): void => database.close(),
+  };
+};
+
+/** Changes whenever a database, object or text of the service changes. */
+export const computeStateSignature = (stateDir: string): string => {
+  const root = join(stateDir, "v3");
+  const files = (readdirSync(root, { recursive: true, encoding: "utf8" }) as string[])
+    .filter((path) => !path.endsWith("-shm") && !path.includes("svc-RateLimiter") && !path.includes("svc-DestinationHost"))
+    .sort()
+    .map((path) => ({ path, stats: statSync(join(root, path)) }))
+    .filter(({ stats }) => stats.isFile() && stats.size > 0);
+  return sha256Hex(files.map(({ path, stats }) => `${path} ${stats.size} ${stats.mtimeMs}`).join("\n"));
+};

@@ -1,0 +1,109 @@
+// Rows of a SQLite database as lines of JSON. The first line of a table names it and its columns; each further line is one row. A row is an
+// array of null, numbers, texts, {"b64": …} for bytes, and {"int": …} for integers beyond 2^53.
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { Rewrapper } from "../../storage/vault.ts";
+
+type StoredValue = string | number | null | { readonly b64: string } | { readonly int: string };
+
+export interface TableHeader {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** The statements that create the table and its indexes, for a database without a schema. */
+  readonly sql?: readonly string[];
+}
+
+export const isTableHeader = (line: unknown): line is TableHeader => typeof line === "object" && line !== null && "table" in line;
+
+const rowsPerRewrap = 200; // enough to hide the latency of the cryptography
+
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const toStored = (value: unknown): StoredValue => {
+  if (typeof value === "bigint")
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : { int: String(value) };
+  if (value instanceof Uint8Array) return { b64: Buffer.from(value).toString("base64") };
+  return value as string | number | null;
+};
+
+const fromStored = (value: StoredValue): SQLInputValue => {
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value; // numbers would be stored as floating point
+  if (typeof value !== "object" || value === null) return value;
+  return "int" in value ? BigInt(value.int) : Buffer.from(value.b64, "base64");
+};
+
+export const listColumns = (database: DatabaseSync, table: string): readonly string[] =>
+  database
+    .prepare(`SELECT name FROM pragma_table_info(?)`)
+    .all(table)
+    .map(({ name }) => String(name));
+
+/** Wraps the sealed values of a row with the current key of `rewrapper`. A column is sealed if its name ends with `_sealed`. */
+const rewrapRow = async (
+  row: readonly StoredValue[],
+  sealedColumns: readonly number[],
+  rewrapper: Rewrapper,
+): Promise<readonly StoredValue[]> => {
+  const changed = [...row];
+  for (const at of sealedColumns) {
+    const value = row[at];
+    if (typeof value === "string") changed[at] = (await rewrapper.rewrap(value)) ?? value;
+  }
+  return changed;
+};
+
+const findSealedColumns = (columns: readonly string[]): readonly number[] =>
+  columns.flatMap((name, at) => (name.endsWith("_sealed") ? [at] : []));
+
+/** Writes a table and its rows as lines, in the order in which the database stores them. Returns the number of rows. */
+export const writeTable = async (
+  database: DatabaseSync,
+  header: TableHeader,
+  rewrapper: Rewrapper,
+  writeLine: (line: string) => void,
+): Promise<number> => {
+  const { table, columns } = header;
+  const sealedColumns = findSealedColumns(columns);
+  writeLine(JSON.stringify(header));
+  const statement = database.prepare(`SELECT ${columns.map(quoteName).join(", ")} FROM ${quoteName(table)}`);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  let waiting: (readonly StoredValue[])[] = [];
+  let rows = 0;
+  const flush = async (): Promise<void> => {
+    for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) writeLine(JSON.stringify(row));
+    rows += waiting.length;
+    waiting = [];
+  };
+  for (const row of statement.iterate() as Iterable<unknown>) {
+    waiting.push((row as readonly unknown[]).map(toStored));
+    if (waiting.length >= rowsPerRewrap) await flush();
+  }
+  await flush();
+  return rows;
+};
+
+/** Collects rows of one table and inserts them. */
+export const createRowInserter = (database: DatabaseSync, { table, columns }: TableHeader, rewrapper: Rewrapper) => {
+  const sealedColumns = findSealedColumns(columns);
+  const insert = database.prepare(
+    `INSERT INTO ${quoteName(table)} (${columns.map(quoteName).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+  );
+  let waiting: (readonly StoredValue[])[] = [];
+  let rows = 0;
+  const flush = async (): Promise<void> => {
+    for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) insert.run(...row.map(fromStored));
+    rows += waiting.length;
+    waiting = [];
+  };
+  return {
+    add: async (row: readonly StoredValue[]): Promise<void> => {
+      waiting.push(row);
+      if (waiting.length >= rowsPerRewrap) await flush();
+    },
+    /** Inserts what is left. Returns the number of rows. */
+    finish: async (): Promise<number> => {
+      await flush();
+      return rows;
+    },
+  };
+};

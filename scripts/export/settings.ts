@@ -1,0 +1,79 @@
+// The settings that move with the data of a deployment, and the keys that wrap its data keys inside an export.
+import { hkdfSync } from "node:crypto";
+import { fromBase64 } from "../../core/bytes.ts";
+import { getAuditOrigin } from "../../core/ledger/log-names.ts";
+import { firstShard } from "../../core/ids.ts";
+import { openVault, type Rewrapper } from "../../storage/vault.ts";
+
+export type Vars = Readonly<Record<string, string>>;
+
+/**
+ * Stored data depends on these: indexes and links on INDEX_KEY, signatures on the keys of the issuer and the logs, receipts on the names of
+ * the ledgers. MASTER_KEYS is not among them, because the deployment that imports has its own.
+ */
+const movedSettings = [
+  "INDEX_KEY",
+  "ISSUER_KEY",
+  "ISSUER_KEY_FROM",
+  "RETIRED_ISSUER_KEYS",
+  "LOG_SEED",
+  "AUDIT_KEY",
+  "AUDIT_VKEY",
+  "LEDGER_ORIGIN",
+  "LEDGER_KEY",
+  "LEDGER_VKEYS",
+  "LEDGER_WITNESS_KEY",
+  "ANCHOR_KEY",
+  "RETIRED_ANCHOR_KEYS",
+] as const;
+
+export interface MovedSettings {
+  /** Name of the first shard's audit log. It contains the host of the API. */
+  readonly audit_origin: string;
+  readonly settings: Vars;
+}
+
+export const collectMovedSettings = (vars: Vars): MovedSettings => ({
+  audit_origin: getAuditOrigin(vars.BASE_URL as string, firstShard),
+  settings: Object.fromEntries(
+    movedSettings.flatMap((name) => {
+      const value = vars[name];
+      return value === undefined || value === "" ? [] : [[name, value]];
+    }),
+  ),
+});
+
+/** Throws if the logs of the export would have other names in this deployment. Their entries and checkpoints would not match. */
+export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars: Vars): void => {
+  const own = getAuditOrigin(vars.BASE_URL as string, firstShard);
+  if (own !== origin)
+    throw new Error(
+      `The audit log of the export is ${origin}, but here it would be ${own}. The names of logs are signed, so the API must keep its host.`,
+    );
+};
+
+/** The version under which an export wraps data keys. A deployment counts its own versions from 1. */
+const exportVersion = "9999";
+
+const parseMasterKeys = (vars: Vars): readonly (readonly [string, Uint8Array<ArrayBuffer>])[] =>
+  (vars.MASTER_KEYS ?? "").split(",").map((part) => {
+    const [version = "", key = ""] = part.split(":", 2);
+    const bytes = fromBase64(key);
+    if (bytes === null || version === exportVersion) throw new Error("MASTER_KEYS is not a list of master keys.");
+    return [version, bytes];
+  });
+
+const deriveWrappingKey = (exportKey: Uint8Array): readonly [string, Uint8Array<ArrayBuffer>] => [
+  exportVersion,
+  new Uint8Array(hkdfSync("sha256", exportKey, "", "svc-export-1 data keys", 32)),
+];
+
+const unusedIndexKey = new Uint8Array(32); // rewrapping computes no index
+
+/** Moves values from the master keys of a deployment to the key of an export. */
+export const openExportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>
+  openVault({ masterKeys: new Map([...parseMasterKeys(vars), deriveWrappingKey(exportKey)]), indexKey: unusedIndexKey });
+
+/** Moves values from the key of an export to the newest master key of a deployment. */
+export const openImportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>
+  openVault({ masterKeys: new Map([deriveWrappingKey(exportKey), ...parseMasterKeys(vars)]), indexKey: unusedIndexKey });

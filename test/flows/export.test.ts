@@ -1,0 +1,310 @@
+// Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. Both steps are
+// interrupted once and continued.
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { parseZip } from "../../core/certificates/evidence-zip.ts";
+import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { consentRequest } from "../../scripts/bench/submission.ts";
+import { prepareDemoData } from "../../scripts/demo-data.ts";
+import { createDemoWorld, type DemoWorld } from "../../scripts/demo-world.ts";
+import { runExport, type ExportOptions } from "../../scripts/export/export.ts";
+import { finishImport, runImport, type ImportOptions } from "../../scripts/export/import.ts";
+import { startPreparedRuntime, type Runtime } from "../../scripts/local-runtime.ts";
+import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
+import { trustOf, type Trust } from "../../verifier/trust.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
+import { ensureBuiltWorker, findFreePort } from "../support/local-service.ts";
+import { signInToOrigin } from "../support/local-session.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-export-test-"));
+const exported = join(folder, "export");
+const passphrase = "a passphrase of the export test";
+const visitor = "pat.moving@mail.example";
+
+interface Delivered {
+  readonly body: string;
+  readonly signature: string;
+}
+const delivered: Delivered[] = [];
+
+let port: number;
+let receiver: Server;
+let receiverUrl: string;
+let bundleDir: string;
+let world: DemoWorld;
+let sourceVars: Readonly<Record<string, string>>;
+let runtime: Runtime | null = null;
+
+const origin = (): string => `http://localhost:${port}`;
+const settingsOf = (stateDir: string, vars: Readonly<Record<string, string>>) =>
+  buildLocalSettings({ port, demoPort: 1, stateDir: join(folder, stateDir), vars });
+
+const start = async (stateDir: string, vars: Readonly<Record<string, string>>): Promise<Runtime> => {
+  const settings = settingsOf(stateDir, vars);
+  runtime = await startPreparedRuntime({
+    ...settings,
+    vars: { ...settings.vars, DEV_RATE_SCALE: "100000", DOH_URLS: "http://127.0.0.1:1/none", DEV_FETCH_ALLOW: new URL(receiverUrl).host },
+    bundleDir,
+    assetsDir: join(bundleDir, "assets"),
+    printsLog: false,
+  });
+  return runtime;
+};
+const stop = async (): Promise<void> => {
+  await runtime?.dispose();
+  runtime = null;
+};
+
+beforeAll(async () => {
+  bundleDir = await ensureBuiltWorker();
+  port = await findFreePort();
+  receiver = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      delivered.push({ body: Buffer.concat(parts).toString("utf8"), signature: String(request.headers["svc-signature"]) });
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  sourceVars = generateDevVars();
+  world = createDemoWorld(sourceVars.ISSUER_KEY as string);
+  cpSync(join(bundleDir, "state"), join(folder, "source"), { recursive: true });
+  await prepareDemoData(settingsOf("source", sourceVars), world, { isEmpty: false });
+}, 240_000);
+afterAll(async () => {
+  await stop();
+  receiver.closeAllConnections();
+  receiver.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const getAnswer = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` };
+  const response = await fetch(`${origin()}${path}`, { ...init, headers: init.headers ?? headers });
+  const answer = (await response.json()) as { data?: T; error?: object };
+  if (answer.data === undefined) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer.error)}`);
+  return answer.data;
+};
+const getTrust = async (): Promise<Trust> => trustOf(await (await fetch(`${origin()}/.well-known/svc-trust.json`)).json()) as Trust;
+const signInOwner = async (): Promise<Record<string, string>> => ({
+  "content-type": "application/json",
+  cookie: await signInToOrigin(origin(), world.ownerEmail),
+  origin: origin(),
+});
+const getPack = async (certId: string): Promise<Uint8Array> => {
+  const response = await fetch(`${origin()}/v1/certs/${certId}/evidence-pack?format=zip`, {
+    headers: { authorization: `Bearer ${world.acme.keys.live}` },
+  });
+  expect(response.status).toBe(200);
+  return new Uint8Array(await response.arrayBuffer());
+};
+const listFiles = (pack: Uint8Array): readonly string[] => {
+  const parsed = parseZip(pack, pack.length);
+  return parsed.ok ? [...parsed.files.keys()] : [];
+};
+const readCheckpointSize = async (log: string): Promise<number> => {
+  const response = await fetch(`${origin()}/${log}/checkpoint`);
+  expect(response.status, log).toBe(200);
+  return Number((await response.text()).split("\n")[1]);
+};
+const issue = async (n: number): Promise<{ cert_id: string; manage_url: string }> => {
+  const { headers, body } = consentRequest(world.acme, "https://www.example.com", n);
+  const fields = { email: visitor, first_name: "Pat" };
+  return getAnswer("/v1/consent", {
+    method: "POST",
+    headers: { ...headers },
+    body: JSON.stringify({ ...(JSON.parse(body as string) as object), fields }),
+  });
+};
+const runJobs = async (interval: number): Promise<void> => {
+  await runtime?.scheduled("* * * * *");
+  await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + interval * 15 * 60_000));
+  await runtime?.scheduled("* * * * *");
+};
+const listCertificates = async (status: string): Promise<readonly string[]> =>
+  (await getAnswer<{ certs: { cert_id: string }[] }>(`/v1/certs?status=${status}&per_page=5`)).certs.map(({ cert_id: id }) => id);
+interface Verification {
+  readonly anchor: { readonly status: string };
+  readonly withdrawal: { readonly anchor: { readonly status: string } } | null;
+}
+const getVerifications = (certIds: readonly string[]): Promise<readonly Verification[]> =>
+  Promise.all(certIds.map((id) => getAnswer<Verification>(`/v1/certs/${id}/verify`)));
+/** Waits until the ledger has all statements about the certificates, because their verification does not change after that. */
+const getAnchoredVerifications = async (certIds: readonly string[]): Promise<readonly Verification[]> => {
+  for (;;) {
+    await runtime?.scheduled("* * * * *");
+    const found = await getVerifications(certIds);
+    const anchors = found.flatMap(({ anchor, withdrawal }) => [anchor, ...(withdrawal === null ? [] : [withdrawal.anchor])]);
+    if (anchors.every(({ status }) => status === "anchored")) return found;
+  }
+};
+
+const exportOptions = (changes: Partial<ExportOptions> = {}): ExportOptions => {
+  const { stateDir, extraShards, vars } = settingsOf("source", sourceVars);
+  const base = { stateDir, extraShards, vars, folder: exported, passphrase, serviceVersion: "1.0.0", now: Date.now, report: () => {} };
+  return { ...base, ...changes };
+};
+const importOptions = (vars: Readonly<Record<string, string>>, changes: Partial<ImportOptions> = {}): ImportOptions => {
+  const target = settingsOf("target", vars);
+  return {
+    stateDir: target.stateDir,
+    extraShards: target.extraShards,
+    vars: target.vars,
+    folder: exported,
+    passphrase,
+    report: () => {},
+    ...changes,
+  };
+};
+/** A report that fails at the line with this number, as if the process had been killed there. */
+const interruptAt = (line: number): ((text: string) => void) => {
+  let lines = 0;
+  return () => {
+    lines += 1;
+    if (lines === line) throw new Error("interrupted");
+  };
+};
+
+describe("an export and its import into another deployment", () => {
+  test("move everything: certificates, proofs, withdrawals, logs, keys, members, shares and endpoints", { timeout: 400_000 }, async () => {
+    await start("source", sourceVars);
+    const owner = await signInOwner();
+    const certIds = [...(await listCertificates("active")), ...(await listCertificates("revoked"))];
+    expect(certIds).toHaveLength(10);
+    const issued = await issue(1);
+    await runJobs(0);
+    const endpoint = await getAnswer<{ id: string; secret: string }>("/v1/webhooks", {
+      method: "POST",
+      headers: owner,
+      body: JSON.stringify({ url: receiverUrl, description: "moves" }),
+    });
+    const { shares } = await getAnswer<{ shares: { id: string }[] }>("/v1/shares?status=active");
+    const shareId = shares[0]?.id as string;
+    const before = {
+      verifications: await getAnchoredVerifications(certIds),
+      share: (await getAnswer<{ fields: object }>(`/v1/consumers/${shareId}/current`)).fields,
+      events: await getAnswer("/v1/events?limit=200"),
+      members: await getAnswer("/v1/business/portal/members", { headers: owner }),
+      secret: await getAnswer(`/v1/webhooks/${endpoint.id}/secret`, { headers: owner }),
+    };
+    const trust = await getTrust();
+    const sizes = { audit: await readCheckpointSize("audit/00"), ledger: await readCheckpointSize("ledger/2026h2") };
+    expect(sizes.audit).toBeGreaterThan(0);
+    expect(sizes.ledger).toBeGreaterThan(0);
+    await stop();
+
+    // The export stops after its fifth file. The same command keeps the complete files.
+    await expect(runExport(exportOptions({ report: interruptAt(5) }))).rejects.toThrow("interrupted");
+    const first = join(exported, "databases/00/account_erasures.sealed");
+    const written = statSync(first).mtimeMs;
+    await expect(runExport(exportOptions({ passphrase: "another long passphrase" }))).rejects.toThrow("not the passphrase");
+    const manifest = await runExport(exportOptions());
+    expect(statSync(first).mtimeMs).toBe(written);
+    expect(manifest.files.length).toBeGreaterThan(60);
+    await expect(runExport(exportOptions())).rejects.toThrow("is not empty");
+    for (const path of globSync(join(exported, "**/*")).filter((one) => statSync(one).isFile())) {
+      const text = readFileSync(path).toString("latin1");
+      for (const known of [visitor, world.acme.id, sourceVars.INDEX_KEY as string]) expect(text.includes(known), path).toBe(false);
+    }
+
+    const targetVars = { ...generateDevVars(), MASTER_KEYS: generateDevVars().MASTER_KEYS?.replace("1:", "7:") as string };
+    await expect(runImport(importOptions(targetVars, { passphrase: "another long passphrase" }))).rejects.toThrow("not the passphrase");
+    const checked: string[] = [];
+    await runImport(importOptions(targetVars, { isDryRun: true, report: (text) => checked.push(text) }));
+    expect(checked).toHaveLength(manifest.files.length);
+    expect(existsSync(join(folder, "target"))).toBe(false);
+
+    await expect(runImport(importOptions(targetVars, { report: interruptAt(40) }))).rejects.toThrow("interrupted");
+    const continued: string[] = [];
+    const moved = await runImport(importOptions(targetVars, { report: (text) => continued.push(text) }));
+    expect(continued).toHaveLength(manifest.files.length - 40);
+    finishImport(importOptions(targetVars));
+    expect(moved.MASTER_KEYS).toBeUndefined();
+    rmSync(join(folder, "source"), { recursive: true });
+
+    const vars = { ...targetVars, ...moved };
+    expect(vars.MASTER_KEYS).toBe(targetVars.MASTER_KEYS);
+    await start("target", vars);
+    const newOwner = await signInOwner();
+    expect(await getVerifications(certIds)).toEqual(before.verifications);
+    expect(await getAnswer(`/v1/consumers/${shareId}/current`)).toMatchObject({ fields: before.share });
+    expect(await getAnswer("/v1/events?limit=200")).toEqual(before.events);
+    expect(await getAnswer("/v1/business/portal/members", { headers: newOwner })).toEqual(before.members);
+    expect(await getAnswer(`/v1/webhooks/${endpoint.id}/secret`, { headers: newOwner })).toEqual(before.secret);
+    expect(await getAnswer(`/v1/business/portal/members`, { headers: { ...owner } })).toEqual(before.members); // an earlier session
+    const found = await getAnswer<{ certs: { cert_id: string }[] }>("/v1/certs/search", {
+      method: "POST",
+      body: JSON.stringify({ subject_email: visitor }),
+    });
+    expect(found.certs.map(({ cert_id: id }) => id)).toEqual([issued.cert_id]);
+
+    // Readers keep the keys that they saved before the move.
+    const files = new Set<string>();
+    for (const id of certIds) {
+      const pack = await getPack(id);
+      const { failed } = await verifyPack(pack, { ...defaultVerificationOptions, trust });
+      expect(failed, id).toBeNull();
+      for (const name of listFiles(pack)) files.add(name);
+    }
+    expect([...files].some((name) => /^policies\/privacy-[0-9a-f]{64}\.txt$/.test(name))).toBe(true);
+
+    // The logs continue where they were, and witnesses and verifiers accept their growth.
+    const later = await issue(2);
+    await runJobs(1);
+    const sizesAfter = { audit: await readCheckpointSize("audit/00"), ledger: await readCheckpointSize("ledger/2026h2") };
+    expect(sizesAfter.audit).toBeGreaterThan(sizes.audit);
+    expect(sizesAfter.ledger).toBeGreaterThan(sizes.ledger);
+    const { failed } = await verifyPack(await getPack(later.cert_id), { ...defaultVerificationOptions, trust });
+    expect(failed).toBeNull();
+
+    // The person withdraws with the link from before the move, and the endpoint gets the event, signed with its secret.
+    const token = new URL(issued.manage_url).hash.slice("#m=".length);
+    await getAnswer(`/v1/certs/${issued.cert_id}/opt-out/manage`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token }),
+    });
+    expect((await getVerifications([issued.cert_id]))[0]).toMatchObject({ status: "revoked", withdrawal: { method: "manage_link" } });
+    await vi.waitFor(() => expect(delivered.some(({ body }) => body.includes(issued.cert_id))).toBe(true), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    const event = delivered.find(({ body }) => body.includes(issued.cert_id)) as Delivered;
+    expect(verifySignature(event.body, event.signature, endpoint.secret, Math.floor(Date.now() / 1_000))).toBe(true);
+    await stop();
+
+    // Refused: a state folder with data, a deployment whose logs have other names, and files that were changed.
+    const target = importOptions(targetVars);
+    await expect(runImport(target)).rejects.toThrow("already has data");
+    const elsewhere = { ...target, stateDir: join(folder, "elsewhere") };
+    await expect(runImport({ ...elsewhere, vars: { ...target.vars, BASE_URL: "https://api.other.example/v1" } })).rejects.toThrow(
+      "the API must keep its host",
+    );
+    const changed = join(exported, "databases/00/businesses.sealed");
+    const bytes = readFileSync(changed);
+    bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
+    writeFileSync(changed, bytes);
+    await expect(runImport({ ...elsewhere, isDryRun: true })).rejects.toThrow("databases/00/businesses.sealed is missing or was changed");
+    const manifestPath = join(exported, "manifest.json");
+    writeFileSync(manifestPath, readFileSync(manifestPath, "utf8").replace('"lines": 1', '"lines": 2'));
+    await expect(runImport({ ...elsewhere, isDryRun: true })).rejects.toThrow("was changed");
+    expect(existsSync(join(folder, "elsewhere"))).toBe(false);
+  });
+
+  test("are refused without a passphrase", async () => {
+    const env = { ...process.env, EXPORT_PASSPHRASE: "" };
+    for (const command of ["export", "import"]) {
+      const run = promisify(execFile)(process.execPath, ["scripts/admin.ts", command, join(folder, "none")], { env });
+      await expect(run, command).rejects.toThrow("Set EXPORT_PASSPHRASE to the passphrase");
+    }
+    expect(existsSync(join(folder, "none"))).toBe(false);
+  });
+});
