@@ -22,7 +22,7 @@ export function parseFieldMap(given: string | Record<string, string> = {}): Fiel
   }
 }
 
-/** The API's limit. It refuses the whole certificate if there are more fields. */
+/** The API's limit. The API refuses the whole certificate if there are more fields. */
 const maxFields = 20;
 
 export interface CollectedFields {

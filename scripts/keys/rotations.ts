@@ -8,7 +8,7 @@ export type RotationKind = (typeof rotationKinds)[number];
 
 export interface RotationStep {
   readonly title: string;
-  /** How long after the first step this step can run, in milliseconds. */
+  /** The minimum time between the first step and this step, in milliseconds. */
   readonly afterMs: number;
   /** Returns the secrets that change; null for a step in which the service rewraps its stored data. */
   readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;

@@ -106,7 +106,7 @@ describe("the limit of ten active agent tokens", () => {
     expect(minted).toBe(10);
   });
 
-  test("counts per person, and revoking a token makes room for another", async () => {
+  test("is counted per person, and revoking a token allows another one", async () => {
     const session = await owner();
     const answers: TestResponse[] = [];
     for (let at = 0; at < 11; at += 1) answers.push(await createTokenWith("business", session));
@@ -140,7 +140,7 @@ describe("permissions on agent tokens", () => {
     expect(await ping(token)).toBe(200);
   });
 
-  test("show all tokens of the business to every member; a member revokes their own, an owner any", async () => {
+  test("show all tokens of the business to every member; a member can revoke their own, and an owner any", async () => {
     const owned = await createToken("business");
     const ofMember = await createToken("business", world.memberEmail);
     for (const session of [await owner(), await member()]) {

@@ -399,7 +399,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
   });
 
-  test("takes no payment for due without a plan, in whatever order the events arrive", async () => {
+  test("treats no payment as due without a plan, in whatever order the events arrive", async () => {
     const never = createCustomer(free.id, "business");
     await sendAll(never.checkout(0, { payment_status: "unpaid" }), never.failed(1));
     expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
@@ -418,13 +418,13 @@ describe("POST /v1/webhooks/stripe", () => {
     }
   });
 
-  test("takes a payment for due that failed after the subscription became active again, even if that event arrives later", async () => {
+  test("treats a payment as due if it failed after the subscription became active again, even if that event arrives later", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.updated(2, "paused"), customer.failed(5), customer.updated(4, "active"));
     expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "past_due" });
   });
 
-  test("ignores invoices of no subscription and of other subscriptions, paid or failed", async () => {
+  test("ignores paid and failed invoices without a subscription or of other subscriptions", async () => {
     const customer = createCustomer(free.id, "business");
     const oneOff = { parent: null, subscription: null };
     const other = { parent: { subscription_details: { subscription: "sub_other" } } };
@@ -546,7 +546,7 @@ describe("the billing settings of a deployment", () => {
     expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0), service)).body.error.code).toBe("not_found");
   });
 
-  test("stop the deployment when incomplete, or with test keys or a stand-in in production", async () => {
+  test("stop the deployment if they are incomplete, or contain test keys or a stand-in in production", async () => {
     const faulty = [
       [{ ...without, STRIPE_SECRET_KEY: "sk_live_of_the_tests_no_account" }, productionSettings],
       [{ STRIPE_PRICE_BUSINESS: "" }, productionSettings],

@@ -61,7 +61,7 @@ const sendTo = async (method: string, path: string, type: string, body: BodyInit
   }
 };
 
-describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body past the cap, %s", (how) => {
+describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body above the limit, %s", (how) => {
   test("B1: gets 413 payload_too_large on every route of the API that takes a body, without being held in memory", async () => {
     expect(routes.length).toBeGreaterThan(20);
     for (const { method, path } of routes) {

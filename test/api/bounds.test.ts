@@ -42,8 +42,8 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-describe("C20: the day of a client", () => {
-  test("refuses further submissions without an API key until the next day, and those of no other client or API key", async () => {
+describe("C20: the daily limit of a client", () => {
+  test("refuses further submissions without an API key until the next day, but no submissions of other clients or with an API key", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "3" });
     for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
     const refused = await send(service);
@@ -60,7 +60,7 @@ describe("C20: the day of a client", () => {
     expect(statuses.toSorted()).toEqual([...Array(4).fill(201), ...Array(8).fill(429)]);
   });
 
-  test("is limited in bytes too, and shared texts count only when they are new", async () => {
+  test("also counts bytes, and shared texts count only when they are new", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY_BYTES: "60000" });
     const disclosure = (letter: string): Partial<ConsentBody> => ({ disclosure_text: letter.repeat(20_000) });
     expect((await send(service, disclosure("a"))).status).toBe(201);
@@ -221,7 +221,7 @@ describe("POST /v1/contact-check", () => {
     return { results: answer.body.data.results, rows: read() };
   };
 
-  test("judges an address once, however often and however spelled it is asked about", { timeout: 60_000 }, async () => {
+  test("checks an address once, however often and in whatever spelling it is requested", { timeout: 60_000 }, async () => {
     await seedAddress("many@example.com", 200);
     const once = await ask([{ email: "many@example.com" }], { entity });
     const often = await ask(

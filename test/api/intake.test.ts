@@ -98,7 +98,7 @@ afterEach(async () => {
   await waitUntilPlaced();
 });
 
-describe("POST /v1/consent while the database is silent", () => {
+describe("POST /v1/consent while the database does not respond", () => {
   test.each(["hang", "reset", "slow", "lose_answer"])(
     "issues a certificate while the database is in mode %s, and stores it once",
     async (mode) => {
@@ -113,7 +113,7 @@ describe("POST /v1/consent while the database is silent", () => {
     },
   );
 
-  test("is found by a request that read the database just before the journal placed the certificate", async () => {
+  test("is found by a request that read the database just before the journal moved the certificate to it", async () => {
     await setFault("hang");
     const { cert_id } = (await submit()).body.data;
     await endFault();
@@ -132,7 +132,7 @@ describe("POST /v1/consent while the database is silent", () => {
     expect(await count(`SELECT created_at AS n FROM ${statementsSql} WHERE entity_id = ?`, cert_id)).toBe(at);
   });
 
-  test("places certificates in the order of their submissions", async () => {
+  test("stores certificates in the order of their submissions", async () => {
     await setFault("hang");
     const ids: string[] = [];
     for (let sent = 0; sent < 60; sent += 1) ids.push((await submit()).body.data.cert_id);
@@ -144,7 +144,7 @@ describe("POST /v1/consent while the database is silent", () => {
     expect(results.map(({ id }) => id)).toEqual(ids);
   });
 
-  test("returns the same receipt for a repeat while the database is away, right after, and later", async () => {
+  test("returns the same receipt for a repeat during the outage, right after it, and later", async () => {
     await setFault("hang");
     const first = await submit(isolate, "repeated-1");
     const during = await submit(isolate, "repeated-1");
@@ -173,7 +173,7 @@ describe("POST /v1/consent while the database is silent", () => {
     expect(again.body.data).toEqual(first.body.data);
   });
 
-  test("treats a refusal by the database as an answer, not as silence", async () => {
+  test("treats a refusal by the database as a response, not as an outage", async () => {
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
     const refused = await submit();
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
@@ -181,7 +181,7 @@ describe("POST /v1/consent while the database is silent", () => {
     expect(await countEntries()).toBe(0);
   });
 
-  test("lets a consent stand whose account changed before it was placed", async () => {
+  test("keeps a consent whose account changed before the consent reached the database", async () => {
     await setFault("hang");
     const { cert_id } = (await submit()).body.data;
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
@@ -191,19 +191,19 @@ describe("POST /v1/consent while the database is silent", () => {
     expect(await countWritten(cert_id)).toEqual(once);
   });
 
-  test("does not touch the journal while the database answers", async () => {
+  test("does not use the journal while the database responds", async () => {
     const untouchable = { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("journaled")) }) };
     const service = createServiceCall({ INTAKE_JOURNAL: untouchable });
     expect((await submit(service)).status).toBe(201);
     expect((await submit(service)).status).toBe(201);
   });
 
-  test("counts a silent journal as empty, so that it cannot stop a healthy database", async () => {
+  test("treats a journal that does not respond as empty, so that it cannot stop a healthy database", async () => {
     const silent = { getByName: () => ({ countWaiting: () => new Promise(() => {}) }) };
     expect((await submit(createServiceCall({ INTAKE_JOURNAL: silent }))).status).toBe(201);
   });
 
-  test("returns 503 when database and journal are both silent", async () => {
+  test("returns 503 when neither the database nor the journal responds", async () => {
     const silent = { getByName: () => ({ countWaiting: () => new Promise(() => {}), append: () => new Promise(() => {}) }) };
     const service = createServiceCall({ INTAKE_JOURNAL: silent });
     await submit(service); // fills the account cache
@@ -213,7 +213,7 @@ describe("POST /v1/consent while the database is silent", () => {
   });
 });
 
-describe("a first attempt that reached the database unseen, whose repeat was journaled", () => {
+describe("a first attempt that reached the database without a response, and whose repeat was journaled", () => {
   test("keeps the first certificate, and the receipt of the repeat stays verifiable under the same ID", async () => {
     const first = createDyingIsolate();
     await submit(first); // fills the account cache
@@ -274,7 +274,7 @@ describe("a process that dies", () => {
     expect((await verify(repeat.body.data.cert_id, createServiceCall())).body.data.fingerprint).toBe(repeat.body.data.fingerprint);
   });
 
-  test("after an entry is placed and before it is deleted: the next alarm recognizes it", async () => {
+  test("after an entry is stored in the database and before it is deleted: the next alarm recognizes it", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit()).body.data;
     const entries = await runInDurableObject(journal(), (_, { storage }) =>
@@ -326,7 +326,7 @@ describe("an entry that the database refuses", () => {
   });
 });
 
-describe("GET /v1/certs/{id}/verify while the database is silent", () => {
+describe("GET /v1/certs/{id}/verify while the database does not respond", () => {
   test("returns a journaled certificate, as the database will", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit()).body.data;
@@ -346,7 +346,7 @@ describe("GET /v1/certs/{id}/verify while the database is silent", () => {
     for (const id of [cert_id, "cc_00000000000000000000000000"]) expect((await verify(id)).status).toBe(503);
   });
 
-  test("places a certificate that the database does not have yet", async () => {
+  test("moves a certificate to the database that the database does not have yet", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit(createServiceCall())).body.data;
     await endFault();
@@ -365,7 +365,7 @@ describe("a certificate that is still in the journal", () => {
   const withdraw = (certId: string, manageUrl: string, service: Call = isolate) =>
     service(`/v1/certs/${certId}/opt-out/manage`, buildJsonRequest({ token: manageUrl.split("#m=")[1] }));
 
-  test("cannot be withdrawn while the database is away, and is placed first when it answers again", async () => {
+  test("cannot be withdrawn during the outage, and is the first to be stored when the database responds again", async () => {
     await setFault("hang");
     const { cert_id, manage_url } = (await submit()).body.data;
     expect((await withdraw(cert_id, manage_url)).status).toBe(503);
@@ -386,7 +386,7 @@ describe("a certificate that is still in the journal", () => {
     expect((await withdraw(cert_id, manage_url)).status).toBe(200);
   });
 
-  test("is found by a contact check once it is placed", async () => {
+  test("is found by a contact check once it is in the database", async () => {
     await setFault("hang");
     const fields = { email: "journaled.person@example.com" };
     expect((await submit(isolate, "contact-1", { fields })).status).toBe(201);
@@ -399,7 +399,7 @@ describe("a certificate that is still in the journal", () => {
     expect(checked.body.data.results.map(({ contactable }: { contactable: boolean }) => contactable)).toEqual([true]);
   });
 
-  test("is shown on its page while the database is away", async () => {
+  test("is shown on its page during the outage", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit()).body.data;
     const page = await isolate(`/c/${cert_id}`, { headers: { accept: "text/html" } });
@@ -408,7 +408,7 @@ describe("a certificate that is still in the journal", () => {
   });
 });
 
-describe("the account of a submission while the database is silent", () => {
+describe("the account of a submission while the database does not respond", () => {
   test("comes from KV in a new isolate", async () => {
     await setFault("hang");
     expect((await submit(createServiceCall())).status).toBe(201);

@@ -482,7 +482,7 @@ describe("O6: a business's text in our email", () => {
     }
   });
 
-  test("does not change its language, which is that of the browser", async () => {
+  test("does not change the email's language, which is that of the browser", async () => {
     const mine = await issueToNewPerson();
     await requestWithdrawalCode(mine.certId, mine.email, { "accept-language": "fr-FR" });
     expect((await listMailTo(mine.email))[0]?.subject).toBe("Votre code pour retirer votre consentement");

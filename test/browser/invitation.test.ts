@@ -26,7 +26,7 @@ const invite = async (email: string): Promise<void> => {
   expect(answer.status).toBe(201);
 };
 
-test("an invited person signs in, sees the invitation and joins with a press, without scripts", async () => {
+test("an invited person signs in, sees the invitation and joins with a click, without scripts", async () => {
   const email = "joining@invited.example";
   await invite(email);
   const { page, problems, close } = await openPage(browser, { javaScriptEnabled: false });

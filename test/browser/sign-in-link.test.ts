@@ -60,7 +60,7 @@ describe("the link in a sign-in email", () => {
     ["with the token in the query", ({ url, token }) => `${url}?s=${token}`],
     ["wrapped inside the token", ({ url, token }) => `${url}#s=${token.slice(0, 20)}%0D%0A${token.slice(20)}`],
     ["with the traces of quoted-printable", ({ url, token }) => `${url}#s=3D${token}.`],
-  ])("signs in after a press and continues where the person was: %s", async (_name, rewrite) => {
+  ])("signs in after a click and continues where the person was: %s", async (_name, rewrite) => {
     const { page, problems, close } = await openPage(browser);
     const mailed = await askInApp(page, nextEmail());
     const tab = await page.context().newPage();

@@ -556,7 +556,7 @@ describe("the public endpoints of an audit log", () => {
   });
 });
 
-describe("an audit log that was set back", () => {
+describe("an audit log that was reset to an earlier state", () => {
   test("appends, closes and proves nothing", async () => {
     const stub = getAuditLogStub(toAuditLog(8));
     await stub.append([buildAuditRow("s1", toChainTag(1))]);

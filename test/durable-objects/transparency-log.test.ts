@@ -241,7 +241,7 @@ describe("any two checkpoints", () => {
   });
 });
 
-describe("a log that was set back", () => {
+describe("a log that was reset to an earlier state", () => {
   test("signs and accepts nothing after it learns its high-water mark (L3)", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 10));

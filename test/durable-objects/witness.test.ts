@@ -65,7 +65,7 @@ describe("cosigning the audit log", () => {
     }
   });
 
-  test("refuses a log that was set back or has another history, and returns the size it knows (L3)", async () => {
+  test("refuses a log that was reset or has another history, and returns the size it knows (L3)", async () => {
     const ask = createLedger();
     await send(ask, await request(0, 20));
     for (const body of [await request(0, 10), await request(0, 30), await request(10, 30), await request(10, 10)]) {

@@ -177,7 +177,7 @@ describe("a service that is killed while its database fails", () => {
 });
 
 describe("a database that hangs under a steady load", () => {
-  test("issues a certificate for every submission and places all of them in order", { timeout: 180_000 + 2 * hangMs }, async () => {
+  test("issues a certificate for every submission and stores all of them in order", { timeout: 180_000 + 2 * hangMs }, async () => {
     const service = await start();
     expect(typeof (await send(service, createSubmission()))).toBe("object"); // fills the account cache
     await setFault(service, "hang", hangMs + 600_000);

@@ -7,7 +7,7 @@ import { runRestoreDrill } from "../../scripts/restore-drill.ts";
 import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 
-test("a restore brings back what was saved, and logs that were set back are noticed and refuse", async () => {
+test("a restore recovers what was saved, and logs that were reset are detected and refuse to sign", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-drill-test-"));
   const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "none"), vars: generateDevVars() });
   const lines: string[] = [];

@@ -1,9 +1,9 @@
-"""Recomputes fingerprints, commitments, statements and audit hashes in another language, with its standard library alone.
+"""Recomputes fingerprints, commitments, statements and audit hashes in another language, using only Python's standard library.
 
     python3 fingerprints.py vectors ledger.json     every vector
     python3 fingerprints.py pack <folder>           an evidence pack, unzipped
 
-Prints what it recomputed; ends with 1 at the first difference.
+Prints what it recomputed. Exits with 1 at the first difference.
 """
 import base64
 import hashlib

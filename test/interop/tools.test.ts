@@ -211,10 +211,10 @@ describe("Python (X5)", () => {
   });
 });
 
-describe("svc-verify as it is handed out", () => {
+describe("svc-verify as it is distributed", () => {
   const verify = (...args: readonly string[]): Ran => run(process.execPath, [at("svc-verify.mjs"), at("evidence.zip"), ...args]);
 
-  test("passes every check of a live pack, the time stamp included", () => {
+  test("passes every check of a live pack, including the timestamp", () => {
     const { status, said } = verify("--trust", at("trust.json"), "--require", "tsa");
     expect(status, said).toBe(0);
   });

@@ -124,7 +124,7 @@ describe("a message", () => {
     expect(closedLogs).toEqual(["01"]);
   });
 
-  test("for a shard that has no database any more is ignored", async () => {
+  test("is ignored for a shard that no longer has a database", async () => {
     await runRequestedJobs(platform, { shard: "zz" as never, cron: everyMinute, at: quarter });
     expect(faults).toEqual([]);
   });

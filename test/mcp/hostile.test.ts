@@ -347,7 +347,7 @@ asConsumer("shares with no arguments", "200 ok", call1("svc_list_shares"));
 asBusiness("events past the newest", "200 ok", call1("svc_list_events", { cursor: 2 ** 53 - 1 }));
 asBusiness("events with no arguments", "200 ok", call1("svc_list_events"));
 
-// revision 2026-07-28 and its headers
+// Requests of revision 2026-07-28, and their headers
 const later = "2026-07-28";
 const named = (name: string): string => `io.modelcontextprotocol/${name}`;
 const claim = { [named("protocolVersion")]: later, [named("clientCapabilities")]: {} };
@@ -394,7 +394,7 @@ withClaim(
   callHeaders("svc_get_share"),
 );
 
-// OAuth: authorization page, token exchange, registration and revocation
+// OAuth requests: authorization page, token exchange, registration and revocation
 const onPage = (name: string, wanted: string, change: Record<string, string | null>): void =>
   row(`connecting: ${name}`, wanted, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
 onPage("as it should be", "200", {});

@@ -583,7 +583,7 @@ describe("an authorization request", () => {
     },
   );
 
-  test("may name the loopback host otherwise when it exchanges the code, but not another port", async () => {
+  test("may use another loopback host when it exchanges the code, but not another port", async () => {
     const client = await registerClient();
     for (const [uri, result] of [
       ["http://localhost:50123/callback", "200 ok"],

@@ -149,7 +149,7 @@ describe("consents", () => {
     expect(words).not.toContain("Testville");
   });
 
-  test("answers another person's share, an unknown id and any other address alike and changes nothing", async () => {
+  test("gives the same response to another person's share, an unknown ID and any other URL, and changes nothing", async () => {
     const [pat, eve] = [await signInPerson(), await signInPerson()];
     const { share } = await grantShare(pat);
     const browser = browserOf(eve);

@@ -99,7 +99,7 @@ describe("withdrawing without the number", () => {
     expect([own.includes(second), own.includes(first)]).toEqual([true, false]);
   });
 
-  test("answers alike whether or not an address is on a certificate", async () => {
+  test("gives the same response whether or not an address is on a certificate", async () => {
     const known = newcomer();
     await issueCertificate({ fields: { email: known } });
     await clearCodes();

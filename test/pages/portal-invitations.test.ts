@@ -78,7 +78,7 @@ describe("an invited person without a business", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("joins with a press, in a new session that expires twelve hours after the sign-in", async () => {
+  test("joins with a click, in a new session that expires twelve hours after the sign-in", async () => {
     const id = await invite();
     const { member } = await signInOnPages();
     const answer = await submitForm(member, page, accepting);
@@ -95,7 +95,7 @@ describe("an invited person without a business", () => {
     expect(describeRedirect(await openPage(joined, page))).toBe("303 /portal/businesses");
   });
 
-  test("declines with a press, which the business's audit log records, and joins nothing", async () => {
+  test("declines with a click, which the business's audit log records, and joins nothing", async () => {
     await invite();
     const { member } = await signInOnPages();
     expect(describeRedirect(await submitForm(member, page, declining))).toBe(`303 ${page}?answer=declined`);

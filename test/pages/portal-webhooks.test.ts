@@ -274,7 +274,7 @@ describe("an endpoint", () => {
     expect(strip?.attribs["aria-label"]).toBe("3 of 3 attempts failed in 48 hours");
   });
 
-  test("shows since when it fails, and resends what failed after a press on the next page", async () => {
+  test("shows since when it fails, and resends what failed after a click on the next page", async () => {
     const path = await make();
     mockReceivers(() => new Response(null, { status: 503 }));
     await sendEvents(path, 2);

@@ -77,7 +77,7 @@ describe("signing in to the portal", () => {
     expect(home).toContain("new-portal.example was added. Publish one of the three records, then verify the domain.");
   });
 
-  test("answers alike whether or not an address is known", async () => {
+  test("gives the same response whether or not an address is known", async () => {
     const of = async (email: string): Promise<readonly unknown[]> => {
       const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email });
       const step = getPageText(await openPage({ cookie: getCookie(asked) }, "/portal/sign-in"));

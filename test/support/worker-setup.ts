@@ -1,4 +1,4 @@
-// Setup of every workerd test file: fresh databases with the current schema and the demo businesses.
+// Sets up every workerd test file: creates databases with the current schema and the demo businesses.
 import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeEach, vi } from "vitest";

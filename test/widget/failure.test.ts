@@ -221,7 +221,7 @@ describe.each([
     await visit.close();
   });
 
-  it("without the tick carries none", async () => {
+  it("without the checked box carries none", async () => {
     const visit = await first();
     await press(visit.page, "#consent");
     await press(visit.page, "#send");

@@ -189,7 +189,7 @@ describe("a form with more than 20 fields", () => {
   const questions = Array.from({ length: 21 }, (_, at) => `<input id="q${at}" value="answer ${at}">`).join("");
   const fieldMap = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`#q${at}`, `question_${at}`]));
 
-  it("is certified with the 20 surest ones, and says so", async () => {
+  it("is certified with the 20 most certain ones, and says so", async () => {
     const body = await certified(email + tel("+1 202 555 0123") + questions, {
       fieldMap: { ...fieldMap, "[name=email]": "email", "[type=tel]": "phone" },
     });

@@ -1,9 +1,9 @@
-// Checks a running log with the Go team's own packages: trusting the log then requires no code of this project.
+// Checks a running log with the Go team's own packages, so that trusting the log requires no code of this project.
 //
 //	go run . -url http://127.0.0.1:9000/ledger/2026h2 -vkey '<public key>' [-old checkpoint.txt] [-index n -entry file]
 //
 // Verifies the checkpoint's signature, every leaf hash against the root through the tiles, the growth since each old checkpoint,
-// and, for an entry that is at hand, that the log holds exactly it. Needs golang.org/x/mod: `go mod init cross && go mod tidy`, or
+// and, if an entry is given, that the log contains exactly this entry. Needs golang.org/x/mod: `go mod init cross && go mod tidy`, or
 // the Debian package golang-golang-x-mod-dev with GO111MODULE=off GOPATH=/usr/share/gocode.
 package main
 
@@ -57,7 +57,7 @@ func openCheckpoint(text []byte, verifier note.Verifier) (tlog.Tree, error) {
 	return tree, nil
 }
 
-// tiles reads tiles from the log. Go's paths begin with the tile height, tlog-tiles' do not.
+// tiles reads tiles from the log. Go's paths begin with the tile height, and those of tlog-tiles do not.
 type tiles struct{ url string }
 
 func (t tiles) Height() int                     { return tileHeight }
@@ -101,7 +101,7 @@ func check() error {
 	}
 	fmt.Printf("checkpoint: %s, %d entries, root %s\n", verifier.Name(), tree.N, tree.Hash)
 
-	// The reader checks every tile it returns hashes from against the root.
+	// The reader checks every tile against the root before it returns hashes from the tile.
 	reader := tlog.TileHashReader(tree, tiles{*url})
 	for i := int64(0); i < tree.N; i += 256 {
 		last := i + 255

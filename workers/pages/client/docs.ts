@@ -11,7 +11,7 @@ navigation?.addEventListener("click", ({ target }) => {
 const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
 const parts = links.flatMap((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))) ?? []);
 
-/** Distance from the top of the window, in pixels, above which a heading counts as the one being read. */
+/** A heading that is less than this many pixels below the top of the window counts as being read. */
 const readingLine = 160;
 
 /** Marks the last part that begins above the reading line. Marks the first part at the top of the page, and the last part at its end. */
