@@ -1,4 +1,4 @@
-// Checks of this machine: what `npm start` and `npm test` need.
+// Checks whether this machine has what `npm start` and `npm test` need.
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { failure, passed, warning, type Finding } from "./finding.ts";

@@ -1,5 +1,5 @@
 // `npm run admin -- export`: writes everything that a local service has stored to a folder of encrypted files, one after another. A file is
-// complete when the progress file names it, so an interrupted export continues behind the last complete file.
+// complete once the progress file names it, so an interrupted export continues after the last complete file.
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -45,14 +45,14 @@ export interface ExportOptions {
   readonly report: (text: string) => void;
 }
 
-/** The header of an object, before its tables. */
+/** The line that introduces an object. The tables of the object follow it. */
 export interface ObjectHeader {
   readonly object: ExportedClass;
   readonly name: string;
   readonly alarm: string | null;
 }
 
-/** Few enough that an interrupted export repeats little, and enough that the manifest stays short. */
+/** The number is small enough that an interrupted export repeats little work, and large enough that the manifest stays short. */
 const objectsPerFile = 200;
 const rowsPerReport = 100_000;
 
@@ -65,7 +65,10 @@ interface Part {
   readonly write: (writeLine: (line: string) => void, rewrapper: Rewrapper) => Promise<void>;
 }
 
-/** Lists the tables of a shard's database. The runtime's own tables and the list of migrations belong to the deployment. */
+/**
+ * Lists the tables of a shard's database to export. The runtime's own tables and the list of migrations are omitted, because they belong to
+ * the deployment.
+ */
 const listTables = (database: DatabaseSync): readonly string[] => {
   const names = database
     .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
@@ -99,7 +102,7 @@ const findValue = (database: DatabaseSync, table: string, sql: string): string |
   return row === undefined ? null : String(Object.values(row)[0]);
 };
 
-/** Reads the name that an object has stored. Null for an object that has stored nothing. */
+/** Reads the name that an object has stored. Returns null for an object that has stored nothing. */
 const findObjectName = (className: ExportedClass, database: DatabaseSync, shards: readonly string[], file: string): string | null => {
   switch (className) {
     case "AuditLog":
@@ -125,7 +128,7 @@ const isEmptyObject = (database: DatabaseSync): boolean =>
     .all()
     .every(({ name }) => database.prepare(`SELECT 1 FROM "${String(name)}" LIMIT 1`).get() === undefined);
 
-/** Throws if an object has data and a name that does not lead to its file. */
+/** Lists the objects to export. Throws if an object has data, but its name does not lead to its file. */
 const listObjects = async (stateDir: string, shards: readonly string[]): Promise<readonly StoredObject[]> => {
   const objects: StoredObject[] = [];
   for (const className of exportedClasses)
@@ -246,7 +249,7 @@ const writePart = async (
   return { path, kind, ...(shard !== undefined && { shard }), sha256: written.sha256, bytes: written.bytes, lines: written.lines };
 };
 
-/** Returns the interrupted export in a folder; null without one, or if the service has changed something since. */
+/** Returns the interrupted export in a folder. Returns null if there is none, or if the data of the service has changed since. */
 const resumeExport = (
   { folder, passphrase, report }: ExportOptions,
   signature: string,
@@ -259,7 +262,10 @@ const resumeExport = (
   return null;
 };
 
-/** Throws if the folder contains anything but an interrupted export, the passphrase is wrong or too short, or a journal is not empty. */
+/**
+ * Exports a local service. Throws if the folder contains anything but an interrupted export, the passphrase is wrong or too short, a
+ * journal is not empty, or the service changes its data during the export.
+ */
 export const runExport = async (options: ExportOptions): Promise<Manifest> => {
   const { stateDir, folder, passphrase, vars, now, report, serviceVersion } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });

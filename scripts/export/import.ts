@@ -1,5 +1,5 @@
-// `npm run admin -- import`: builds the state of a local service from an export. It is built in a folder of its own, which takes the place
-// of the state folder at the end, so the service never starts with half of it. An interrupted import continues behind the last complete file.
+// `npm run admin -- import`: builds the state of a local service from an export. It builds the state in a separate folder and renames that
+// folder at the end, so the service never starts with an incomplete state. An interrupted import continues after the last complete file.
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { DamagedFileError, readSealedLines } from "./sealed-file.ts";
 import { assertSameLogNames, openImportRewrapper, type MovedSettings, type Vars } from "./settings.ts";
 
 export interface ImportOptions {
-  /** Folder of the state. It must not exist yet. */
+  /** Folder for the state of the service. It must not contain data yet. */
   readonly stateDir: string;
   readonly extraShards: readonly string[];
   /** Settings of the deployment that imports. */
@@ -28,7 +28,7 @@ export interface ImportOptions {
 
 const progressName = "import.json";
 
-/** The state of an import: the export that it reads, and the files that are complete. */
+/** The progress of an import: which export it reads, and which of its files are complete. */
 interface Progress {
   readonly export: string;
   readonly complete: readonly string[];
@@ -62,7 +62,10 @@ const readMovedSettings = (folder: string, { files }: Manifest, exportKey: Uint8
   return settings as MovedSettings;
 };
 
-/** Fills a table of a migrated database in one transaction. Its triggers would count and change what is already counted, so they are set aside. */
+/**
+ * Fills a table of a migrated database in one transaction. The table's triggers are dropped before and created again after, because they
+ * would count rows that the exported counters already include, and change values.
+ */
 const importTable = async (database: DatabaseSync, lines: Generator<unknown>, rewrapper: Rewrapper): Promise<void> => {
   const header: unknown = lines.next().value;
   if (!isTableHeader(header)) throw new DamagedFileError("A file of the export does not begin with a table.");
@@ -125,7 +128,7 @@ const importTexts = (stateDir: string, namespace: string, lines: Iterable<unknow
 
 const openDatabase = (path: string): DatabaseSync => new DatabaseSync(path, { enableForeignKeyConstraints: false });
 
-/** Throws if a row refers to one that is missing. */
+/** Throws if a row refers to a row that is missing. */
 const assertReferencesAreComplete = (database: DatabaseSync, shard: string): void => {
   const [broken] = database.prepare("PRAGMA foreign_key_check").all();
   if (broken !== undefined) throw new DamagedFileError(`Shard ${shard}: a row of ${String(broken.table)} refers to a missing row.`);
@@ -145,7 +148,10 @@ const writeProgress = (path: string, progress: Progress): void => {
   renameSync(`${path}.new`, path);
 };
 
-/** Creates the folder in which the state is built, or continues in the one of an interrupted import. Returns the complete files. */
+/**
+ * Creates the folder in which the state is built, or continues with the folder of an interrupted import. Returns the files that are already
+ * imported.
+ */
 const prepareFolder = async (building: string, manifest: Manifest, extraShards: readonly string[]): Promise<Set<string>> => {
   const id = manifest.key.sealed;
   const progressPath = join(building, progressName);
@@ -206,7 +212,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
   return moved.settings;
 };
 
-/** Makes the imported state the state of the service. Call it after the settings were saved. */
+/** Turns the imported state into the state of the service. Call this after the settings were saved. */
 export const finishImport = ({ stateDir }: Pick<ImportOptions, "stateDir">): void => {
   const target = stateDir.replace(/\/+$/, "");
   if (existsSync(join(target, "v3"))) throw new Error(`${stateDir} already has data. Move it away first.`);

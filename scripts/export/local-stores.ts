@@ -1,5 +1,5 @@
-// Where the local runtime keeps the databases, objects and texts of a service on disk. A test compares these paths with those of the pinned
-// runtime, because it does not document them.
+// Finds the files in which the local runtime keeps the databases, objects and texts of a service. The runtime does not document these
+// paths, so a test compares them with those of the pinned version.
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ const databaseClass = "miniflare-D1DatabaseObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
 /**
- * The classes whose objects are exported. Left out are RateLimiter and DestinationHost, which count calls of the last minutes, and
- * IntakeJournal, which must be empty.
+ * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because they only count the calls of the last
+ * minutes. IntakeJournal is omitted, because it must be empty.
  */
 export const exportedClasses = ["AuditLog", "LedgerLog", "EventSequence", "DeliveryQueue"] as const;
 export type ExportedClass = (typeof exportedClasses)[number];
@@ -45,7 +45,7 @@ export const listObjectFiles = (stateDir: string, className: string): readonly s
     .map((name) => join(folder, name));
 };
 
-/** Opens a file that is only read, so that its modification time stays the same. */
+/** Opens a file read-only, so that its modification time stays the same. */
 export const openForReading = (path: string): DatabaseSync => new DatabaseSync(path, { readOnly: true });
 
 const alarmTable = `CREATE TABLE IF NOT EXISTS _cf_ALARM (
@@ -54,7 +54,7 @@ const alarmTable = `CREATE TABLE IF NOT EXISTS _cf_ALARM (
       actor_name TEXT
     ) WITHOUT ROWID`;
 
-/** Returns when an object's alarm is set, in the unit of the runtime; null without one. */
+/** Returns the time for which an object's alarm is set, in the unit of the runtime, or null if no alarm is set. */
 export const findAlarm = (stateDir: string, className: string, name: string): string | null => {
   const path = join(toClassFolder(stateDir, className), "metadata.sqlite");
   if (!existsSync(path)) return null;
@@ -69,7 +69,7 @@ export const findAlarm = (stateDir: string, className: string, name: string): st
   }
 };
 
-/** Opens the file of a new object, and sets its alarm. */
+/** Creates the file of a new object and sets its alarm. */
 export const createObjectFile = (stateDir: string, className: string, name: string, alarm: string | null): DatabaseSync => {
   const folder = toClassFolder(stateDir, className);
   mkdirSync(folder, { recursive: true });
@@ -92,7 +92,7 @@ export interface StoredText {
 const getTextsPath = (stateDir: string, namespace: string): string =>
   join(stateDir, "v3", "kv", textsClass, `${computeObjectId(textsClass, namespace)}.sqlite`);
 
-/** Reads the texts in KV one after another. */
+/** Yields the texts in KV one after another. */
 export function* readTexts(stateDir: string, namespace: string): Generator<StoredText> {
   const path = getTextsPath(stateDir, namespace);
   if (!existsSync(path)) return;
@@ -126,7 +126,7 @@ export const openTextStore = (stateDir: string, namespace: string) => {
   };
 };
 
-/** Changes whenever a database, object or text of the service changes. */
+/** Computes a value that changes whenever a database, object or text of the service changes. */
 export const computeStateSignature = (stateDir: string): string => {
   const root = join(stateDir, "v3");
   const files = (readdirSync(root, { recursive: true, encoding: "utf8" }) as string[])

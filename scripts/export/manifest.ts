@@ -8,21 +8,21 @@ export const manifestName = "manifest.json";
 
 const minPassphraseLength = 20; // a generated passphrase; scrypt cannot save a short one from an attacker who has the files
 
-/** 128 MiB and about half a second for each guess. */
+/** With this cost, each guess of the passphrase needs 128 MiB and about half a second. */
 const scryptCost = { N: 2 ** 17, r: 8, p: 1 } as const;
 const scryptMemory = 256 * 1_048_576;
 
-/** What a file contains. Names of objects are only inside the encrypted files. */
+/** What a file contains. The names of objects are only inside the encrypted files. */
 export type FileKind = "settings" | "table" | "object" | "texts";
 
 export interface ExportedFile {
   readonly path: string;
   readonly kind: FileKind;
-  /** For a table: its shard. */
+  /** Name of the shard. Present only if the file contains a table. */
   readonly shard?: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** Lines of JSON, including headers. */
+  /** Number of lines of JSON, including headers. */
   readonly lines: number;
 }
 

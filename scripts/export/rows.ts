@@ -1,5 +1,5 @@
-// Rows of a SQLite database as lines of JSON. The first line of a table names it and its columns; each further line is one row. A row is an
-// array of null, numbers, texts, {"b64": …} for bytes, and {"int": …} for integers beyond 2^53.
+// Writes rows of a SQLite database as lines of JSON and reads them back. The first line of a table names the table and its columns. Each
+// further line is one row: an array of null, numbers, texts, {"b64": …} for bytes, and {"int": …} for integers beyond 2^53.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Rewrapper } from "../../storage/vault.ts";
 
@@ -82,7 +82,7 @@ export const writeTable = async (
   return rows;
 };
 
-/** Collects rows of one table and inserts them. */
+/** Returns functions that collect the rows of one table and insert them in batches. */
 export const createRowInserter = (database: DatabaseSync, { table, columns }: TableHeader, rewrapper: Rewrapper) => {
   const sealedColumns = findSealedColumns(columns);
   const insert = database.prepare(
@@ -100,7 +100,7 @@ export const createRowInserter = (database: DatabaseSync, { table, columns }: Ta
       waiting.push(row);
       if (waiting.length >= rowsPerRewrap) await flush();
     },
-    /** Inserts what is left. Returns the number of rows. */
+    /** Inserts the remaining rows. Returns the number of all inserted rows. */
     finish: async (): Promise<number> => {
       await flush();
       return rows;

@@ -1,5 +1,5 @@
-// One file of an export: lines of JSON, compressed and encrypted in chunks, so that a table of any size is written and read with little
-// memory. The format is described in docs/operate/export.md.
+// Reads and writes one file of an export. It contains lines of JSON, compressed and encrypted in chunks, so a table of any size needs
+// little memory. docs/operate/export.md describes the format.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -14,14 +14,17 @@ const maxChunkBytes = 64 * 1_048_576; // a line is one row, and a row of any sto
 const deriveFileKey = (exportKey: Uint8Array, salt: Uint8Array, path: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", exportKey, salt, `svc-export-1 file\n${path}`, 32));
 
-/** The number of the chunk. A key encrypts one file, so no nonce is used twice. */
+/** Builds the nonce from the number of the chunk. A key encrypts only one file, so no nonce is used twice with it. */
 const buildNonce = (chunk: number): Buffer => {
   const nonce = Buffer.alloc(12);
   nonce.writeUIntBE(chunk, 6, 6);
   return nonce;
 };
 
-/** The authenticated data says whether a chunk is the last one, so a file that was cut off between two chunks is noticed. */
+/**
+ * Returns the authenticated data of a chunk. It says whether the chunk is the last one, so a file that was cut off between two chunks is
+ * detected.
+ */
 const chunkLabel = (isLast: boolean): Buffer => Buffer.from(isLast ? "last" : "more");
 
 export interface WrittenFile {
@@ -33,13 +36,13 @@ export interface WrittenFile {
 
 export interface SealedWriter {
   readonly writeLine: (line: string) => void;
-  /** Writes what is left and closes the file. The file is complete only after this. */
+  /** Writes the remaining lines and closes the file. The file is complete only after this. */
   readonly finish: () => WrittenFile;
   /** Closes the file without completing it. */
   readonly abort: () => void;
 }
 
-/** Opens a new file, or replaces an incomplete one. `path` is the file's path within the export, with forward slashes. */
+/** Creates a file, or replaces an incomplete one. `path` is the file's path within the export, with forward slashes. */
 export const openSealedWriter = (file: string, exportKey: Uint8Array, path: string): SealedWriter => {
   const output = openSync(file, "w", 0o600);
   const hash = createHash("sha256");

@@ -1,4 +1,4 @@
-// The settings that move with the data of a deployment, and the keys that wrap its data keys inside an export.
+// Selects the settings that move with the data of a deployment, and derives the key that wraps its data keys inside an export.
 import { hkdfSync } from "node:crypto";
 import { fromBase64 } from "../../core/bytes.ts";
 import { getAuditOrigin } from "../../core/ledger/log-names.ts";
@@ -8,8 +8,8 @@ import { openVault, type Rewrapper } from "../../storage/vault.ts";
 export type Vars = Readonly<Record<string, string>>;
 
 /**
- * Stored data depends on these: indexes and links on INDEX_KEY, signatures on the keys of the issuer and the logs, receipts on the names of
- * the ledgers. MASTER_KEYS is not among them, because the deployment that imports has its own.
+ * Settings on which stored data depends: indexes and links depend on INDEX_KEY, signatures on the keys of the issuer and the logs, and
+ * receipts on the names of the ledgers. MASTER_KEYS is not among them, because the importing deployment has its own.
  */
 const movedSettings = [
   "INDEX_KEY",
@@ -43,7 +43,10 @@ export const collectMovedSettings = (vars: Vars): MovedSettings => ({
   ),
 });
 
-/** Throws if the logs of the export would have other names in this deployment. Their entries and checkpoints would not match. */
+/**
+ * Throws if the logs would have other names in this deployment than in the export, because their entries and checkpoints would not match
+ * the names.
+ */
 export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars: Vars): void => {
   const own = getAuditOrigin(vars.BASE_URL as string, firstShard);
   if (own !== origin)
@@ -52,7 +55,7 @@ export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars
     );
 };
 
-/** The version under which an export wraps data keys. A deployment counts its own versions from 1. */
+/** The version of the key with which an export wraps data keys. A deployment counts its own versions from 1, so the two do not collide. */
 const exportVersion = "9999";
 
 const parseMasterKeys = (vars: Vars): readonly (readonly [string, Uint8Array<ArrayBuffer>])[] =>
@@ -70,10 +73,10 @@ const deriveWrappingKey = (exportKey: Uint8Array): readonly [string, Uint8Array<
 
 const unusedIndexKey = new Uint8Array(32); // rewrapping computes no index
 
-/** Moves values from the master keys of a deployment to the key of an export. */
+/** Returns a rewrapper that replaces the wrapping with a deployment's master keys by the wrapping with the key of an export. */
 export const openExportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>
   openVault({ masterKeys: new Map([...parseMasterKeys(vars), deriveWrappingKey(exportKey)]), indexKey: unusedIndexKey });
 
-/** Moves values from the key of an export to the newest master key of a deployment. */
+/** Returns a rewrapper that replaces the wrapping with the key of an export by the wrapping with a deployment's newest master key. */
 export const openImportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>
   openVault({ masterKeys: new Map([deriveWrappingKey(exportKey), ...parseMasterKeys(vars)]), indexKey: unusedIndexKey });

@@ -235,7 +235,7 @@ const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: 
 
 const hook = "https://hook1.merchant-tests.com/in";
 const auditPath = "/v1/business/portal/audit";
-/** A business can have one endpoint per URL, so each new endpoint needs another one. */
+/** A business can have one endpoint per URL, so each new endpoint needs another URL. */
 const createHookUrl = (): string => `${hook}?tenant=${crypto.randomUUID()}`;
 const noWebhook = "whk_00000000000000000000000000";
 const noDelivery = "dlv_00000000000000000000000000";

@@ -1,5 +1,5 @@
-// docs/reference/proof-checks.md lists the proof checks by ID. Each listed ID must occur in a test title, and each ID in a test title must
-// be listed.
+// Checks that docs/reference/proof-checks.md lists all proof checks by ID. Each listed ID must occur in a test title, and each ID in a test
+// title must be listed.
 import { expect, test } from "vitest";
 import { readRepositoryFile, listScriptFiles } from "./repository.ts";
 

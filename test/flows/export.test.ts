@@ -1,5 +1,5 @@
-// Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. Both steps are
-// interrupted once and continued.
+// Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. The test
+// interrupts the export and the import once each and continues them.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -164,7 +164,7 @@ const importOptions = (vars: Readonly<Record<string, string>>, changes: Partial<
     ...changes,
   };
 };
-/** A report that fails at the line with this number, as if the process had been killed there. */
+/** Returns a report function that throws at the line with this number, as if the process had been killed there. */
 const interruptAt = (line: number): ((text: string) => void) => {
   let lines = 0;
   return () => {
@@ -246,7 +246,7 @@ describe("an export and its import into another deployment", () => {
     });
     expect(found.certs.map(({ cert_id: id }) => id)).toEqual([issued.cert_id]);
 
-    // Readers keep the keys that they saved before the move.
+    // Readers still use the keys that they saved before the move.
     const files = new Set<string>();
     for (const id of certIds) {
       const pack = await getPack(id);
@@ -265,7 +265,7 @@ describe("an export and its import into another deployment", () => {
     const { failed } = await verifyPack(await getPack(later.cert_id), { ...defaultVerificationOptions, trust });
     expect(failed).toBeNull();
 
-    // The person withdraws with the link from before the move, and the endpoint gets the event, signed with its secret.
+    // The person withdraws with the link that was created before the move. The endpoint gets the event, signed with the endpoint's secret.
     const token = new URL(issued.manage_url).hash.slice("#m=".length);
     await getAnswer(`/v1/certs/${issued.cert_id}/opt-out/manage`, {
       method: "POST",
@@ -281,7 +281,7 @@ describe("an export and its import into another deployment", () => {
     expect(verifySignature(event.body, event.signature, endpoint.secret, Math.floor(Date.now() / 1_000))).toBe(true);
     await stop();
 
-    // Refused: a state folder with data, a deployment whose logs have other names, and files that were changed.
+    // The import refuses a state folder with data, a deployment whose logs have other names, and changed files.
     const target = importOptions(targetVars);
     await expect(runImport(target)).rejects.toThrow("already has data");
     const elsewhere = { ...target, stateDir: join(folder, "elsewhere") };

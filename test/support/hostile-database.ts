@@ -16,9 +16,9 @@ import { world } from "./world.ts";
 const many = 8_000;
 /** The number of records that take longer to seed, because triggers write more rows for each of them. */
 export const several = 2_500;
-/** Below the 1,000 active shares that a person can have. */
+/** A person can have 1,000 active shares, so the test seeds fewer. */
 const maxPersonShares = 980;
-/** Below the 10,000 active test shares that a business can have. */
+/** A business can have 10,000 active test shares, so the test seeds fewer. */
 const maxTestShares = 9_000;
 
 type Cells = Readonly<Record<string, string>>;

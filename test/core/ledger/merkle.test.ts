@@ -67,12 +67,13 @@ describe("an inclusion proof", () => {
   });
 
   test("is refused when a node is presented as a leaf (T5)", () => {
-    // The 64 bytes of two leaf hashes, presented as an entry. Without separate prefixes for leaves and nodes, this entry would be in the
+    // This presents the 64 bytes of two leaf hashes as an entry. Without separate prefixes for leaves and nodes, this entry would be in the
     // tree one level up.
     const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
     expect(fake).not.toEqual(hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
-    // Presented as a subtree, it does lead to the root of a tree half as large. Only the size in the checkpoint prevents that.
+    // If the node is presented as a subtree, the proof does lead to the root, but of a tree half as large. Only the size in the checkpoint
+    // prevents that.
     const node = hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();
