@@ -9,8 +9,8 @@ import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Returns the text that a code's hash covers. The text includes the code's ID, so a hash that is copied to another row matches no code
- * there.
+ * Returns the text that a code's hash covers. The text for a withdrawal code includes the code's ID, and the text for a sign-in code
+ * includes the realm and the address. A hash that is copied to the row of another code or address therefore matches no code there.
  */
 export type CodeBinding = (id: string) => string;
 
