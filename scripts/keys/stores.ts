@@ -30,7 +30,10 @@ export const createDeploymentStore = (folder: string, deployment: Deployment): K
 
 const toLine = (name: string, value: string): string => `${name}=${value}`;
 
-/** The local service reads .dev.vars when it starts, so it must be restarted after a change. */
+/**
+ * Returns a store that reads and writes .dev.vars. The local service reads this file when it starts, so it must be restarted after a
+ * change.
+ */
 export const createLocalStore = (report: (text: string) => void): KeyStore => ({
   read: () => parseDevVars(readFileSync(devVarsPath, "utf8")),
   write: (secrets: Secrets) => {

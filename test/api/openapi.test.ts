@@ -325,7 +325,7 @@ const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => callAsMember(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
-/** A recipient on acme's certificates and its account. */
+/** A recipient in acme's certificates. Its entity is linked to the account of the other business. */
 const bright = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
 
 /** Client data that contains a challenge. Without a challenge the request is refused before any database is read. */

@@ -1,6 +1,6 @@
 // Compares random sharing histories with a model: three people, three businesses in two shards, a clock that jumps, and isolates that die
 // at any database round trip. A client that gets no response retries. After each step the rows match the model. At the end, when no work is
-// left, every business has received exactly the events that happened, in order. N1 to N14 are the invariants.
+// left, every business has received exactly the events that happened, in order.
 //   HISTORIES=200 HISTORY_SEED=5 npm run stress -- shares
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
@@ -350,7 +350,8 @@ test.each(seeds)(
         }
         by.isErased = true;
         for (const db of databases) {
-          // N11, as far as the rows show it; test/api/account-deletion.test.ts decrypts what is left.
+          // No row still belongs to the erased person or contains their data, except the entry about the deletion itself.
+          // test/api/account-deletion.test.ts also decrypts the rows that remain.
           const left = await db
             .prepare(
               "SELECT (SELECT COUNT(*) FROM shares WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM consumer_shards WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM field_fanouts WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM account_erasures WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM mail_outbox WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM audit_entries WHERE chain = ?2 AND payload_sealed IS NOT NULL AND type <> 'account.deleted') + (SELECT COUNT(*) FROM shares s WHERE s.id IN (SELECT value FROM json_each(?3)) AND (s.subject_sealed IS NOT NULL OR s.email_index IS NOT NULL OR s.phone_index IS NOT NULL OR s.consumer_chain IS NOT NULL)) AS n",
@@ -368,7 +369,7 @@ test.each(seeds)(
         expect(describeOutcome(answer)).toBe("201 ok");
         testShares.push(answer.body.data.share.id);
       },
-      // N13: reading changes nothing.
+      // Reading must not change any row.
       look: async () => {
         const by = random.one(there());
         const [share] = shares;
@@ -413,14 +414,14 @@ test.each(seeds)(
       for (const share of shares) {
         const row = rows.get(share.id);
         expect(row?.state, history.join(", ")).toBe(share.state);
-        expect(allowed[seen.get(share.id) ?? "active"]).toContain(share.state); // N1
+        expect(allowed[seen.get(share.id) ?? "active"]).toContain(share.state);
         seen.set(share.id, share.state);
         const isActive = share.state === "active";
-        expect([row?.key_sealed !== null, row?.next_due_at !== null, row?.copies]).toEqual([isActive, isActive, isActive ? 1 : 0]); // N4
-        expect(row?.superseded_by).toBe(share.supersededBy); // N8
+        expect([row?.key_sealed !== null, row?.next_due_at !== null, row?.copies]).toEqual([isActive, isActive, isActive ? 1 : 0]);
+        expect(row?.superseded_by).toBe(share.supersededBy);
         expect(row?.revoked_at).toBe(share.revokedAt);
-        expect(row?.cease_by).toBe(share.revokedAt === null ? null : getCeaseDeadline(share.revokedAt)); // N9
-        if (share.business.isFar && !share.by.isErased) expect(far.has(share.by.id)).toBe(true); // N10
+        expect(row?.cease_by).toBe(share.revokedAt === null ? null : getCeaseDeadline(share.revokedAt));
+        if (share.business.isFar && !share.by.isErased) expect(far.has(share.by.id)).toBe(true); // account deletion must find this shard
       }
     };
 
@@ -462,26 +463,26 @@ test.each(seeds)(
     await sweepEvents(isolate.services);
     for (const business of businesses) {
       const feed = await newEvents(business.of.keys.live);
-      for (const id of testShares) expect(feed.filter(({ share_id }) => share_id === id)).toEqual([]); // N12
+      for (const id of testShares) expect(feed.filter(({ share_id }) => share_id === id)).toEqual([]); // no events for test shares
       for (const share of shares.filter((one) => one.business === business)) {
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
         const types = (of: typeof heard) => of.map(({ type }) => type);
         // For a business in another shard, waiting changes are sent as one event; the last event must match the copy.
-        expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), history.join(", ")).toEqual(share.events); // N2
+        expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), history.join(", ")).toEqual(share.events);
         for (const group of fieldGroupNames) {
           const updates = heard.filter(({ type }) => type === `consumer.updated.${group}`).length;
           expect(updates, history.join(", ")).toBeLessThanOrEqual(share.changes.get(group) ?? 0);
         }
         const current = await getWithApiKey(`/v1/consumers/${share.id}/current`, business.of.keys.live, call);
         if (statusOf(share) !== "active") {
-          expect(describeOutcome(current)).toBe("409 share_inactive"); // N7
+          expect(describeOutcome(current)).toBe("409 share_inactive");
           for (const event of heard) expect(event.data).toBeNull();
         } else {
           const copy = Object.fromEntries(share.scope.map((key) => [key, share.by.fields[key] ?? null]));
-          expect(current.body.data.fields, history.join(", ")).toEqual(copy); // N5
+          expect(current.body.data.fields, history.join(", ")).toEqual(copy);
           for (const event of heard.filter(isUpdate)) Object.assign(share.heard, event.data);
-          expect(share.heard, history.join(", ")).toEqual(copy); // N6
+          expect(share.heard, history.join(", ")).toEqual(copy);
         }
         const counted = async (sql: string): Promise<Map<string, number>> => {
           const { results } = await business.db.prepare(sql).bind(share.id).all<{ type: string; n: number }>();
@@ -492,7 +493,7 @@ test.each(seeds)(
           for (const one of share.entries) if (number(one) > 0) counts.set(one.type, (counts.get(one.type) ?? 0) + number(one));
           return counts;
         };
-        // N2; for redemptions this is N3
+        // Each fact has one audit entry in each chain that it belongs to, so each code was redeemed at most once.
         expect(
           await counted(
             "SELECT type, COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type <> 'consumer.current_read' GROUP BY type",
@@ -504,12 +505,12 @@ test.each(seeds)(
         );
       }
       const listed = (await getWithApiKey("/v1/shares?limit=200", business.of.keys.live, call)).body.data.shares as { id: string }[];
-      for (const id of testShares) expect(listed.map(({ id }) => id)).not.toContain(id); // N12
+      for (const id of testShares) expect(listed.map(({ id }) => id)).not.toContain(id);
     }
     for (const by of there()) {
       const mine = (await by.signed.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
       expect(new Map(mine.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
-        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: and no other shares
+        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // and no other shares
       );
     }
   },
