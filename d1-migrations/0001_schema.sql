@@ -472,12 +472,12 @@ CREATE TABLE certificates (
   fingerprint TEXT NOT NULL,
   subject_hash TEXT NOT NULL,
   subject_masked TEXT NOT NULL,
-  subject_sealed TEXT,
+  -- The person's fields, the salt of their commitments, and the evidence, under one key. NULL once the person is erased.
+  person_sealed TEXT,
   subject_erased_at INTEGER,
   -- Blind indexes of all email addresses and phone numbers, as JSON lists. NULL once the person is erased.
   email_indexes TEXT,
   phone_indexes TEXT,
-  evidence_sealed TEXT NOT NULL,
   evidence_hash TEXT NOT NULL,
   gpc INTEGER NOT NULL DEFAULT 0 CHECK (gpc IN (0, 1)),
   captured_via TEXT NOT NULL CHECK (captured_via IN ('browser', 'server')),
@@ -500,7 +500,7 @@ CREATE TABLE certificates (
   -- The salt of the issuance's audit entry, if the entry is rebuilt from the certificate. NULL if it is in audit_entries.
   audit_salt TEXT,
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
-  CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
+  CHECK ((person_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
 CREATE INDEX certificates_listed ON certificates (business_id, environment, issued_at);
 CREATE INDEX certificates_revoked ON certificates (business_id, environment, issued_at) WHERE status = 'revoked';
@@ -613,15 +613,14 @@ BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdraw
 -- A sealed value may also be rewrapped with another master key. That changes its prefix and the first 54 characters after the dot, which
 -- contain the wrapped key, and never the ciphertext.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
-  subject_masked, subject_sealed, subject_erased_at, email_indexes, phone_indexes, evidence_sealed, manage_token_hash
+  subject_masked, person_sealed, subject_erased_at, email_indexes, phone_indexes, manage_token_hash
 ON certificates
 WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
-  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> '')
+  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL OR NEW.manage_token_hash <> '')
   AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
     AND NEW.email_indexes IS OLD.email_indexes AND NEW.phone_indexes IS OLD.phone_indexes AND NEW.manage_token_hash = OLD.manage_token_hash
-    AND (NEW.subject_sealed IS NOT OLD.subject_sealed OR NEW.evidence_sealed <> OLD.evidence_sealed)
-    AND substr(NEW.subject_sealed, instr(NEW.subject_sealed, '.') + 55) IS substr(OLD.subject_sealed, instr(OLD.subject_sealed, '.') + 55)
-    AND substr(NEW.evidence_sealed, instr(NEW.evidence_sealed, '.') + 55) IS substr(OLD.evidence_sealed, instr(OLD.evidence_sealed, '.') + 55))
+    AND NEW.person_sealed IS NOT OLD.person_sealed
+    AND substr(NEW.person_sealed, instr(NEW.person_sealed, '.') + 55) IS substr(OLD.person_sealed, instr(OLD.person_sealed, '.') + 55))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN

@@ -55,11 +55,10 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
       .update(certificates)
       .set({
         subjectMasked: {},
-        subjectSealed: null,
+        personSealed: null,
         subjectErasedAt: now,
         emailIndexes: null,
         phoneIndexes: null,
-        evidenceSealed: "",
         manageTokenHash: "",
         viewRows: 0,
       })

@@ -9,7 +9,7 @@ import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from ".
 import { listEmailAddresses } from "../core/certificates/recognized-fields.ts";
 import { maskSubject } from "../core/certificates/subject.ts";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
-import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
+import { toCanonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -57,8 +57,7 @@ import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
-const subjectContext = columnContext("certificates", "subject");
-const evidenceContext = columnContext("certificates", "evidence");
+const personContext = columnContext("certificates", "person", { isCompressed: true });
 
 /** Returns true if the issuance failed because a certificate with this ID exists. */
 export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", certificates.id);
@@ -278,10 +277,8 @@ export const insertIssuance = async (
   const { id, business, disclosureHash, environment } = certificate;
   const { entities, answered } = certificate.recipients;
   const subject = toCanonicalJson({ root_salt: toBase64Url(certificate.rootSalt), fields: [...certificate.fields] });
-  const [subjectSealed, evidenceSealed] = await Promise.all([
-    vault.seal(subjectContext(id, business.id), subject),
-    vault.seal(evidenceContext(id, business.id), certificate.evidenceText),
-  ]);
+  // Subject and evidence are erased together, so one key seals both.
+  const personSealed = await vault.seal(personContext(id, business.id), `{"evidence":${certificate.evidenceText},"subject":${subject}}`);
   const { storageLimits, hasApiKey } = stored;
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
@@ -291,7 +288,7 @@ export const insertIssuance = async (
   const usage = {
     clientId: certificate.clientId,
     day: Math.floor(certificate.issuedAt / dayMs),
-    ownBytes: subjectSealed.length + evidenceSealed.length + answeredText.length,
+    ownBytes: personSealed.length + answeredText.length,
     disclosureHash,
     disclosureBytes: certificate.disclosureText.length,
     entitiesHash,
@@ -320,8 +317,7 @@ export const insertIssuance = async (
     acceptedHash: answers?.accepted.hash ?? null,
     rejectedHash: answers?.rejected.hash ?? null,
     subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
-    subjectSealed,
-    evidenceSealed,
+    personSealed,
     gpc: certificate.captureContext.gpc,
     capturedVia: certificate.captureContext.capturedVia,
     signature: stored.signature.value,
@@ -491,10 +487,10 @@ interface OwnedCertificateRef {
 }
 
 const selectOwnedById = (db: Database, { certId, businessId, environment }: OwnedCertificateRef) => {
-  const { retentionUntil, evidenceHash, subjectSealed, evidenceSealed } = certificates;
+  const { retentionUntil, evidenceHash, personSealed } = certificates;
   const entered = query.select({ id: auditEntries.id }).from(auditEntries).where(allOf(isIssuanceEntry, isRecorded));
   return selectPublished(db, {
-    own: { retentionUntil, evidenceHash, subjectSealed, evidenceSealed },
+    own: { retentionUntil, evidenceHash, personSealed },
     chain: businessChainFields,
     issuedEntry: sql<string | null>`${entered}`,
     audit: { salt: certificates.auditSalt, isRecorded: isIssuanceRecorded.mapWith(Boolean) },
@@ -515,16 +511,15 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
   if (row === undefined) return null;
   const { own, chain, issuedEntry, audit, sealed, ...rest } = row;
   const certificate = toPublishedCertificate(rest);
-  const [subject, evidence, withdrawal, entitiesWithdrawn] = await Promise.all([
-    own.subjectSealed === null ? null : vault.open(subjectContext(row.id, row.businessId), own.subjectSealed),
-    own.subjectSealed === null ? null : vault.open(evidenceContext(row.id, row.businessId), own.evidenceSealed),
+  const [person, withdrawal, entitiesWithdrawn] = await Promise.all([
+    own.personSealed === null ? null : openPerson(vault, row.id, row.businessId, own.personSealed),
     certificate.withdrawal === null ? null : openWithdrawal(vault, ref, sealed),
     certificate.entitiesWithdrawn.length === 0 ? [] : listOpenedEntityWithdrawals(db, vault, ref),
   ]);
   return {
     certificate,
-    subject: subject === null ? null : parseSubject(subject),
-    evidence: evidence === null ? null : (JSON.parse(evidence) as { readonly [key: string]: Json }),
+    subject: person?.subject ?? null,
+    evidence: person?.evidence ?? null,
     evidenceHash: own.evidenceHash,
     retentionUntil: own.retentionUntil,
     chain,
@@ -553,8 +548,7 @@ export const findIssuance = async (db: Database, vault: Vault, ids: readonly Cer
       issuedAt: certificates.issuedAt,
       fingerprint: certificates.fingerprint,
       notes: certificates.submissionNotes,
-      subjectSealed: certificates.subjectSealed,
-      evidenceSealed: certificates.evidenceSealed,
+      personSealed: certificates.personSealed,
     })
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
@@ -563,18 +557,15 @@ export const findIssuance = async (db: Database, vault: Vault, ids: readonly Cer
     .orderBy(desc(certificates.issuedAt))
     .limit(1)
     .get();
-  if (row?.subjectSealed == null) return null;
-  const { accepted, rejected, subjectSealed, evidenceSealed, notes, businessId, ...certificate } = row;
-  const [subject, evidence] = await Promise.all([
-    vault.open(subjectContext(row.certId, businessId), subjectSealed),
-    vault.open(evidenceContext(row.certId, businessId), evidenceSealed),
-  ]);
+  if (row?.personSealed == null) return null;
+  const { accepted, rejected, personSealed, notes, businessId, ...certificate } = row;
+  const { subject, evidence } = await openPerson(vault, row.certId, businessId, personSealed);
   return {
     ...certificate,
     answered: accepted === null || rejected === null ? null : { accepted, rejected },
     fieldsUnrecognized: notes?.fields_unrecognized ?? [],
-    ...parseSubject(subject),
-    pageUrl: String((JSON.parse(evidence) as { readonly [key: string]: Json }).page_url),
+    ...subject,
+    pageUrl: String(evidence.page_url),
   };
 };
 
@@ -586,30 +577,37 @@ export const getCertificateEvidence = async (
   vault: Vault,
   { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">,
 ): Promise<OpenedCertificate["evidence"]> => {
-  const { evidenceSealed } = certificates;
-  const row = await db.select({ evidenceSealed }).from(certificates).where(eq(certificates.id, id)).get();
+  const { personSealed } = certificates;
+  const row = await db.select({ personSealed }).from(certificates).where(eq(certificates.id, id)).get();
   if (row === undefined) throw new Error("certificates: no certificate with this id");
-  if (row.evidenceSealed === "") return null; // erased
-  return JSON.parse(await vault.open(evidenceContext(id, businessId), row.evidenceSealed)) as OpenedCertificate["evidence"];
+  return row.personSealed === null ? null : (await openPerson(vault, id, businessId, row.personSealed)).evidence;
 };
 
-const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> => {
-  const parsed = JSON.parse(text) as { root_salt: string; fields: [string, string][] };
-  const rootSalt = fromBase64Url(parsed.root_salt);
+interface Person {
+  readonly subject: NonNullable<OpenedCertificate["subject"]>;
+  readonly evidence: NonNullable<OpenedCertificate["evidence"]>;
+}
+
+const openPerson = async (vault: Vault, certId: string, businessId: string, personSealed: string): Promise<Person> => {
+  const { subject, evidence } = JSON.parse(await vault.open(personContext(certId, businessId), personSealed)) as {
+    readonly subject: { readonly root_salt: string; readonly fields: readonly (readonly [string, string])[] };
+    readonly evidence: Person["evidence"];
+  };
+  const rootSalt = fromBase64Url(subject.root_salt);
   if (rootSalt === null) throw new Error("certificates: a sealed subject has no root salt");
-  return { fields: new Map(parsed.fields), rootSalt };
+  return { subject: { fields: new Map(subject.fields), rootSalt }, evidence };
 };
 
-/** Returns the email address with this blind index, exactly as entered in the form, or null if the sealed subject does not have it. */
-export const openSubjectEmail = async (
+/** Returns the email address with this blind index, exactly as entered in the form, or null if the person does not have it or is erased. */
+export const openPersonEmail = async (
   vault: Vault,
   certId: string,
   businessId: string,
-  subjectSealed: string | null,
+  personSealed: string | null,
   addressIndex: string,
 ): Promise<string | null> => {
-  if (subjectSealed === null) return null;
-  const { fields } = parseSubject(await vault.open(subjectContext(certId, businessId), subjectSealed));
+  if (personSealed === null) return null;
+  const { fields } = (await openPerson(vault, certId, businessId, personSealed)).subject;
   const addresses = await Promise.all(
     listEmailAddresses(fields).map(async ([typed, normalized]) => [typed, await vault.blindIndex("email", normalized)] as const),
   );

@@ -12,12 +12,14 @@ export interface EncryptionContext {
   readonly record: string;
   readonly field: string;
   readonly owner: string;
+  /** Whether the text is compressed before it is encrypted. This makes long texts shorter, and reveals how repetitive a text is. */
+  readonly isCompressed?: boolean;
 }
 
 /** Returns a function that creates encryption contexts for a sealed column. */
 export const columnContext =
-  (table: string, field: string) =>
-  (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
+  (table: string, field: string, options: Pick<EncryptionContext, "isCompressed"> = {}) =>
+  (record: string, owner: string): EncryptionContext => ({ table, record, field, owner, ...options });
 
 /** Returns a function that creates encryption contexts for a column of records that belong to themselves. */
 export const selfOwnedContext =
@@ -91,6 +93,17 @@ const associatedData = (context: EncryptionContext, version: string): Uint8Array
   return encodeUtf8(parts.join("|"));
 };
 
+const passThrough = async (
+  bytes: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+
+const toPlainBytes = (text: string, { isCompressed = false }: EncryptionContext) =>
+  isCompressed ? passThrough(encodeUtf8(text), new CompressionStream("deflate-raw")) : encodeUtf8(text);
+
+const toText = async (bytes: Uint8Array<ArrayBuffer>, { isCompressed = false }: EncryptionContext) =>
+  decoder.decode(isCompressed ? await passThrough(bytes, new DecompressionStream("deflate-raw")) : bytes);
+
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
@@ -159,9 +172,10 @@ const createSealer = (keys: WrappingKeys): Sealer => {
     seal: async (context, text) => {
       const dataKey = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-GCM", true, ["encrypt"]);
       const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
+      const plain = await toPlainBytes(text, context);
       const [wrappedKey, ciphertext] = await Promise.all([
         wrapWithKey(dataKey, currentKey),
-        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, current) }, dataKey, encodeUtf8(text)),
+        crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, current) }, dataKey, plain),
       ]);
       return `${current}.${toBase64Url(concatBytes(wrappedKey, iv, new Uint8Array(ciphertext)))}`;
     },
@@ -174,7 +188,7 @@ const createSealer = (keys: WrappingKeys): Sealer => {
         dataKey,
         bytes.subarray(wrappedBytes + nonceBytes),
       );
-      return decoder.decode(plain);
+      return toText(new Uint8Array(plain), context);
     },
   };
 };

@@ -90,7 +90,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       chain: businessChainFields,
       emailIndexes: certificates.emailIndexes,
       phoneIndexes: certificates.phoneIndexes,
-      subjectSealed: certificates.subjectSealed,
+      personSealed: certificates.personSealed,
       manageTokenHash: certificates.manageTokenHash,
       twins: twinTokensField,
       domains: verifiedDomainsField,

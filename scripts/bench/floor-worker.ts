@@ -15,8 +15,7 @@ export const random = (length: number): string => {
 };
 
 // These strings have the same lengths as in the benchmark's submission (scripts/bench/submission.ts).
-const sealedSubject = "x".repeat(305);
-const sealedEvidence = "x".repeat(869);
+const sealedPerson = "x".repeat(775);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
 // SQL for the client's daily usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
@@ -59,7 +58,7 @@ export default {
            submissions = iif(client_daily_usage.submissions < ${daySubmissions} AND client_daily_usage.bytes + excluded.bytes <= ${dayBytes}, client_daily_usage.submissions + 1, NULL),
            bytes = client_daily_usage.bytes + excluded.bytes
          RETURNING warned_at IS NULL AND (submissions * 5 >= ${daySubmissions} * 4 OR bytes * 5 >= ${dayBytes} * 4) AS is_near`,
-      ).bind(clientId, Math.floor(now / 86_400_000), sealedEvidence.length, "d".repeat(64), disclosure.length),
+      ).bind(clientId, Math.floor(now / 86_400_000), sealedPerson.length, "d".repeat(64), disclosure.length),
       env.DB.prepare(
         `INSERT INTO purposes (business_id, environment, purpose, purpose_folded) VALUES (?, 'live', 'solar', 'solar')
          ON CONFLICT DO NOTHING`,
@@ -75,15 +74,15 @@ export default {
       ).bind(businessId),
       env.DB.prepare(
         `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, origin_domain, issued_at,
-           fingerprint, subject_hash, subject_masked, subject_sealed, email_indexes, phone_indexes, evidence_sealed, evidence_hash, captured_via, signature,
+           fingerprint, subject_hash, subject_masked, person_sealed, email_indexes, phone_indexes, evidence_hash, captured_via, signature,
            signature_kid, manage_token_hash, policy_capture_id, retention_until, change_ord, audit_salt)
          VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
            (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
              AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
-           ?12, 'browser', ?13, ?14, ?15,
-           (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?17 AND (page IS NULL OR page = 'https://www.example.com/quote')
-             ORDER BY captured_at DESC LIMIT 1), ?16, (SELECT coalesce(max(ord), 0) + 1 FROM changes), ?18)`,
+           'browser', ?12, ?13, ?14,
+           (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?16 AND (page IS NULL OR page = 'https://www.example.com/quote')
+             ORDER BY captured_at DESC LIMIT 1), ?15, (SELECT coalesce(max(ord), 0) + 1 FROM changes), ?17)`,
       ).bind(
         businessId,
         id,
@@ -92,10 +91,9 @@ export default {
         now,
         random(64),
         random(64),
-        sealedSubject,
+        sealedPerson,
         JSON.stringify([random(32)]),
         JSON.stringify([random(32)]),
-        sealedEvidence,
         random(64),
         random(88),
         random(43),

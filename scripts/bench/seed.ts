@@ -38,13 +38,13 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1 + ?2)
          INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
-           issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_indexes, phone_indexes, evidence_sealed, evidence_hash, captured_via,
+           issued_at, fingerprint, subject_hash, subject_masked, person_sealed, email_indexes, phone_indexes, evidence_hash, captured_via,
            signature, signature_kid, manage_token_hash, retention_until, change_ord)
          SELECT printf('cc_00%024d', i), ?3, 'Acme Solar LLC', ?4, 'live', CASE i % ${revokedEvery} WHEN 0 THEN 'revoked' ELSE 'active' END,
            (SELECT p.id FROM purposes p WHERE p.business_id = ?3 AND p.environment = 'live' AND p.purpose LIKE '%campaign ' || (i % 12)),
            ?5, (SELECT g.id FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id WHERE p.business_id = ?3 AND p.purpose LIKE '%campaign ' || (i % 12)), 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), lower(hex(randomblob(32))),
-           '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', hex(randomblob(180)), json_array(lower(hex(randomblob(16)))), json_array(lower(hex(randomblob(16)))),
-           hex(randomblob(500)), lower(hex(randomblob(32))), 'browser', hex(randomblob(44)), hex(randomblob(22)), lower(hex(randomblob(32))), 0, 9007199254740991
+           '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', hex(randomblob(360)), json_array(lower(hex(randomblob(16)))), json_array(lower(hex(randomblob(16)))),
+           lower(hex(randomblob(32))), 'browser', hex(randomblob(44)), hex(randomblob(22)), lower(hex(randomblob(32))), 0, 9007199254740991
          FROM n`,
       )
       .bind(at, count, business.id, business.clients.live, "d".repeat(64), start)

@@ -47,7 +47,7 @@ const everythingStored = async (): Promise<string> => {
 };
 
 const traceTables = [
-  ["certificates", "id", ["subject_sealed", "evidence_sealed", "email_indexes", "phone_indexes", "manage_token_hash"]],
+  ["certificates", "id", ["person_sealed", "email_indexes", "phone_indexes", "manage_token_hash"]],
   ["certificate_views", "cert_id", ["viewer_sealed"]],
   ["email_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
   ["email_code_failures", "cert_id", ["address_index"]],
@@ -246,10 +246,10 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     const { certId } = await issueWithAllTraces();
     const run = (sql: string) => env.DB.prepare(sql).bind(certId).run();
     const inPart = [
-      "UPDATE certificates SET subject_sealed = 'x' WHERE id = ?",
-      "UPDATE certificates SET evidence_sealed = '' WHERE id = ?",
+      "UPDATE certificates SET person_sealed = 'x' WHERE id = ?",
+      "UPDATE certificates SET subject_masked = '{}' WHERE id = ?",
       "UPDATE certificates SET email_indexes = NULL WHERE id = ?",
-      "UPDATE certificates SET subject_sealed = NULL, subject_erased_at = 1 WHERE id = ?",
+      "UPDATE certificates SET person_sealed = NULL, subject_erased_at = 1 WHERE id = ?",
     ];
     for (const sql of inPart) await expect(run(sql), sql).rejects.toThrow("erased only once and only completely");
     for (const sql of [
@@ -260,7 +260,7 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     await eraseCertificate(certId);
     for (const sql of [
       ...inPart,
-      "UPDATE certificates SET subject_erased_at = NULL, subject_sealed = 'x' WHERE id = ?",
+      "UPDATE certificates SET subject_erased_at = NULL, person_sealed = 'x' WHERE id = ?",
       "UPDATE certificates SET subject_erased_at = 1 WHERE id = ?",
     ])
       await expect(run(sql), sql).rejects.toThrow("erased only once and only completely");

@@ -36,11 +36,11 @@ let template = "";
 const seedDue = (prefix: string, count: number, until: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id,
-       origin_domain, issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, email_indexes, evidence_sealed, evidence_hash,
+       origin_domain, issued_at, fingerprint, subject_hash, subject_masked, person_sealed, email_indexes, evidence_hash,
        captured_via, signature, signature_kid, manage_token_hash, retention_until, change_ord)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
      SELECT ?1 || i, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
-       issued_at, fingerprint, subject_hash, subject_masked, subject_sealed, json_array(?1 || i), evidence_sealed, evidence_hash, captured_via,
+       issued_at, fingerprint, subject_hash, subject_masked, person_sealed, json_array(?1 || i), evidence_hash, captured_via,
        signature, signature_kid, manage_token_hash, ?3 - i, change_ord
      FROM certificates, n WHERE id = ?4`,
   )
@@ -63,7 +63,7 @@ const queryNumber = async (sql: string, ...values: unknown[]): Promise<number> =
       .first<{ n: number }>()
   )?.n ?? -1;
 const keptOf = (prefix: string): Promise<number> =>
-  queryNumber("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND subject_sealed IS NOT NULL", `${prefix}*`);
+  queryNumber("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND person_sealed IS NOT NULL", `${prefix}*`);
 const erasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
@@ -164,7 +164,7 @@ describe("the retention sweep", () => {
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
-      (email_indexes IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
+      (email_indexes IS NOT NULL OR person_sealed IS NOT NULL OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
     expect(await queryNumber(remains, now)).toBe(0);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },

@@ -57,22 +57,21 @@ describe("a sealed value of a certificate", () => {
         ({ meta }) => `changed ${meta.changes}`,
         (error: unknown) => String(error),
       );
-  const wrapped = "substr(subject_sealed, instr(subject_sealed, '.') + 55)";
+  const wrapped = "substr(person_sealed, instr(person_sealed, '.') + 55)";
 
   test("can get another wrapped key, and back", async () => {
-    const { results } = await env.DB.prepare("SELECT subject_sealed AS sealed FROM certificates WHERE id = ?").bind(certId).all();
-    expect(await change(`subject_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`)).toBe("changed 1");
+    const { results } = await env.DB.prepare("SELECT person_sealed AS sealed FROM certificates WHERE id = ?").bind(certId).all();
+    expect(await change(`person_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`)).toBe("changed 1");
     const before = String(results[0]?.sealed);
-    expect(await change(`subject_sealed = '${before}'`)).toBe("changed 1");
+    expect(await change(`person_sealed = '${before}'`)).toBe("changed 1");
   });
 
   test.each([
-    ["another ciphertext", `subject_sealed = '2-1.' || printf('%.54c', 'A') || 'B' || ${wrapped}`],
-    ["another length", `subject_sealed = '2-1.' || printf('%.53c', 'A') || ${wrapped}`],
-    ["no value", "subject_sealed = NULL"],
-    ["a mask of another person", `subject_masked = '{"a":"b"}', subject_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
-    ["an index of another person", `email_indexes = '["x"]', subject_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
-    ["evidence that was sealed before", "evidence_sealed = subject_sealed"],
+    ["another ciphertext", `person_sealed = '2-1.' || printf('%.54c', 'A') || 'B' || ${wrapped}`],
+    ["another length", `person_sealed = '2-1.' || printf('%.53c', 'A') || ${wrapped}`],
+    ["no value", "person_sealed = NULL"],
+    ["a mask of another person", `subject_masked = '{"a":"b"}', person_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
+    ["an index of another person", `email_indexes = '["x"]', person_sealed = '2-1.' || printf('%.54c', 'A') || ${wrapped}`],
   ])("cannot get %s", async (_what, sql) => {
     expect(await change(sql)).toContain("erased only once and only completely");
   });

@@ -18,6 +18,20 @@ describe("a sealed value", () => {
     },
   );
 
+  test.each(["", "hello", "é😀\ufeff", "\ufeffa leading mark", "x".repeat(100_000), '{"a":1}'])(
+    "opens to the original text when it is compressed: %#",
+    async (text) => {
+      const vault = await vaultOf("1");
+      const compressed = { ...context, isCompressed: true };
+      expect(await vault.open(compressed, await vault.seal(compressed, text))).toBe(text);
+    },
+  );
+
+  test("is shorter than a repetitive text when it is compressed", async () => {
+    const vault = await vaultOf("1");
+    expect((await vault.seal({ ...context, isCompressed: true }, "the same words ".repeat(100))).length).toBeLessThan(200);
+  });
+
   test("hides its text and differs each time", async () => {
     const vault = await vaultOf("1");
     const sealed = await Promise.all(Array.from({ length: 50 }, () => vault.seal(context, "the same secret text")));

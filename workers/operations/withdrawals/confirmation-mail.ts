@@ -3,7 +3,7 @@ import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
-import { openSubjectEmail } from "../../../storage/certificates.ts";
+import { openPersonEmail } from "../../../storage/certificates.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
@@ -36,7 +36,7 @@ const mayConfirmUnverified = async (
 export const prepareConfirmationMail = async (
   services: WithdrawalWriteDependencies,
   db: Database,
-  { certificate, subjectSealed, emailIndexes, contact, mailingAddress }: WithdrawableRecord,
+  { certificate, personSealed, emailIndexes, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Pick<WithdrawalRequest, "change" | "language" | "addressIndex"> & {
     readonly scope: WithdrawalScope;
     /** The withdrawal for individual recipients; null if the whole certificate was withdrawn. */
@@ -48,7 +48,7 @@ export const prepareConfirmationMail = async (
   const { change, language, scope, entities, now } = confirmed;
   const { id: certId, businessId, businessName } = certificate;
   const index = confirmed.addressIndex ?? emailIndexes[0] ?? null;
-  const to = index === null ? null : await openSubjectEmail(vault, certId, businessId, subjectSealed, index);
+  const to = index === null ? null : await openPersonEmail(vault, certId, businessId, personSealed, index);
   if (to === null || index === null) return [];
   const withdrawnAt = change.recorded?.receivedAt ?? now;
   if (change.method !== "email_code" && !(await mayConfirmUnverified(services, certificate, index))) return [];

@@ -5,7 +5,7 @@ import { createAuditedEvent } from "../../../core/domain-events.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { openSubjectEmail } from "../../../storage/certificates.ts";
+import { openPersonEmail } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
 import { shouldSendCode } from "../../../storage/email-codes.ts";
 import { prepareEmailCode } from "../access/email-codes.ts";
@@ -37,7 +37,7 @@ export const requestWithdrawalCode = async (
   const { vault, config } = services;
   const now = services.clock();
   const { addressIndex, requester, isOnCertificate } = await identifyCodeRequester(services, record, request.email, request.context);
-  const mailbox = await openSubjectEmail(vault, certificate.id, certificate.businessId, record.subjectSealed, addressIndex);
+  const mailbox = await openPersonEmail(vault, certificate.id, certificate.businessId, record.personSealed, addressIndex);
   const { id, rows } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,
