@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../core/canonical-json.ts";
 import { toRpcError, toRpcResult, rpcErrors, type RpcMessage, type RpcResponse } from "../../core/agents/json-rpc.ts";
 import { callTool, toolResultToWire, type AnyToolContext } from "./call-tool.ts";
-import { toolToWire, listToolsForRealm, type ToolListing } from "./tool-registry.ts";
+import { listWireTools, type ToolListing } from "./tool-registry.ts";
 
 const protocolVersion = "2025-03-26";
 export const serverInfo = { name: "svc-mcp", version: "1.0.0" } as const;
@@ -33,9 +33,7 @@ export const handleClassicMessage = async (
     case "ping":
       return toRpcResult(id, {});
     case "tools/list":
-      return toRpcResult(id, {
-        tools: listToolsForRealm(context.agent.realm).map((tool) => toolToWire(tool, toolListingFrom(context, false))),
-      });
+      return toRpcResult(id, { tools: listWireTools(toolListingFrom(context, false)) });
     case "tools/call":
       if (!isJsonObject(params) || typeof params.name !== "string") return toRpcError(id, rpcErrors.invalidParams);
       return toRpcResult(

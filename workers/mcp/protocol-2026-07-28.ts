@@ -12,7 +12,7 @@ import {
 import { hourMs, minuteMs } from "../../core/time.ts";
 import { callTool, toolResultToWire, structuredContentFrom, type AnyToolContext } from "./call-tool.ts";
 import { serverInstructions, toolListingFrom, serverInfo } from "./protocol-2025-03-26.ts";
-import { modernToolToWire, listToolsForRealm } from "./tool-registry.ts";
+import { listWireTools } from "./tool-registry.ts";
 
 export interface ModernResponse {
   readonly status: 200 | 400 | 404;
@@ -66,7 +66,7 @@ export const handleModernMessage = async (
 ): Promise<ModernResponse> => {
   const fault = findModernRequestError(message, header);
   if (fault !== null) return respondWithRpcError(message, 400, fault);
-  const { services, agent } = context;
+  const { services } = context;
   const params = isJsonObject(message.params) ? message.params : {};
   switch (message.method) {
     case "server/discover":
@@ -84,7 +84,7 @@ export const handleModernMessage = async (
           message: "cursor is not supported; tools/list has one page.",
         });
       return respondComplete(message, {
-        tools: listToolsForRealm(agent.realm).map((tool) => modernToolToWire(tool, toolListingFrom(context, true))),
+        tools: listWireTools(toolListingFrom(context, true)),
         ttlMs: 5 * minuteMs,
         cacheScope: "private", // the result depends on the token's realm
       });

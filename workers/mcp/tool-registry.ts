@@ -56,12 +56,22 @@ const openAtSchema = { type: "string", description: "URL of this share's page in
 /**
  * Returns a tool in its wire form for revision 2026-07-28. The output schema allows additional keys, so that new keys do not break clients.
  */
-export const modernToolToWire = (
-  tool: Tool,
-  listing: ToolListing,
-): ToolDefinition & { readonly title: string; readonly outputSchema: object } => {
+const modernToolToWire = (tool: Tool, listing: ToolListing): ToolDefinition & { readonly title: string; readonly outputSchema: object } => {
   const { $schema: _, ...schema } = z.toJSONSchema(tool.outputSchema, { io: "input" });
   const outputSchema =
     getHandOver(tool, listing) === undefined ? schema : { ...schema, properties: { ...schema.properties, open_at: openAtSchema } };
   return { ...toolToWire(tool, listing), title: tool.title, outputSchema };
+};
+
+const wireTools = new Map<string, readonly ToolDefinition[]>();
+
+/** Lists a realm's tools in their wire form. The list is built once per isolate, because converting the schemas takes milliseconds. */
+export const listWireTools = (listing: ToolListing): readonly ToolDefinition[] => {
+  const { realm, isLater, appUrl } = listing;
+  const key = `${realm} ${isLater} ${appUrl}`;
+  const known = wireTools.get(key);
+  if (known !== undefined) return known;
+  const listed = listToolsForRealm(realm).map((tool) => (isLater ? modernToolToWire(tool, listing) : toolToWire(tool, listing)));
+  wireTools.set(key, listed);
+  return listed;
 };

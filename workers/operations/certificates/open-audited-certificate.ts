@@ -44,17 +44,17 @@ export const openAuditedCertificate = async (
   if (opened === null) return refuse("cert_not_found");
   const action: AuditedAction = { type, entityType: "certificate", entityId: certId, payload };
   const readEvent = createAuditedEvent({ chain: opened.chain, actor }, action, services.clock());
-  const [certificate, views, texts] = await Promise.all([
+  const viewTrail = listViewTrail(db, services.vault, certId, maxShownViews);
+  const [certificate, texts, viewRows] = await Promise.all([
     withCertificateAttestations(services, opened.certificate),
-    listViewTrail(db, services.vault, certId, maxShownViews),
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await findPolicyText(services.kv, policy)] as const),
     ),
-    commit(db, services, [], [readEvent]),
+    commit(db, services, viewTrail.queries, [readEvent]), // reads the views in the same round trip
   ]);
   return ok({
     opened: { ...opened, certificate },
-    views,
+    views: await viewTrail.resultFromRows(viewRows),
     policyTexts: new Map(texts),
   });
 };

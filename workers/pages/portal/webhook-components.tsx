@@ -14,9 +14,15 @@ const webhookMessages = messages.webhooks;
 const { locale } = languageInfo[language];
 
 const timeFormats = {
-  minutes: { hour: "2-digit", minute: "2-digit" },
-  seconds: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
-} as const;
+  minutes: new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }),
+  seconds: new Intl.DateTimeFormat(locale, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZone: "UTC",
+  }),
+};
 const dayFormat = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
 
 interface RecentTimeProps {
@@ -30,7 +36,7 @@ interface RecentTimeProps {
 
 /** Shows a time, for example "22:51:08" if it is today and "25 Nov, 22:51:08" otherwise. */
 export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", withDay = false, suffix = "" }) => {
-  const time = new Intl.DateTimeFormat(locale, { ...timeFormats[precision], hourCycle: "h23", timeZone: "UTC" }).format(at);
+  const time = timeFormats[precision].format(at);
   const isToday = toIso(at).slice(0, 10) === toIso(usePortalRequest().now).slice(0, 10);
   return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${dayFormat.format(at)}, ${time}`}${suffix}`}</time>;
 };

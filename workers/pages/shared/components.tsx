@@ -148,15 +148,28 @@ export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }
     </figure>
   );
 
+const createFormatters = (locale: string) => ({
+  day: new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" }),
+  time: new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }),
+  number: new Intl.NumberFormat(locale),
+});
+
+const formattersByLanguage = new Map<Language, ReturnType<typeof createFormatters>>();
+
+/** Returns the formatters of a language. They are constructed once per isolate, because that takes far longer than using them. */
+const getFormatters = (language: Language) => {
+  const formatters = formattersByLanguage.get(language) ?? createFormatters(languageInfo[language].locale);
+  formattersByLanguage.set(language, formatters);
+  return formatters;
+};
+
 /** Formats a date, for example "4 March 2026". */
-export const formatDay = (language: Language, at: Instant): string =>
-  new Intl.DateTimeFormat(languageInfo[language].locale, { dateStyle: "long", timeZone: "UTC" }).format(at);
+export const formatDay = (language: Language, at: Instant): string => getFormatters(language).day.format(at);
 
 /** Shows a time, for example "4 March 2026, 05:06 UTC", with the exact instant for machines. */
 export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at, bound }) => {
   const { language } = usePageContext();
-  const { locale } = languageInfo[language];
-  const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }).format(at);
+  const time = getFormatters(language).time.format(at);
   return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}\u00a0UTC`}</time>;
 };
 
@@ -202,8 +215,7 @@ export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
-export const formatNumber = (value: number, language: Language): string =>
-  new Intl.NumberFormat(languageInfo[language].locale).format(value);
+export const formatNumber = (value: number, language: Language): string => getFormatters(language).number.format(value);
 
 interface SectionProps {
   readonly name: string;
