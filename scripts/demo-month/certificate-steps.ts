@@ -15,9 +15,11 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   at: issued.lead.at,
   run: async () => {
     const { at, submission, circumstances } = issued.lead;
+    // What follows an issuance is left out: it only copies the account to KV, which the service repeats with its first certificate.
+    const issuing = { ...site.withCapturedPolicies(services, at), waitUntil: () => {} };
     const client = await resolveSubmissionClient(services, clientId, siteOrigin);
     const request = { client, submission, originHeader: siteOrigin, circumstances, idempotencyKey: null, caller: null };
-    issued.receipt = getValue(await captureConsent(site.withCapturedPolicies(services, at), request)).receipt;
+    issued.receipt = getValue(await captureConsent(issuing, request)).receipt;
   },
 });
 
