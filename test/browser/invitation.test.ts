@@ -33,7 +33,7 @@ test("an invited person signs in, sees the invitation and joins with a click, wi
   await page.goto(`${service.origin}/portal/sign-in`);
   await page.getByLabel("Work email").fill(email);
   await page.getByRole("button", { name: "Send code" }).click();
-  await page.getByLabel("Six-digit code").fill(await findEmailCode(service.origin, email));
+  await page.getByLabel("6-digit code").fill(await findEmailCode(service.origin, email));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL("**/portal/invitations");
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Join Acme Solar LLC?");

@@ -146,7 +146,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByLabel("Business name").fill("Fresh Roofs LLC");
   await page.getByLabel("Work email").fill(email);
   await page.getByRole("button", { name: "Send code" }).click();
-  await page.getByLabel("Six-digit code").fill(await codeFor(email));
+  await page.getByLabel("6-digit code").fill(await codeFor(email));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
   expect(await stepsOf(page)).toMatchObject({
@@ -209,7 +209,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await person.page.goto(verifyUrl);
   await person.page.getByLabel("Your email address").fill("pat@first-hour.example");
   await person.page.getByRole("button", { name: "Email me a code" }).click();
-  await person.page.getByLabel("Six-digit code").fill(await codeFor("pat@first-hour.example"));
+  await person.page.getByLabel("6-digit code").fill(await codeFor("pat@first-hour.example"));
   await person.page.getByRole("button", { name: "Withdraw my consent" }).click();
   await person.page.getByRole("heading", { level: 1, name: "Consent withdrawn" }).waitFor();
   await person.close();

@@ -72,7 +72,7 @@ const signIn = async (page: Page, email: string): Promise<void> => {
   await page.goto(`${service.origin}/portal/sign-in`);
   await page.getByLabel("Work email").fill(email);
   await page.keyboard.press("Enter");
-  await page.getByLabel("Six-digit code").fill(await codeFor(email));
+  await page.getByLabel("6-digit code").fill(await codeFor(email));
   await page.keyboard.press("Enter");
   await page.waitForURL(`${service.origin}/portal`);
 };
@@ -161,7 +161,7 @@ describe("the portal", () => {
     await page.getByLabel("Website").fill("https://roofs-in-a-browser.example");
     await page.getByLabel("Work email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    await page.getByLabel("Six-digit code").fill(await codeFor(email));
+    await page.getByLabel("6-digit code").fill(await codeFor(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
     await page.getByRole("link", { name: "Verify domain" }).click();
@@ -198,7 +198,7 @@ describe("the portal", () => {
       await page.getByLabel("Business name").fill(name);
       await page.getByLabel("Work email").fill(address);
       await page.getByRole("button", { name: "Send code" }).click();
-      await page.getByLabel("Six-digit code").fill(await codeFor(address));
+      await page.getByLabel("6-digit code").fill(await codeFor(address));
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
     };
@@ -215,7 +215,7 @@ describe("the portal", () => {
     await page.goto(`${service.origin}/portal/sign-in`);
     await page.getByLabel("Work email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    await page.getByLabel("Six-digit code").fill(await codeFor(email));
+    await page.getByLabel("6-digit code").fill(await codeFor(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await switcher.click();
     await page.getByRole("link", { name: "Invitations: 1" }).click();
@@ -232,7 +232,7 @@ describe("the portal", () => {
     await page.goto(`${service.origin}/portal/team`);
     await page.getByLabel("Work email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    await page.getByLabel("Six-digit code").fill(await codeFor(email));
+    await page.getByLabel("6-digit code").fill(await codeFor(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Choose a business" }).waitFor();
     await look(page, "chosen");

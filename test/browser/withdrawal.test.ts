@@ -85,7 +85,7 @@ const withdrawInBrowser = async ({ page }: OpenPage, mine: Held): Promise<void> 
   await page.goto(mine.verifyUrl);
   await page.getByLabel("Your email address").fill(mine.email);
   await clickAndWait(page, "Email me a code");
-  await page.getByLabel("Six-digit code").fill(await codeFor(mine.email));
+  await page.getByLabel("6-digit code").fill(await codeFor(mine.email));
   await clickAndWait(page, "Withdraw my consent");
   expect(page.url()).toMatch(/\/withdrawn$/);
 };
@@ -122,12 +122,12 @@ describe("the person on a certificate", () => {
     await clickAndWait(page, "Email me a code");
     const code = await codeFor(mine.email);
     const answer = async (text: string): Promise<void> => {
-      await page.getByLabel("Six-digit code").fill(text);
+      await page.getByLabel("6-digit code").fill(text);
       await clickAndWait(page, "Withdraw my consent");
     };
     await answer("12 34");
-    expect(await page.getByRole("alert").textContent()).toContain("Enter the six-digit code");
-    expect(await page.getByLabel("Six-digit code").inputValue()).toBe("12 34");
+    expect(await page.getByRole("alert").textContent()).toContain("Enter the 6-digit code");
+    expect(await page.getByLabel("6-digit code").inputValue()).toBe("12 34");
     for (let tries = 0; tries < 4; tries += 1) {
       await answer(toWrongCode(code));
       await page.reload();
@@ -165,7 +165,7 @@ describe("the person on a certificate", () => {
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your email address").fill(fields.email);
     await clickAndWait(page, "Email me a code");
-    await page.getByLabel("Six-digit code").fill(await codeFor(fields.email));
+    await page.getByLabel("6-digit code").fill(await codeFor(fields.email));
     await clickAndWait(page, "Withdraw my consent");
     expect(await page.getByRole("status").first().textContent()).toMatch(/^One other active certificate from/);
     expect(await statusOf(mine.certId)).toBe("active");

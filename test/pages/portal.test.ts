@@ -68,7 +68,7 @@ describe("signing in to the portal", () => {
     const step = { cookie: getCookie(asked) };
     expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`We sent a code to ${email}`);
     const wrong = await postForm(step, "/portal/sign-in/code", { code: "12 34" });
-    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the six-digit code.")]);
+    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the 6-digit code.")]);
     const code = await findEmailCode(email);
     const signed = await postForm(step, "/portal/sign-in/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` });
     expect(describeRedirect(signed)).toBe("303 /portal");

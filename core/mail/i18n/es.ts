@@ -32,7 +32,7 @@ export const es: MailMessages = {
     shares: "ID de los permisos",
     sharedUntil: "Compartidos hasta",
     since: "Desde",
-    stopped: "Detenido",
+    stopped: "Cancelado",
     theirMessage: "Su mensaje",
     token: "Token",
     verifiedUntil: "Verificado hasta",
@@ -76,7 +76,7 @@ export const es: MailMessages = {
   },
   member_invited: {
     subject: "Tiene una invitación a una cuenta de empresa",
-    intro: "{business} le invita a su cuenta de svc.",
+    intro: "{business} le invitó a unirse a su cuenta de svc.",
     action: "Ver la invitación",
     hint: "Inicie sesión con esta dirección. Le enviaremos un código por correo. Solo se une si acepta en la página siguiente.",
     otherTitle: "¿Ya es miembro de otra empresa?",
@@ -96,9 +96,9 @@ export const es: MailMessages = {
   domain_lapsed: {
     subject: "Su dominio ya no está verificado",
     intro:
-      "El registro de verificación de {domain} faltó durante dos semanas, por lo que el dominio ya no está verificado. Sus formularios dejan de recibir certificados.",
+      "El registro de verificación de {domain} faltó durante dos semanas, por lo que el dominio ya no está verificado. Los formularios de ese dominio ya no reciben certificados.",
     action: "Verificar el dominio de nuevo",
-    hint: "Publique el registro y compruébelo en Domains.",
+    hint: "Publique el registro y verifique el dominio en Domains.",
     afterTitle: "¿Y los certificados existentes?",
     after: "Los certificados ya emitidos no cambian.",
   },
@@ -112,7 +112,7 @@ export const es: MailMessages = {
     reason: "Recibe este correo porque alguien pidió retirar un consentimiento dado con esta dirección.",
   },
   withdrawal_confirmation: {
-    subject: "Su consentimiento está retirado",
+    subject: "Se retiró su consentimiento",
     introByPerson: "Usted retiró el consentimiento que dio a {business}. Ya se lo comunicamos.",
     introByBusiness: "{business} registró que usted retiró el consentimiento que le dio.",
     coversAll: "Todos los consentimientos que dio a esta empresa con esta dirección de correo",
@@ -176,7 +176,7 @@ export const es: MailMessages = {
   },
   share_ceased: {
     subject: "Una empresa confirmó que dejó de contactarle",
-    intro: "{business} confirmó que dejó de contactarle con base en el permiso que usted detuvo.",
+    intro: "{business} confirmó que ya no le contacta en virtud del permiso que usted canceló.",
     action: "Ver su registro",
     hint: "Contiene el permiso y esta confirmación, con prueba de ambos.",
     contactedTitle: "¿Le siguen contactando?",
@@ -203,7 +203,7 @@ export const es: MailMessages = {
   },
   agent_changed: {
     subject: "Su asistente hizo un cambio",
-    intro: "Un asistente con uno de sus tokens detuvo un permiso o cambió uno de sus datos de contacto.",
+    intro: "Un asistente con uno de sus tokens canceló un permiso o cambió uno de sus datos de contacto.",
     action: "Ver su historial",
     hint: "Contiene todos los cambios. Por cada token le escribimos como máximo una vez por hora.",
     wrongTitle: "¿No era lo que quería?",
@@ -223,7 +223,7 @@ export const es: MailMessages = {
     subject: "Su solicitud de eliminación está completa",
     intro: "{completed} de {total} empresas eliminaron sus datos.",
     action: "Ver la declaración firmada",
-    hint: "Nombra cada empresa y lo que respondió.",
+    hint: "Indica cada empresa y lo que respondió.",
   },
   agent_connected: {
     subject: "Se conectó un asistente",
@@ -240,7 +240,7 @@ export const es: MailMessages = {
   agent_ending: {
     subject: "La conexión de su asistente termina pronto",
     intro: "{client} perderá el acceso a svc el {date}. Toda conexión termina a los 90 días.",
-    renew: "Para seguir usándolo, conecte el asistente de nuevo desde la configuración de este.",
+    renew: "Para seguir usándolo, conéctelo de nuevo desde la configuración del propio asistente.",
     action: "Desconectar el asistente ahora",
     hint: "Si no hace nada, la conexión terminará por sí sola.",
     reason: "Recibe este correo porque alguien que inició sesión con esta dirección conectó un asistente.",
@@ -251,7 +251,7 @@ export const es: MailMessages = {
     action: "Ver el endpoint",
     hint: "Muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, allí puede reenviar los eventos fallidos.",
     missedTitle: "¿No recibió algunos eventos?",
-    missed: "Todos los eventos están también, en orden, en la lista de eventos: GET /v1/events.",
+    missed: "Todos los eventos están también, en orden, en el canal de eventos: GET /v1/events.",
   },
   client_limit_near: {
     subject: "Un formulario está cerca de su límite diario",
@@ -282,9 +282,9 @@ export const es: MailMessages = {
       hint: "Cuando hayan dejado de contactar a una persona, confírmelo allí.",
     },
     share_owner_notice: {
-      subject: "{count} permisos más fueron detenidos",
+      subject: "Se cancelaron {count} permisos más",
       intro:
-        "Se detuvieron otros {count} permisos para compartir datos con su empresa. Su empresa debe dejar de contactar a esas personas dentro de cada plazo.",
+        "Se cancelaron otros {count} permisos para compartir datos con su empresa. Su empresa debe dejar de contactar a esas personas dentro de cada plazo.",
       action: "Ver los retiros",
       hint: "Cuando hayan dejado de contactar a una persona, confírmelo allí.",
     },
@@ -299,7 +299,7 @@ export const es: MailMessages = {
       intro:
         "Los registros de verificación de otros {count} dominios faltaron durante dos semanas, por lo que esos dominios ya no están verificados.",
       action: "Ver sus dominios",
-      hint: "Publique los registros y compruébelos allí.",
+      hint: "Publique los registros y verifique los dominios allí.",
     },
     webhook_failing: {
       subject: "{count} alertas más sobre endpoints de webhook",

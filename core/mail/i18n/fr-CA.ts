@@ -4,7 +4,7 @@ import type { MailMessages } from "./en.ts";
 export const frCa: MailMessages = {
   facts: {
     added: "Ajoutée",
-    client: "Identifiant du client",
+    client: "ID du client",
     accessSentTo: "Accès envoyé à",
     certificate: "Certificat",
     certificates: "Certificats",
@@ -28,8 +28,8 @@ export const frCa: MailMessages = {
     recipients: "Destinataires",
     requestedOn: "Demandés sur",
     resets: "Remise à zéro de la limite",
-    share: "Identifiant du partage",
-    shares: "Identifiants des partages",
+    share: "ID du partage",
+    shares: "ID des partages",
     sharedUntil: "Partagés jusqu’au",
     since: "Depuis",
     stopped: "Arrêté",
@@ -76,7 +76,7 @@ export const frCa: MailMessages = {
   },
   member_invited: {
     subject: "Invitation à un compte d’entreprise",
-    intro: "{business} vous invite à son compte svc.",
+    intro: "{business} vous invite à vous joindre à son compte svc.",
     action: "Voir l’invitation",
     hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel. Vous ne vous joignez à l’entreprise que si vous acceptez à la page suivante.",
     otherTitle: "Vous êtes déjà membre d’une autre entreprise?",
@@ -99,7 +99,7 @@ export const frCa: MailMessages = {
     intro:
       "L’enregistrement de vérification de {domain} est resté introuvable pendant deux semaines. Le domaine n’est plus vérifié, et ses formulaires ne reçoivent plus de certificats.",
     action: "Vérifier le domaine de nouveau",
-    hint: "Publiez l’enregistrement, puis vérifiez-le sous Domains.",
+    hint: "Publiez l’enregistrement, puis vérifiez le domaine sous Domains.",
     afterTitle: "Et les certificats existants?",
     after: "Les certificats déjà délivrés ne changent pas.",
   },
@@ -114,16 +114,16 @@ export const frCa: MailMessages = {
     reason: "Vous recevez ce courriel parce que quelqu’un a demandé à retirer un consentement donné avec cette adresse.",
   },
   withdrawal_confirmation: {
-    subject: "Votre consentement est retiré",
+    subject: "Votre consentement a été retiré",
     introByPerson: "Vous avez retiré le consentement que vous aviez donné à {business}. L’entreprise en a été avisée.",
     introByBusiness: "{business} a noté que vous avez retiré le consentement que vous lui aviez donné.",
-    coversAll: "Tous les consentements donnés à cette entreprise avec cette adresse de courriel",
+    coversAll: "Tous les consentements donnés à cette entreprise avec cette adresse courriel",
     coversOne: "Un certificat",
     coversRecipients: "Ces destinataires seulement\u00a0:",
     action: "Enregistrer votre reçu signé",
     hint: "Conservez-le. Il prouve quand vous avez retiré votre consentement, et chacun peut le vérifier sans nous.",
     contactedTitle: "On communique encore avec vous après cette date?",
-    contacted: "Écrivez à {contact}. Indiquez l’identifiant du certificat ci-dessus.",
+    contacted: "Écrivez à {contact}. Indiquez l’ID du certificat ci-dessus.",
     wrongTitle: "Vous ne vouliez pas le retirer?",
     wrong: "Un retrait ne peut pas être annulé. Vous pouvez donner de nouveau votre consentement sur le formulaire de l’entreprise.",
     reason: "Vous recevez ce courriel parce que cette adresse figure sur le certificat. Il n’y a aucun abonnement à annuler.",
@@ -150,7 +150,7 @@ export const frCa: MailMessages = {
     subject: "Vous avez partagé vos renseignements",
     intro: "Vous avez partagé des coordonnées avec {business}.",
     action: "Arrêter le partage",
-    hint: "Vous pouvez l’arrêter à tout moment, sans vous connecter.",
+    hint: "Vous pouvez l’arrêter en tout temps, sans vous connecter.",
     all: "Voir tout ce que vous partagez",
     wrongTitle: "Ce n’était pas vous?",
     wrong: "Utilisez le lien ci-dessus pour arrêter le partage.",
@@ -174,7 +174,7 @@ export const frCa: MailMessages = {
     held: "L’entreprise peut encore détenir ce qu’elle a reçu. Vous pouvez lui demander de le supprimer.",
     heldContact: "L’entreprise peut encore détenir ce qu’elle a reçu. Vous pouvez lui demander de le supprimer\u00a0: {contact}.",
     contactedTitle: "On communique encore avec vous après cette date?",
-    contacted: "Conservez le message. Dans votre plainte, indiquez l’identifiant du partage ci-dessus.",
+    contacted: "Conservez le message. Dans votre plainte, indiquez l’ID du partage ci-dessus.",
   },
   share_ceased: {
     subject: "Une entreprise a confirmé qu’elle ne communique plus avec vous",
@@ -182,7 +182,7 @@ export const frCa: MailMessages = {
     action: "Voir votre dossier",
     hint: "Il contient le partage et cette confirmation, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",
-    contacted: "Conservez le message. Dans votre plainte, indiquez l’identifiant du partage ci-dessus.",
+    contacted: "Conservez le message. Dans votre plainte, indiquez l’ID du partage ci-dessus.",
   },
   share_overdue: {
     subject: "Une entreprise n’a pas respecté son délai",
@@ -191,9 +191,9 @@ export const frCa: MailMessages = {
     action: "Voir votre dossier",
     hint: "Il contient le partage et la date de son arrêt, avec la preuve des deux.",
     contactedTitle: "On communique encore avec vous?",
-    contacted: "Adressez-vous à votre autorité de protection des données. Indiquez l’identifiant du partage ci-dessus.",
+    contacted: "Adressez-vous à votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
     contactedContact:
-      "Écrivez à {contact} ou adressez-vous à votre autorité de protection des données. Indiquez l’identifiant du partage ci-dessus.",
+      "Écrivez à {contact} ou adressez-vous à votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
   },
   share_owner_notice: {
     subject: "Une personne a arrêté un partage avec vous",
@@ -213,8 +213,8 @@ export const frCa: MailMessages = {
     wrong: "Connectez-vous et supprimez le jeton. L’assistant perd l’accès immédiatement.",
   },
   account_deleted: {
-    subject: "Votre compte est supprimé",
-    intro: "Vous avez supprimé votre compte svc. Vos renseignements, vos sessions et cette adresse sont supprimés avec lui.",
+    subject: "Votre compte a été supprimé",
+    intro: "Vous avez supprimé votre compte svc. Vos renseignements, vos sessions et cette adresse ont été supprimés avec lui.",
     told: "Tous vos partages sont arrêtés. Nous avons avisé chaque entreprise qu’elle doit cesser de communiquer avec vous dans son délai.",
     keptTitle: "Ce que nous conservons",
     kept: "La trace de l’existence des partages, sans vos renseignements, et les certificats des formulaires que vous avez envoyés. Vous pouvez encore retirer chaque consentement sur la page de son certificat.",
@@ -235,7 +235,7 @@ export const frCa: MailMessages = {
     identityUnverified: "Non vérifiée. L’assistant a choisi ce nom lui-même.",
     access: "Si vous l’avez connecté à votre compte personnel, il peut aussi corriger des coordonnées et arrêter des partages.",
     action: "Déconnecter l’assistant",
-    hint: "Vous pouvez le déconnecter à tout moment.",
+    hint: "Vous pouvez le déconnecter en tout temps.",
     wrongTitle: "Ce n’était pas vous?",
     wrong: "Utilisez le lien ci-dessus pour déconnecter l’assistant.",
     reason: "Vous recevez ce courriel parce qu’une personne connectée avec cette adresse a connecté un assistant.",
@@ -243,7 +243,7 @@ export const frCa: MailMessages = {
   agent_ending: {
     subject: "La connexion de votre assistant prend bientôt fin",
     intro: "{client} perdra l’accès à svc le {date}. Toute connexion prend fin après 90 jours.",
-    renew: "Pour continuer à l’utiliser, connectez l’assistant de nouveau à partir de ses réglages.",
+    renew: "Pour continuer à l’utiliser, connectez-le de nouveau à partir de ses propres réglages.",
     action: "Déconnecter l’assistant maintenant",
     hint: "Si vous ne faites rien, la connexion prendra fin d’elle-même.",
     reason: "Vous recevez ce courriel parce qu’une personne connectée avec cette adresse a connecté un assistant.",
@@ -253,7 +253,7 @@ export const frCa: MailMessages = {
     intro: "Un de vos points de terminaison n’accepte pas les événements que nous envoyons. Nous continuons d’essayer.",
     action: "Voir le point de terminaison",
     hint: "Vous y trouvez les dernières réponses. Quand il fonctionnera de nouveau, vous pourrez y renvoyer les événements en échec.",
-    missedTitle: "Des événements vous manquent?",
+    missedTitle: "Vous avez manqué des événements?",
     missed: "Tous les événements figurent aussi, dans l’ordre, dans le flux d’événements\u00a0: GET /v1/events.",
   },
   client_limit_near: {
@@ -265,7 +265,7 @@ export const frCa: MailMessages = {
     moreTitle: "Il vous en faut plus?",
     more: "Demandez-nous une limite plus élevée.",
     wrongTitle: "Plus que prévu?",
-    wrong: "Quelqu’un fait peut-être des envois avec votre identifiant de client.",
+    wrong: "Quelqu’un fait peut-être des envois avec votre ID de client.",
   },
   owner_digest: {
     whyTitle: "Pourquoi un seul courriel pour plusieurs avis?",
@@ -302,7 +302,7 @@ export const frCa: MailMessages = {
       intro:
         "Les enregistrements de vérification de {count} autres domaines sont restés introuvables pendant deux semaines. Ces domaines ne sont plus vérifiés.",
       action: "Voir vos domaines",
-      hint: "Publiez les enregistrements, puis vérifiez-les à cet endroit.",
+      hint: "Publiez les enregistrements, puis vérifiez les domaines à cet endroit.",
     },
     webhook_failing: {
       subject: "{count} autres alertes sur des points de terminaison",

@@ -28,7 +28,9 @@ const renderCapturedMail = async (c: Context<AppEnv>): Promise<Response> => {
             <p>
               <a href={`/dev/mail/${mail.id}`}>View as HTML</a>
             </p>
-            <pre>{mail.text}</pre>
+            <figure class="code">
+              <pre class="wrapped">{mail.text}</pre>
+            </figure>
           </section>
         ))}
       </article>

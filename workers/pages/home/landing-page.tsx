@@ -42,12 +42,13 @@ interface NumberFormProps {
   readonly landing: LandingContext;
   readonly action: string;
   readonly label: string;
+  readonly placeholder?: string;
   readonly submit: string;
   readonly hint: string;
 }
 
 /** Accepts a certificate ID as printed, or the certificate's whole URL. */
-const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, submit, hint }) => {
+const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, placeholder, submit, hint }) => {
   const { messages, selectedLanguage } = usePageContext();
   const isInvalid = landing.isInvalidNumber === true;
   return (
@@ -62,7 +63,7 @@ const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, su
             name="number"
             required
             maxlength={maxTypedLength}
-            placeholder={messages.front.placeholder}
+            placeholder={placeholder}
             value={landing.typedNumber}
             dir="ltr"
             autocomplete="off"
@@ -88,6 +89,7 @@ const CheckForm: FC<{ landing: LandingContext }> = ({ landing }) => {
       landing={landing}
       action={`${landing.config.verifyUrl}/c`}
       label={front.check}
+      placeholder={front.placeholder}
       submit={front.checkSubmit}
       hint={front.numberHint}
     />

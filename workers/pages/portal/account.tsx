@@ -77,7 +77,7 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
     script: "passkey.js",
     error,
     content: (
-      <div class="stack">
+      <>
         {error !== undefined && (
           <p class="error" role="alert">
             <Icon name="circle-alert" />
@@ -91,7 +91,8 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
           isFlush
           footer={
             <div data-offers-passkey="" hidden>
-              <PostForm action={`${accountPath}/passkeys/new`} class="one-button">
+              <PostForm action={`${accountPath}/passkeys/new`} class="row apart">
+                <span>{accountMessages.addPasskeyAdvice}</span>
                 <button type="submit" class="btn primary">
                   {accountMessages.addPasskey}
                 </button>
@@ -124,7 +125,7 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
             ))}
           </ul>
         </Card>
-      </div>
+      </>
     ),
   });
 };

@@ -7,7 +7,20 @@ import { parseTypedCertId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { listAuditEntries, type AuditEntry, type AuditEntryPage } from "../../operations/audit/list-audit-entries.ts";
 import { EmptyState, FormattedMessage, formatMessage, Notice, VerbatimText } from "../shared/components.tsx";
-import { Link, messages, NoMatchMessage, Pagination, SelectField, ShortId, ShortTime, Table, usePortalRequest } from "./components.tsx";
+import {
+  describeAuditEvent,
+  isAuditEventType,
+  Link,
+  messages,
+  NoMatchMessage,
+  Pagination,
+  SelectField,
+  ShortId,
+  ShortTime,
+  Table,
+  usePortalRequest,
+  type AuditEventType,
+} from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedPage } from "./handlers.ts";
 import { pathWithQuery } from "./paths.ts";
@@ -17,11 +30,6 @@ const auditMessages = messages.audit;
 const auditPath = "/portal/audit";
 const entriesPerPage = 50;
 const maxIdLength = 80; // longer than any ID
-
-type EntryType = keyof typeof auditMessages.types;
-const isEntryType = (text: string): text is EntryType => Object.hasOwn(auditMessages.types, text);
-
-const describeType = (type: string): string => (isEntryType(type) ? auditMessages.types[type] : type);
 
 /** Describes who made the entry. Members and keys that no longer exist are described without a name. */
 const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {
@@ -96,7 +104,7 @@ const EntryRecord: FC<{ entry: AuditEntry; page: AuditEntryPage }> = ({
 
 interface AuditFilter {
   readonly actor: string | null;
-  readonly type: EntryType | null;
+  readonly type: AuditEventType | null;
   readonly id: string | null;
 }
 
@@ -105,7 +113,7 @@ const readFilter = ({ c }: PortalRequest): AuditFilter => {
   const id = cutText(c.req.query("id")?.trim() ?? "", maxIdLength);
   return {
     actor: actor !== undefined && parseActorFilter(actor) !== null ? actor : null,
-    type: type !== undefined && isEntryType(type) ? type : null,
+    type: type !== undefined && isAuditEventType(type) ? type : null,
     id: id === "" ? null : (parseTypedCertId(id) ?? id),
   };
 };
@@ -154,7 +162,7 @@ const EntriesCard: FC<{ page: AuditEntryPage; filter: AuditFilter; beforeSeq: nu
         rows={entries}
         emptyMessage={<NoMatchMessage path={auditPath} />}
         columns={[
-          [auditMessages.what, ({ type }) => describeType(type)],
+          [auditMessages.what, ({ type }) => describeAuditEvent(type)],
           [auditMessages.who, (entry) => <VerbatimText text={describeActor(entry, page)} />],
           [auditMessages.about, (entry) => <EntryRecord entry={entry} page={page} />],
           [auditMessages.at, ({ at }) => <ShortTime at={Date.parse(at)} />],

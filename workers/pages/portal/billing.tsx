@@ -69,7 +69,7 @@ const PlansCard: FC<{ current: BusinessAccount["plan"] }> = ({ current }) => (
     <ul class="lines">
       {(["free", "business", "enterprise"] as const).map((plan) => (
         <li>
-          <Icon name={plan === current ? "circle-check" : "circle"} class={plan === current ? "good-i" : "quiet"} />
+          <Icon name="credit-card" class="quiet" />
           <div>
             <strong>{billingMessages.plans[plan]}</strong>
             <small class="quiet">{billingMessages.covers[plan]}</small>

@@ -9,7 +9,7 @@ import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { switchBusiness } from "../../operations/access/switch-business.ts";
 import type { Membership } from "../../../storage/members.ts";
 import { FormattedMessage, VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx";
-import { ActionButton, Card, Link, messages, StatusLabel, Table, type Tone } from "./components.tsx";
+import { ActionButton, Card, Link, messages, ShortTime, StatusLabel, Table, type Tone } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -67,6 +67,7 @@ const InvitationsCard: FC<{ invitations: readonly Membership[] }> = ({ invitatio
               />
             </div>
           ),
+          "plain",
         ],
       ]}
     />
@@ -99,7 +100,7 @@ const renderBusinessList = async (request: PortalRequest): Promise<Response> => 
               ],
               [
                 businessMessages.used,
-                ({ lastUsedAt }) => (lastUsedAt === null ? businessMessages.never : <Timestamp at={lastUsedAt} />),
+                ({ lastUsedAt }) => (lastUsedAt === null ? businessMessages.never : <ShortTime at={lastUsedAt} />),
                 "minor",
               ],
               [
@@ -115,6 +116,7 @@ const renderBusinessList = async (request: PortalRequest): Promise<Response> => 
                       hiddenValues={{ seat: id, next }}
                     />
                   ),
+                "plain",
               ],
             ]}
           />

@@ -8,7 +8,7 @@ import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import { languageInfo } from "../shared/language.ts";
 import { Icon } from "../shared/components.tsx";
 import { csvResponse } from "./csv.ts";
-import { language, formatCount, ActionButton, Card, Table, messages } from "./components.tsx";
+import { capitalize, language, formatCount, ActionButton, Card, Table, messages } from "./components.tsx";
 import type { PortalFormRequest } from "./portal-request.ts";
 
 const chartMessages = messages.chart;
@@ -219,8 +219,6 @@ export const Chart: FC<ChartProps> = ({
     </Card>
   );
 };
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Sends the figures of a chart as CSV, after the export is recorded in the audit log. */
 export const exportChart = async (

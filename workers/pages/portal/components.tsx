@@ -246,7 +246,7 @@ interface LinkProps {
   /** The path of a portal page. The link keeps the environment. */
   readonly to: string;
   readonly text: Child;
-  readonly class?: "btn" | "btn sm" | "btn sm danger" | "btn primary" | "link" | "danger";
+  readonly class?: "btn" | "btn danger" | "btn sm" | "btn sm danger" | "btn primary" | "link" | "danger";
   /** The text for screen readers, if it differs. */
   readonly label?: string;
   readonly rel?: "prev" | "next";
@@ -449,6 +449,14 @@ export const ShortId: FC<{ id: string }> = ({ id }) => (
     {`${id.slice(0, 9)}…${id.slice(-5)}`}
   </span>
 );
+
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export type AuditEventType = keyof typeof messages.audit.types;
+export const isAuditEventType = (text: string): text is AuditEventType => Object.hasOwn(messages.audit.types, text);
+
+/** Describes the type of an audit entry, for example "Certificate issued". */
+export const describeAuditEvent = (type: string): string => (isAuditEventType(type) ? messages.audit.types[type] : type);
 
 /** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });

@@ -81,7 +81,17 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
                 ),
               ],
               [messages.state, (row) => <DueLabel ceaseBy={row.ceaseBy} />, "corner"],
-              [deadlineMessages.due, (row) => formatDeadline(row.ceaseBy)],
+              [
+                deadlineMessages.due,
+                (row) => (
+                  <>
+                    {formatDeadline(row.ceaseBy)}
+                    <small class="quiet">
+                      <FormattedMessage text={deadlineMessages.withdrawnAt} parts={{ time: <ShortTime at={row.withdrawnAt} /> }} />
+                    </small>
+                  </>
+                ),
+              ],
               [
                 deadlineMessages.what,
                 (row) => (
@@ -93,7 +103,6 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
                   </>
                 ),
               ],
-              [deadlineMessages.withdrawnUtc, (row) => <ShortTime at={row.withdrawnAt} />, "minor"],
               [
                 messages.action,
                 ({ id }) => (
@@ -104,6 +113,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
                     label={`${deadlineMessages.acknowledge}: ${id}`}
                   />
                 ),
+                "plain",
               ],
             ]}
           />

@@ -24,6 +24,7 @@ import {
   PlainList,
   PropertyList,
   RoleGate,
+  ShortTime,
   StatusLabel,
   Table,
   type Tone,
@@ -67,7 +68,11 @@ const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
           [domainMessages.domain, (row) => <Link to={`${domainsPath}/${row.id}`} text={row.domain} />],
           [messages.state, (row) => <DomainStatus domain={row} />, "corner"],
           [domainMessages.how, (row) => (row.method === null ? domainMessages.notYet : domainMessages.methods[row.method])],
-          [domainMessages.checked, (row) => (row.checkedAt === null ? domainMessages.notYet : <Timestamp at={row.checkedAt} />), "minor"],
+          [
+            domainMessages.checkedUtc,
+            (row) => (row.checkedAt === null ? domainMessages.notYet : <ShortTime at={row.checkedAt} />),
+            "minor",
+          ],
         ]}
       />
     )}

@@ -142,6 +142,7 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
               hiddenValues={{ delivery: delivery.id }}
             />
           ),
+          "plain",
         ],
       ]}
     />
@@ -156,7 +157,7 @@ const renderEvent = async (request: PortalRequest, seq: number): Promise<Respons
     tab: "events",
     title: event.type,
     crumb: formatCount(event.seq),
-    status: <DeliverySummary deliveries={deliveries} />,
+    status: <DeliverySummary deliveries={deliveries} isInColumn={false} />,
     intro: <Timestamp at={event.createdAt} />,
     parent: { path: listPath, text: messages.tabs.events },
     content: (

@@ -12,7 +12,7 @@ import { createClient } from "../../operations/portal/create-client.ts";
 import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
-import { EmptyState, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { EmptyState, VerbatimText } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
 import {
   Card,
@@ -25,6 +25,7 @@ import {
   Link,
   messages,
   RoleGate,
+  ShortTime,
   StatusLabel,
   Table,
   usePortalRequest,
@@ -114,8 +115,8 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
               ),
             "corner",
           ],
-          [keyMessages.made, (row) => <Timestamp at={row.createdAt} />, "minor"],
-          [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <Timestamp at={row.lastUsedAt} />)],
+          [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
+          [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <ShortTime at={row.lastUsedAt} />)],
           [
             messages.action,
             (row) =>
@@ -129,6 +130,7 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
                   />
                 </RoleGate>
               ),
+            "plain",
           ],
         ]}
       />
@@ -147,7 +149,7 @@ const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
           keyMessages.returnUrls.title,
           (row) => (row.returnUrls.length === 0 ? keyMessages.returnUrls.none : formatCount(row.returnUrls.length)),
         ],
-        [keyMessages.made, (row) => <Timestamp at={row.createdAt} />, "minor"],
+        [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
         [
           messages.action,
           (row) => (
@@ -158,6 +160,7 @@ const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
               label={`${keyMessages.returnUrls.edit}: ${row.name}`}
             />
           ),
+          "plain",
         ],
       ]}
     />

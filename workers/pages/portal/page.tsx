@@ -111,7 +111,12 @@ export const notFoundPage = (request: PortalRequest): Promise<Response> =>
     title: messages.nothing,
     content: (
       <div class="card">
-        <EmptyState icon="search" title={messages.nothingTitle} advice={messages.nothingAdvice} />
+        <EmptyState
+          icon="search"
+          title={messages.nothingTitle}
+          advice={messages.nothingAdvice}
+          action={<Link class="btn primary" to="/portal" text={messages.toOverview} />}
+        />
       </div>
     ),
     code: "not_found",

@@ -104,7 +104,7 @@ const renderSandbox = async (request: PortalRequest, error?: FormError, triggere
           isDangerous
           end={
             <RoleGate to="member">
-              <Link class="btn" to={`${sandboxPath}/reset`} text={sandboxMessages.reset} />
+              <Link class="btn danger" to={`${sandboxPath}/reset`} text={sandboxMessages.reset} />
             </RoleGate>
           }
         >

@@ -30,6 +30,8 @@ import {
   ShortTime,
   StatusLabel,
   Table,
+  capitalize,
+  describeAuditEvent,
   formatCopyLabel,
   formatDeadline,
   language,
@@ -56,6 +58,9 @@ const shareIcons = { active: "circle-check", revoked: "ban", expired: "clock", c
 const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
   <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />
 );
+
+/** Lists what is shared, for example "Email, phone, and name". */
+const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string => capitalize(formatFieldGroups(language, groupsFromKeys(scope)));
 
 /** Describes when the share ends or, after it was stopped, when contact must end. */
 const describeEnd = (share: Share): Child =>
@@ -107,7 +112,7 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
                 shareMessages.fields,
                 (row) => (
                   <>
-                    <Link to={`/portal/shares/${row.id}`} text={formatFieldGroups(language, groupsFromKeys(row.scope))} />
+                    <Link to={`/portal/shares/${row.id}`} text={formatSharedDetails(row)} />
                     <small class="quiet">
                       <ShortId id={row.id} />
                     </small>
@@ -136,7 +141,7 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
     title: shareMessages.one,
     parent: { path: "/portal/shares", text: messages.tabs.shares },
     crumb: <ShortId id={share.id} />,
-    heading: formatFieldGroups(language, groupsFromKeys(share.scope)),
+    heading: formatSharedDetails(share),
     status: <ShareStatusLabel status={share.status} />,
     intro: (
       <FormattedMessage
@@ -184,7 +189,7 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 label={shareMessages.history}
                 rows={history}
                 columns={[
-                  [shareMessages.event, (row) => <code translate="no">{row.type}</code>],
+                  [shareMessages.event, (row) => describeAuditEvent(row.type)],
                   [shareMessages.timeUtc, (row) => <ShortTime at={row.at} />],
                   [shareMessages.auditEntry, (row) => row.auditSeq ?? messages.audit.waiting, "number"],
                 ]}

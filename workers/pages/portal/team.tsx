@@ -103,6 +103,7 @@ const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Re
                   ) : (
                     <MemberActions member={row} isSelf={isSelf(row)} />
                   ),
+                "plain",
               ],
             ]}
           />

@@ -153,12 +153,15 @@ export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly s
   );
 };
 
-/** A one-line summary of an event's deliveries to all endpoints. */
-export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
+/** A one-line summary of an event's deliveries to all endpoints. Outside of a "Delivered" column it says what it counts. */
+export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[]; isInColumn?: boolean }> = ({ deliveries, isInColumn = true }) => {
   if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.nobody} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;
   const failing = count("retrying") + count("abandoned");
-  const text = formatMessage(messages.events.reached, { done: formatCount(count("success")), all: formatCount(deliveries.length) });
+  const text = formatMessage(isInColumn ? messages.events.reached : messages.events.reachedAll, {
+    done: formatCount(count("success")),
+    all: formatCount(deliveries.length),
+  });
   if (failing > 0)
     return <StatusLabel tone="bad" text={`${text}, ${formatMessage(messages.events.failing, { count: formatCount(failing) })}`} />;
   return <StatusLabel tone={count("pending") > 0 ? "caution" : "good"} text={text} />;

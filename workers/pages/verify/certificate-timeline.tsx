@@ -80,7 +80,7 @@ const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: Timelin
     {
       at: ceaseBy,
       text: messages.withdraw.deadline,
-      kind: "pending",
+      kind: acknowledgedAt === null ? "pending" : "done",
       when: <FormattedMessage text={messages.withdraw.deadlineDay} parts={{ day: <Day at={ceaseBy} /> }} />,
     },
   ];

@@ -20,9 +20,9 @@ export const messages = {
   jumpToCheck: "Verification",
   jumpToWithdrawal: "Is this yours? Withdraw it",
   summary:
-    "A person submitted a form on {domain}. This certificate keeps the exact text they saw, who it allowed to contact them, and when. None of it can be changed without a trace.",
+    "A person submitted a form on {domain}. This certificate records the exact text they saw, who may contact them, and when they submitted it. None of it can be changed without a trace.",
   summaryRefused:
-    "A person submitted a form on {domain}. This certificate keeps the exact text they saw, the recipients they declined, and when. None of it can be changed without a trace.",
+    "A person submitted a form on {domain}. This certificate records the exact text they saw, the recipients they declined, and when they submitted it. None of it can be changed without a trace.",
   refusedTitle: "This person declined consent for every recipient",
   refusedText: "The form asked about each recipient separately. None of them may contact this person because of this form.",
   withdrawnTitle: "Consent withdrawn on {date}",
@@ -188,7 +188,7 @@ export const messages = {
   isThisYouText: "You can withdraw it at any time.",
   withdrawnByYou: "Withdrawn by you?",
   withdraw: {
-    intro: "If you submitted this form, you can withdraw your consent here. We’ll email you a six-digit code.",
+    intro: "If you submitted this form, you can withdraw your consent here. We’ll email you a 6-digit code.",
     email: "Your email address",
     emailHint: "The one you used on the form: {masked}",
     send: "Email me a code",
@@ -206,7 +206,7 @@ export const messages = {
     codeTitle: "Withdraw your consent: code",
     checkEmail: "Check your email",
     sent: "If {email} is the email address on this certificate, we sent a code to it. The code works for 10 minutes. Check your spam folder too.",
-    code: "Six-digit code",
+    code: "6-digit code",
     scope: "What do you want to withdraw?",
     scopeCertificate: "Only this consent",
     scopeBusiness: "Everything you agreed to with {business}",
@@ -238,7 +238,7 @@ export const messages = {
     again: "Send a new code",
     otherAddress: "Use a different email",
     badEmail: "Enter a valid email address, for example pat@example.com.",
-    badCode: "Enter the six-digit code from the email.",
+    badCode: "Enter the 6-digit code from the email.",
     failed:
       "The email address or the code is wrong, or the code has expired. Check the newest email, or send a new code. After five wrong tries, a code stops working, but the link in the email still works.",
     linkFailed: "This link is for another certificate, or it has expired. Enter your email address instead, and we’ll send you a code.",
@@ -268,7 +268,7 @@ export const messages = {
 
   front: {
     title: "Consent you can prove, and take back",
-    lead: "When someone agrees to be contacted, {brand} keeps a certificate of exactly what they saw and who may contact them. Anyone can check it. The person can withdraw it.",
+    lead: "When someone agrees to be contacted, {brand} keeps a certificate of exactly what they saw and who may contact them. Anyone can check it, and the person can withdraw their consent at any time.",
     check: "Check a certificate",
     placeholder: "Certificate ID or link",
     numberHint: "It starts with cc_ and is on the printed certificate or in the email you received.",
@@ -319,14 +319,14 @@ export const messages = {
     hint: "It starts with cc_. Look for it in what the business sent you, or on the printed certificate.",
     submit: "Continue",
     withEmail: "With your email",
-    emailHint: "The one you used on the form. We’ll email you a six-digit code. Then you’ll see what you agreed to and can withdraw it.",
+    emailHint: "The one you used on the form. We’ll email you a 6-digit code. Then you’ll see what you agreed to and can withdraw it.",
     otherWays:
       "If the business gave you a link to withdraw, open it. You can also tell the business directly and ask it to record your withdrawal.",
   },
   status: {
     title: "Service status",
-    allGood: "No incident is open.",
-    hasOpen: "We are working on an open incident.",
+    allGood: "No open incidents.",
+    hasOpen: "We’re working on an open incident.",
     noDatabase: "Our database isn’t responding",
     noDatabaseAdvice: "What you see here may be out of date.",
     componentsHeading: "Components",
@@ -343,7 +343,7 @@ export const messages = {
     since: "Since",
     until: "Until",
     ended: "Ended",
-    noPast: "No incident ended in the last 90 days.",
+    noPast: "No past incidents in the last 90 days.",
   },
 
   noPage: "Page not found",

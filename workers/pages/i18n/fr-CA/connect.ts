@@ -4,7 +4,7 @@ import type { ConnectMessages } from "../en/connect.ts";
 export const messages: ConnectMessages = {
   title: "Connecter un assistant",
   heading: "Connecter {client} à svc?",
-  nameless: "une application à {host}",
+  nameless: "une application de {host}",
   vouched: "{host} confirme l’identité de cette application.",
   unchecked: "L’application a choisi ce nom elle-même. svc n’a pas pu le vérifier.",
   goesTo: "{host} aura accès.",
@@ -17,7 +17,7 @@ export const messages: ConnectMessages = {
   consumerCan: [
     "Lire ce que vous partagez et votre historique",
     "Mettre à jour vos coordonnées",
-    "Arrêter des partages, ce qui ne peut pas être annulé",
+    "Arrêter des partages, de façon irréversible",
   ],
   businessCan: ["Lire les partages réels, les événements et l’historique de l’entreprise"],
   never: "Il ne pourra pas",
@@ -49,7 +49,7 @@ export const messages: ConnectMessages = {
   broken: "Nous ne pouvons pas connecter cette application",
   brokenAdvice: "L’application d’où vous venez a fait une demande que nous ne pouvons pas traiter. Rien n’a été connecté.",
   unknownAdvice:
-    "Nous ne connaissons pas l’application qui vous a envoyé ici, ou l’URL vers laquelle elle veut vous renvoyer. Rien n’a été connecté.",
+    "Nous ne reconnaissons pas l’application qui vous a envoyé ici, ou l’URL vers laquelle elle veut vous renvoyer. Rien n’a été connecté.",
   forDevelopers: "Pour les développeurs\u00a0:",
   back: "Retour à {host}",
   stale: "Cette page a expiré",

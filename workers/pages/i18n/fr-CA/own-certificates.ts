@@ -39,12 +39,11 @@ export const messages: OwnCertificateMessages = {
   withdrawTitle: "Retirer votre consentement à {business}?",
   consequence: "L’entreprise doit cesser de communiquer avec vous {deadline}. Nous l’aviserons immédiatement.",
   stays: "Le certificat sera conservé et montrera que vous avez retiré votre consentement.",
-  final: "Vous ne pouvez pas annuler ce retrait, mais vous pourrez accepter de nouveau dans un formulaire.",
+  final: "Cette action est irréversible, mais vous pourrez accepter de nouveau dans un formulaire.",
   keep: "Garder le consentement",
   some: "Retirer à certains destinataires seulement",
   someSubmit: "Retirer à la sélection",
   tickSome: "Choisissez au moins un destinataire.",
   none: "Consentement introuvable",
-  noneAdvice:
-    "L’URL est erronée, ou le formulaire a été envoyé avec une autre adresse courriel que celle avec laquelle vous êtes en session.",
+  noneAdvice: "L’URL est erronée, ou le formulaire a été envoyé avec une autre adresse courriel que celle de votre compte.",
 };

@@ -19,14 +19,14 @@ export const messages: PublicMessages = {
   jumpToCheck: "Vérification",
   jumpToWithdrawal: "C’est le vôtre? Retirez-le",
   summary:
-    "Une personne a envoyé un formulaire sur {domain}. Ce certificat conserve le texte exact qu’elle a vu, les destinataires qu’elle a autorisés à communiquer avec elle et le moment où elle l’a fait. Toute modification serait visible.",
+    "Une personne a envoyé un formulaire sur {domain}. Ce certificat consigne le texte exact qu’elle a vu, qui peut communiquer avec elle et le moment de l’envoi. Rien de tout cela ne peut être modifié sans laisser de trace.",
   summaryRefused:
-    "Une personne a envoyé un formulaire sur {domain}. Ce certificat conserve le texte exact qu’elle a vu, les destinataires qu’elle a refusés et à quel moment. Toute modification serait visible.",
+    "Une personne a envoyé un formulaire sur {domain}. Ce certificat consigne le texte exact qu’elle a vu, les destinataires qu’elle a refusés et le moment de l’envoi. Rien de tout cela ne peut être modifié sans laisser de trace.",
   refusedTitle: "Cette personne a refusé tous les destinataires",
   refusedText:
     "Le formulaire posait la question pour chaque destinataire. Aucun d’eux ne peut communiquer avec cette personne à la suite de ce formulaire.",
   withdrawnTitle: "Consentement retiré le {date}",
-  withdrawnText: "Les destinataires ci-dessous doivent cesser de communiquer avec cette personne avant la fin du {day} (UTC).",
+  withdrawnText: "Les destinataires ci-dessous doivent cesser de communiquer avec cette personne d’ici la fin du {day} (UTC).",
   partlyTitleOne: "Consentement retiré à un destinataire sur {all}",
   partlyTitle: "Consentement retiré à {count} destinataires sur {all}",
   partlyText:
@@ -129,10 +129,10 @@ export const messages: PublicMessages = {
   notGenuine: "Ne vous fiez pas à cette page",
   allPass: "Tout concorde",
   someIncomplete: "Vérifications en attente",
-  withdrawnGenuine: "Il prouve ce qui a été accepté, et que cela a été retiré.",
+  withdrawnGenuine: "Il prouve ce qui a été accepté, et que le consentement a été retiré.",
   notChecked: "Non vérifié dans ce navigateur",
   notCheckedAdvice:
-    "Si les scripts sont autorisés, votre navigateur vérifie cette page. Vous pouvez aussi la vérifier vous-même, comme expliqué plus bas.",
+    "Votre navigateur vérifie cette page si JavaScript est activé. Vous pouvez aussi la vérifier vous-même, comme expliqué plus bas.",
   doesNotMatch: "Ne concorde pas",
   incomplete: "Pas encore vérifiable",
   fingerprintCheck: "Empreinte",
@@ -195,7 +195,7 @@ export const messages: PublicMessages = {
   withdrawnByYou: "Vous l’avez retiré?",
   withdraw: {
     intro:
-      "Si vous avez envoyé ce formulaire, vous pouvez retirer votre consentement ici. Nous vous enverrons un code à six chiffres par courriel.",
+      "Si vous avez envoyé ce formulaire, vous pouvez retirer votre consentement ici. Nous vous enverrons un code à 6 chiffres par courriel.",
     email: "Votre adresse courriel",
     emailHint: "Celle que vous avez indiquée dans le formulaire\u00a0: {masked}",
     send: "M’envoyer un code",
@@ -203,7 +203,7 @@ export const messages: PublicMessages = {
     noEmail:
       "Ce certificat ne comporte pas d’adresse courriel; nous ne pouvons donc pas envoyer de code. Utilisez le lien reçu après l’envoi du formulaire.",
     linkHint:
-      "Vous avez le lien reçu après l’envoi du formulaire? Ouvrez-le pour retirer votre consentement sans code. Il nécessite des scripts.",
+      "Vous avez le lien reçu après l’envoi du formulaire? Ouvrez-le pour retirer votre consentement sans code. Ce lien nécessite JavaScript.",
     linkHeading: "Retirer avec votre lien",
     linkIntro:
       "Les destinataires doivent cesser de communiquer avec vous, et nous aviserons l’entreprise immédiatement. Le certificat sera conservé et indiquera que vous avez retiré votre consentement.",
@@ -215,7 +215,7 @@ export const messages: PublicMessages = {
     codeTitle: "Retirer votre consentement\u00a0: code",
     checkEmail: "Consultez vos courriels",
     sent: "Si {email} est l’adresse courriel de ce certificat, nous y avons envoyé un code. Il est valide pendant 10 minutes. Vérifiez aussi vos courriels indésirables.",
-    code: "Code à six chiffres",
+    code: "Code à 6 chiffres",
     scope: "Que voulez-vous retirer?",
     scopeCertificate: "Seulement ce consentement",
     scopeBusiness: "Tous les consentements que vous avez donnés à {business}",
@@ -239,9 +239,9 @@ export const messages: PublicMessages = {
     someActive: "Ces destinataires peuvent encore communiquer avec vous\u00a0:",
     someMore: "Retirer le consentement à d’autres destinataires",
     someEvent: "Consentement retiré par la personne pour {count} destinataires",
-    someEventOne: "Retiré par la personne à un destinataire",
+    someEventOne: "Consentement retiré par la personne pour un destinataire",
     stopContact: "Les destinataires doivent cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
-    tellBusiness: "Nous avisons l’entreprise immédiatement.",
+    tellBusiness: "Nous aviserons l’entreprise immédiatement.",
     certificateStays: "Rien ne sera effacé. Le certificat sera conservé et indiquera ce que vous avez retiré.",
     cannotUndo: "Cette action est irréversible.",
     confirm: "Retirer mon consentement",
@@ -249,10 +249,10 @@ export const messages: PublicMessages = {
     again: "Envoyer un nouveau code",
     otherAddress: "Utiliser une autre adresse courriel",
     badEmail: "Entrez une adresse courriel valide, par exemple pat@example.com.",
-    badCode: "Entrez les six chiffres du code reçu par courriel.",
+    badCode: "Entrez le code à 6 chiffres reçu par courriel.",
     failed:
-      "L’adresse courriel ou le code est incorrect, ou le code est expiré. Consultez le courriel le plus récent ou demandez un nouveau code. Après cinq essais ratés, le code ne fonctionne plus, mais le lien du courriel fonctionne toujours.",
-    linkFailed: "Ce lien concerne un autre certificat ou est expiré. Entrez plutôt votre adresse courriel; nous vous enverrons un code.",
+      "L’adresse courriel ou le code est incorrect, ou le code a expiré. Consultez le courriel le plus récent ou demandez un nouveau code. Après cinq essais ratés, le code ne fonctionne plus, mais le lien du courriel fonctionne toujours.",
+    linkFailed: "Ce lien concerne un autre certificat ou a expiré. Entrez plutôt votre adresse courriel; nous vous enverrons un code.",
     foreign: "Ce formulaire a été envoyé depuis un autre site",
     foreignAdvice: "Ouvrez la page de nouveau et utilisez le formulaire qui s’y trouve.",
     doneTitle: "Consentement retiré",
@@ -269,7 +269,7 @@ export const messages: PublicMessages = {
     revocationAnchored: "Retrait inscrit au registre public",
     revocationPending: "Retrait pas encore au registre public",
     deadline: "Date limite pour cesser les communications",
-    deadlineDay: "Avant la fin du {day} (UTC)",
+    deadlineDay: "D’ici la fin du {day} (UTC)",
     acknowledged: "L’entreprise a confirmé la fin des communications",
     overdue: "L’entreprise n’a pas confirmé la fin des communications",
   },
@@ -280,21 +280,21 @@ export const messages: PublicMessages = {
 
   front: {
     title: "Un consentement que l’on peut prouver, et retirer",
-    lead: "Quand une personne accepte qu’on communique avec elle, {brand} conserve un certificat du texte exact qu’elle a vu et de qui peut communiquer avec elle. Tout le monde peut le vérifier. La personne peut le retirer.",
+    lead: "Quand une personne accepte qu’on communique avec elle, {brand} conserve un certificat du texte exact qu’elle a vu et de qui peut communiquer avec elle. Tout le monde peut le vérifier, et la personne peut retirer son consentement en tout temps.",
     check: "Consulter un certificat",
     placeholder: "ID ou lien du certificat",
     numberHint: "Il commence par cc_ et figure sur le certificat imprimé ou dans le courriel que vous avez reçu.",
     checkSubmit: "Consulter",
-    badNumber: "Ce n’est pas un ID de certificat. Il commence par cc_, suivi de 26 lettres et chiffres.",
+    badNumber: "Ce n’est pas un ID de certificat. Les ID commencent par cc_, suivi de 26 lettres et chiffres.",
     navigation: "Principale",
     consents: "Mes consentements",
     signIn: "Se connecter",
     docs: "Documentation",
     example: "Exemple de certificat",
     exampleText:
-      "J’accepte qu’Acme Solar LLC m’appelle, m’envoie des textos ou m’écrive au sujet de soumissions solaires au numéro et à l’adresse ci-dessus.",
+      "J’accepte qu’Acme Solar LLC m’appelle ou m’envoie des textos ou des courriels au sujet de soumissions pour des panneaux solaires, au numéro et à l’adresse ci-dessus.",
     person: "Pour vous",
-    personText: "Voyez qui détient vos renseignements et mettez-y fin. Ou retirez un seul consentement avec l’ID de son certificat.",
+    personText: "Voyez qui détient vos renseignements et arrêtez le partage. Ou retirez un seul consentement avec l’ID de son certificat.",
     personLink: "Voir mes consentements",
     withdrawLink: "Retirer un consentement",
     business: "Pour les entreprises",
@@ -313,7 +313,7 @@ export const messages: PublicMessages = {
       "Avec un code reçu par courriel, sur la page du certificat. L’entreprise a 10 jours ouvrables pour cesser de communiquer avec elle.",
     developers: "Conçu pour les développeurs",
     developersText:
-      "Des webhooks signés, un flux d’événements sans trou, un client typé, un environnement d’essai avec sa propre horloge et un serveur pour agents qui peut lire et révoquer, mais jamais consentir.",
+      "Des webhooks signés, un flux d’événements qui n’en omet aucun, un client typé, un environnement d’essai avec sa propre horloge et un serveur pour agents qui peut lire et révoquer, mais jamais consentir.",
     quickstart: "Démarrage rapide",
     reference: "Référence de l’API",
     exampleTag: "Votre formulaire",
@@ -336,7 +336,7 @@ export const messages: PublicMessages = {
     submit: "Continuer",
     withEmail: "Avec votre courriel",
     emailHint:
-      "L’adresse indiquée dans le formulaire. Nous vous enverrons un code à six chiffres. Vous verrez ensuite ce que vous avez accepté et pourrez le retirer.",
+      "L’adresse indiquée dans le formulaire. Nous vous enverrons un code à 6 chiffres. Vous verrez ensuite ce que vous avez accepté et pourrez le retirer.",
     otherWays:
       "Si l’entreprise vous a donné un lien de retrait, ouvrez-le. Vous pouvez aussi aviser directement l’entreprise et lui demander de consigner votre retrait.",
   },
@@ -355,12 +355,12 @@ export const messages: PublicMessages = {
       webhooks: "Webhooks et événements",
       email: "Courriels",
     },
-    states: { operational: "Fonctionne", maintenance: "Entretien", degraded: "Limité", outage: "En panne" },
+    states: { operational: "Opérationnel", maintenance: "Entretien", degraded: "Perturbé", outage: "En panne" },
     affects: "Touche",
     since: "Depuis",
     until: "Jusqu’à",
     ended: "Terminé",
-    noPast: "Aucun incident n’a pris fin au cours des 90 derniers jours.",
+    noPast: "Aucun incident antérieur au cours des 90 derniers jours.",
   },
 
   noPage: "Page introuvable",

@@ -17,7 +17,7 @@ export const messages: SheetMessages = {
   nothingYet: "Rien n’est encore partagé.",
   email: "Votre adresse courriel",
   emailHint: "Nous vous enverrons un code à 6 chiffres. Aucun mot de passe requis.",
-  emailNew: "Si c’est la première fois, cela crée votre compte svc.",
+  emailNew: "Si c’est votre première fois, votre compte svc sera créé.",
   send: "Envoyer le code",
   codeHeading: "Consultez vos courriels",
   codeTo: "Nous avons envoyé un code à 6 chiffres à {address}. Il est valide pendant 10 minutes.",
@@ -34,7 +34,7 @@ export const messages: SheetMessages = {
   elsewhereHeading: "Entrez le code reçu par courriel",
   elsewhereIntro:
     "Le lien du courriel fonctionne seulement dans le navigateur où vous l’avez demandé. Pour vous connecter ici, entrez votre adresse courriel et le code du même courriel.",
-  linkDone: "Vous êtes connecté",
+  linkDone: "Connexion réussie",
   linkDoneAdvice: "Si vous avez commencé sur une autre page, retournez-y pour continuer.",
   linkDoneOpen: "Ouvrir votre compte",
   continue: "Continuer",
@@ -67,7 +67,7 @@ export const messages: SheetMessages = {
   done: "Renseignements partagés\u00a0: {groups}, jusqu’au {date}.",
   goingBack: "Retour à {host}…",
   goBack: "Retour au site",
-  receipt: "Un reçu est en route vers {address}. Le lien qu’il contient vous permet d’arrêter le partage sans vous connecter.",
+  receipt: "Nous envoyons un reçu à {address}. Le lien qu’il contient vous permet d’arrêter le partage sans vous connecter.",
   listed: "Tout ce que vous partagez figure dans Mes consentements.",
   myConsents: "Mes consentements",
   noAnswer:
@@ -77,13 +77,13 @@ export const messages: SheetMessages = {
   seeRequest: "Voir la demande",
   unconfirmedHeading: "Nous ne pouvons pas confirmer cette demande",
   unconfirmed:
-    "Ce lien indique que {business} demande vos coordonnées, mais rien ne montre qu’il vient de {host}. N’importe qui peut écrire un tel lien; vous ne pouvez donc rien partager ici.",
+    "Ce lien indique que {business} demande vos coordonnées, mais rien ne montre qu’il vient de {host}. N’importe qui peut créer un tel lien; vous ne pouvez donc rien partager ici.",
   unconfirmedAdvice:
     "Rien n’a été partagé. Pour partager vos renseignements, rendez-vous vous-même sur {host} et utilisez le bouton de sa page.",
   confirming: "Vérification auprès de {host}…",
-  needsScripts: "Activez les scripts pour partager",
+  needsScripts: "Activez JavaScript pour partager",
   needsScriptsAdvice:
-    "Les scripts sont désactivés dans votre navigateur. Sans eux, votre réponse ne peut pas parvenir à {host}. Rien n’a été partagé.",
+    "JavaScript est désactivé dans votre navigateur. Sans JavaScript, votre réponse ne peut pas parvenir à {host}. Rien n’a été partagé.",
   lostHeading: "Cette fenêtre a perdu sa connexion avec {host}",
   lost: "Votre réponse ne peut pas parvenir à {host} d’ici. Fermez cette fenêtre et utilisez de nouveau le bouton de sa page. Rien n’a été partagé.",
   lateHeading: "Vous avez déjà répondu",
@@ -92,7 +92,7 @@ export const messages: SheetMessages = {
   overHeading: "Vous avez déjà répondu",
   over: "Votre réponse a été utilisée, ou le partage a pris fin. Consultez Mes consentements dans votre compte svc.",
   broken: "Cette demande ne fonctionne pas",
-  brokenClient: "Nous ne connaissons pas le site Web d’où vous venez. Rien n’a été partagé.",
+  brokenClient: "Nous ne reconnaissons pas le site Web d’où vous venez. Rien n’a été partagé.",
   brokenPart: "Une partie de la demande est manquante ou erronée; vous ne pouvez rien partager. Rien n’a été partagé.",
   forDevelopers: "Pour les développeurs",
   wrongPlace: "Cette demande ne vient pas d’un site Web vérifié",
@@ -102,7 +102,7 @@ export const messages: SheetMessages = {
   mayNotAdvice: "Rien n’a été partagé. Vous n’avez rien à faire.",
   shareLimit: "Vous avez atteint la limite avec cette entreprise",
   shareLimitAdvice:
-    "Vous avez 100 partages actifs avec elle, soit le maximum. Arrêtez-en un dans Mes consentements, puis réessayez. Rien n’a été partagé.",
+    "Vous avez 100 partages actifs avec cette entreprise, soit le maximum. Arrêtez-en un dans Mes consentements, puis réessayez. Rien n’a été partagé.",
   expired: "Cette demande a expiré",
   expiredAdvice:
     "Pour votre sécurité, les demandes expirent après 10 minutes. Rien n’a été partagé. Vous pouvez recommencer avec les mêmes choix.",
@@ -121,9 +121,9 @@ export const messages: SheetMessages = {
   stopIntro:
     "L’entreprise ne recevra plus rien. Nous l’aviserons immédiatement, et elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
   stopKeeps:
-    "Elle conserve peut-être ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en gardera la trace. Vous ne pouvez pas annuler cet arrêt, mais vous pourrez partager de nouveau en tout temps.",
+    "Elle conserve peut-être ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en gardera la trace. Cette action est irréversible, mais vous pourrez partager de nouveau en tout temps.",
   stopNeedsScript:
-    "Cette page a besoin de scripts pour lire le lien. Sans scripts, connectez-vous et arrêtez le partage dans votre compte.",
+    "Cette page a besoin de JavaScript pour lire le lien. Sans JavaScript, connectez-vous et arrêtez le partage dans votre compte.",
   stopBroken: "Ce lien est incomplet. Ouvrez-le de nouveau à partir du courriel.",
   stopped: "Vous avez arrêté le partage",
   stoppedAdvice:
