@@ -173,13 +173,13 @@ const newPasskeyPage = (view: AppView, options: object): Page => {
     },
     <>
       <PostForm action="/app/account/passkeys" class="card">
-        <div class="body">
+        <div class="body stack">
           <PasskeyPrompt how="create" options={options} label={messages.addPasskey} />
+          <p>
+            <a href="/app/account">{messages.notNow}</a>
+          </p>
         </div>
       </PostForm>
-      <p>
-        <a href="/app/account">{messages.notNow}</a>
-      </p>
     </>,
   );
 };

@@ -155,7 +155,7 @@ const renderProof = async (request: PortalRequest): Promise<Response> => {
         <div class="body stack">
           <p class="quiet">{isCodeSent ? codeSentTo(email) : accountMessages.proveWhy}</p>
           {isCodeSent ? (
-            <CodeStep next={provePath} email={email} error={error} />
+            <CodeStep next={provePath} email={email} error={error} cancelPath={accountPath} />
           ) : (
             <>
               <form method="post" action="/portal/sign-in" class="form stack">

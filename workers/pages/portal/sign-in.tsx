@@ -108,14 +108,32 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
     ),
   });
 
-export const CodeStep: FC<{ next: string; email: string; error: FormError | undefined }> = ({ next, email, error }) => (
+/** Leads back to the form for the email address. */
+const OtherEmailForm: FC<{ next: string }> = ({ next }) => (
+  <form method="post" action="/portal/sign-in/other">
+    <NextPathField next={next} />
+    <button type="submit" class="btn sm">
+      {signInMessages.other}
+    </button>
+  </form>
+);
+
+interface CodeStepProps {
+  readonly next: string;
+  readonly email: string;
+  readonly error: FormError | undefined;
+  /** Set for a member who is signed in and confirms who they are: the page that they return to. The address then cannot be changed. */
+  readonly cancelPath?: string;
+}
+
+export const CodeStep: FC<CodeStepProps> = ({ next, email, error, cancelPath }) => (
   <>
     <form method="post" action="/portal/sign-in/code" class="form stack">
       <NextPathField next={next} />
       <CodeField id="code" label={signInMessages.code} error={error?.text} />
-      <SubmitButton>{signInMessages.continue}</SubmitButton>
+      <SubmitButton>{cancelPath === undefined ? signInMessages.continue : messages.account.proveSubmit}</SubmitButton>
     </form>
-    <p class="small quiet">{signInMessages.noMail}</p>
+    {cancelPath === undefined && <p class="small quiet">{signInMessages.noMail}</p>}
     <div class="row">
       <form method="post" action="/portal/sign-in">
         <NextPathField next={next} />
@@ -124,16 +142,16 @@ export const CodeStep: FC<{ next: string; email: string; error: FormError | unde
           {signInMessages.resend}
         </button>
       </form>
-      <form method="post" action="/portal/sign-in/other">
-        <NextPathField next={next} />
-        <button type="submit" class="btn sm">
-          {signInMessages.other}
-        </button>
-      </form>
+      {cancelPath === undefined ? (
+        <OtherEmailForm next={next} />
+      ) : (
+        <a class="btn sm" href={cancelPath}>
+          {messages.account.cancel}
+        </a>
+      )}
     </div>
   </>
 );
-
 export const codeSentTo = (email: string): Child => (
   <FormattedMessage text={signInMessages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />
 );

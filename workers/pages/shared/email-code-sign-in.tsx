@@ -171,7 +171,9 @@ export const EmailCodeStep: FC<EmailCodeStepProps> = ({ name, path, search, emai
             <button type="submit" class="link" form={`${name}-other-address`}>
               {messages.otherAddress}
             </button>
-            <a href={`${path}${search}`}>{messages.usedLink}</a>
+            <a class="link" href={`${path}${search}`}>
+              {messages.usedLink}
+            </a>
           </p>
           {context}
         </div>

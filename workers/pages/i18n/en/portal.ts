@@ -153,6 +153,7 @@ export const messages = {
     lastUsed: "Last used on {date}",
     signOutOthers: "Sign out all other devices",
     proveTitle: "Confirm it’s you",
+    proveSubmit: "Confirm",
     proveWhy: "To change passkeys, you must have signed in within the last 10 minutes. We’ll email you a code, or you can use a passkey.",
     cancel: "Cancel",
   },
