@@ -7,9 +7,10 @@ import { secondMs } from "../core/time.ts";
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
 /**
- * The timeout for requests. A database that does not respond within two seconds counts as unavailable, but the statements may still run.
+ * The timeout for requests. A database or rate limiter that does not respond within two seconds counts as unavailable, but the statements
+ * may still run.
  */
-const requestTimeoutMs = 2 * secondMs;
+export const requestTimeoutMs = 2 * secondMs;
 /** The timeout for background work, which runs large batches and keeps no caller waiting. */
 export const backgroundTimeoutMs = 25 * secondMs;
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { buildJsonRequest } from "../support/people.ts";
 import { buildDecision, createVerifier, signInPerson } from "../support/sharing.ts";
-import { buildConsentRequest, createServiceCall, buildSubmission } from "../support/world.ts";
+import { buildConsentRequest, createServiceCall, buildSubmission, world } from "../support/world.ts";
 
 /** A database that executes statements but never responds. */
 const silent = {
@@ -30,6 +30,14 @@ test("B2: returns 503 with Retry-After when the database has not responded for t
   expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
   expect(answer.body.error.message).not.toMatch(/nothing/i);
   expect(Date.now() - started).toBeLessThan(5_000);
+});
+
+test("returns 503 when the rate limiter has not responded for two seconds", async () => {
+  const limiter = { getByName: () => ({ take: () => new Promise(() => {}) }) };
+  const answer = await createServiceCall({ RATE_LIMITER: limiter })("/v1/certs", {
+    headers: { authorization: `Bearer ${world.acme.keys.live}` },
+  });
+  expect([answer.status, answer.body.error.code]).toEqual([503, "storage_unavailable"]);
 });
 
 test("B2: the same key sent again returns the certificate that a database wrote without responding", async () => {

@@ -277,6 +277,32 @@ describe("an event sequence at its size limit", () => {
 });
 
 describe("an endpoint of an event sequence at its size limit", () => {
+  test("gets every event once although its queue took them and answered something else", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(farAhead);
+    const posts = mockReceivers(() => new Response(null, { status: 200 }));
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
+    await runAlarm(stub); // finishes the work left by the registration
+    let isWrong = true;
+    await runInDurableObject(stub, async (_, state) => {
+      const push = async (...args: Parameters<typeof queue.push>) => {
+        const answer = await deliveryQueues.getByName(id).push(...args);
+        return isWrong ? undefined : answer;
+      };
+      const log = new EventSequence(state, { ...env, DELIVERY_QUEUE: { getByName: () => ({ push }) } } as unknown as EventSequenceEnv);
+      await commitEvents(business, 2);
+      await log.drain();
+      isWrong = false;
+      await commitEvents(business, 1);
+      vi.setSystemTime(Date.now() + 61_000);
+      await log.alarm();
+    });
+    await runAlarmsUntil(queue);
+    expect(posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b)).toEqual(upTo(3));
+  });
+
   test("W29: gets every event once, including events that moved to a segment before they were handed over", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead);

@@ -9,7 +9,7 @@ import { shardOfId, type RandomBytes } from "../../core/ids.ts";
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
 import { listLedgerOrigins } from "../../core/ledger/ledger-origins.ts";
 import type { Clock } from "../../core/time.ts";
-import { openDatabase, type Database } from "../../storage/database.ts";
+import { openDatabase, requestTimeoutMs, withDeadline, type Database } from "../../storage/database.ts";
 import { insertCapturedMail } from "../../storage/captured-mail.ts";
 import { unknownAddressContext } from "../../storage/people-contexts.ts";
 import { openShards } from "../../storage/shards.ts";
@@ -153,7 +153,8 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     credentialLookups: new CredentialLookups(),
     takeExactly: (name, key, calls = 1) => {
       const { count, seconds } = config.limits[name];
-      return env.RATE_LIMITER.getByName(`${name}:${key}`).take({ count, seconds }, clock(), calls);
+      const limiter = env.RATE_LIMITER.getByName(`${name}:${key}`);
+      return withDeadline(async () => limiter.take({ count, seconds }, clock(), calls), requestTimeoutMs);
     },
   };
   return Object.assign(platform, createSchedules(platform));
