@@ -49,6 +49,8 @@ export interface RuntimeOptions {
   readonly sidecarScript?: string;
   /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
+  /** If false, prints no warnings and errors either, because a fault causes hundreds of them. */
+  readonly printsProblems?: boolean;
   /** Debugger port, for profiling. */
   readonly inspectorPort?: number;
 }
@@ -148,18 +150,19 @@ interface LogLine {
 const isProblem = ({ level }: LogLine): boolean => level === "warn" || level === "error";
 
 const createLogPrinter =
-  (printsAll: boolean) =>
+  ({ printsLog, printsProblems }: Pick<RuntimeOptions, "printsLog" | "printsProblems">) =>
   (line: LogLine): void => {
-    if (isExpectedMessage(line.message) || !(printsAll || isProblem(line))) return;
+    const isPrinted = isProblem(line) ? printsProblems !== false : printsLog !== false;
+    if (isExpectedMessage(line.message) || !isPrinted) return;
     (isProblem(line) ? process.stderr : process.stdout).write(`${line.message}\n`);
   };
 
-const buildSharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "stateDir" | "printsLog">) => ({
+const buildSharedOptions = ({ stateDir, ...printing }: Pick<RuntimeOptions, "stateDir" | "printsLog" | "printsProblems">) => ({
   host: "127.0.0.1",
   cf: false as const,
   log: new Log(LogLevel.WARN),
   logRequests: false,
-  handleStructuredLogs: createLogPrinter(printsLog !== false),
+  handleStructuredLogs: createLogPrinter(printing),
   resourcePersistencePath: join(stateDir, "v3"),
   resourceTmpPath: join(stateDir, "tmp"),
 });

@@ -1,0 +1,68 @@
+// `npm run chaos`: makes one dependency of the service fail under load, compares the service with everything that it acknowledged, and writes
+// the result to docs/operate/reliability.md.
+//   npm run chaos -- --list               the faults
+//   npm run chaos -- --fault F5 --seed 1  one fault; the seed decides what the visitors do
+//   npm run chaos -- --all                all faults, about half an hour
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { faults, type Fault } from "./chaos/faults.ts";
+import { describeFault, formatRow, insertRow } from "./chaos/results.ts";
+import { ensureDevVars } from "./settings.ts";
+
+const pagePath = "docs/operate/reliability.md";
+const faultMs = 4_000; // longer than any time limit of a request to a database
+const deadlineMs = 90_000; // some work waits for a minute after a process has died
+const rounds = { before: 2, during: Number.POSITIVE_INFINITY };
+const maxPrinted = 10;
+
+const { values } = parseArgs({
+  options: {
+    fault: { type: "string" },
+    seed: { type: "string", default: "1" },
+    all: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
+  },
+});
+
+const usage = "Usage: npm run chaos -- --list | --fault <id>[,<id>…] [--seed <number>] | --all [--seed <number>]";
+
+/** Returns whether every promise was kept. */
+const runFaults = async (selected: readonly Fault[], seed: number): Promise<boolean> => {
+  // loading the local runtime takes seconds, so --list does not
+  const [{ buildAssets }, { bundleFaultyWorker, prepareService, runFault }] = await Promise.all([
+    import("./build.ts"),
+    import("./chaos/run-fault.ts"),
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), "svc-chaos-service-"));
+  const bundleDir = join(folder, "bundle");
+  let isKept = true;
+  try {
+    ensureDevVars();
+    await buildAssets();
+    await bundleFaultyWorker(bundleDir);
+    const service = await prepareService(folder, bundleDir);
+    for (const fault of selected) {
+      const result = await runFault({ service, fault, seed, rounds, faultMs, deadlineMs });
+      const row = formatRow(result);
+      console.log(row);
+      for (const text of [...result.lost, ...result.doubled].slice(0, maxPrinted)) console.log(`  ${text}`);
+      writeFileSync(pagePath, insertRow(readFileSync(pagePath, "utf8"), row));
+      if (fault.isPromised && result.lost.length + result.doubled.length > 0) isKept = false;
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return isKept;
+};
+
+const ids = values.fault?.split(",") ?? [];
+const unknown = ids.filter((id) => !faults.some((fault) => fault.id === id));
+const seed = Number(values.seed);
+const selected = values.all ? faults : faults.filter(({ id }) => ids.includes(id));
+if (values.list) for (const fault of faults) console.log(`${fault.id.padEnd(4)} ${describeFault(fault).join(": ")}`);
+else if (selected.length === 0 || unknown.length > 0 || !Number.isSafeInteger(seed) || seed < 0) {
+  console.error(unknown.length > 0 ? `Unknown fault: ${unknown.join(", ")}. --list shows all faults.` : usage);
+  process.exitCode = 2;
+} else process.exitCode = (await runFaults(selected, seed)) ? 0 : 1;

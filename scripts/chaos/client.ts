@@ -1,0 +1,80 @@
+// Sends requests as a browser or a server would: repeats a request that got no answer or a 5xx status, and measures how long answers take.
+import { setTimeout as pause } from "node:timers/promises";
+
+export interface Answer {
+  readonly status: number;
+  /** `data` of a successful answer, otherwise `{}`. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly code: string | null;
+  readonly headers: Headers;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | object;
+}
+
+export interface Client {
+  /** Returns null if no answer arrives within 10 seconds or the connection fails. */
+  readonly send: (path: string, options?: RequestOptions) => Promise<Answer | null>;
+  /** Repeats the request until it is answered without a 5xx status, at most four times. Returns the last answer. */
+  readonly sendUntilAnswered: (path: string, options?: RequestOptions) => Promise<Answer | null>;
+  /** Returns the body of a successful answer, otherwise null. */
+  readonly download: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Uint8Array | null>;
+  /** Returns the longest time until an answer since the last call, in milliseconds. */
+  readonly takeSlowestMs: () => number;
+  /** The service has another origin after a restart. */
+  readonly moveTo: (origin: string) => void;
+}
+
+const timeoutMs = 10_000;
+const attempts = 4;
+const retryMs = 200;
+
+export const createClient = (): Client => {
+  let origin = "";
+  let slowestMs = 0;
+  const send: Client["send"] = async (path, { method = "GET", headers = {}, body } = {}) => {
+    const startedAt = performance.now();
+    try {
+      const response = await fetch(`${origin}${path}`, {
+        method,
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: { ...(typeof body === "object" && { "content-type": "application/json" }), ...headers },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+      const parsed = (isJson ? JSON.parse(text) : {}) as { readonly data?: Answer["data"]; readonly error?: { readonly code: string } };
+      return { status: response.status, data: parsed.data ?? {}, code: parsed.error?.code ?? null, headers: response.headers };
+    } catch {
+      return null;
+    } finally {
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    }
+  };
+  return {
+    send,
+    sendUntilAnswered: async (path, options) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const answer = await send(path, options);
+        if (attempt === attempts || (answer !== null && answer.status < 500)) return answer;
+        await pause(retryMs);
+      }
+    },
+    download: async (path, headers = {}) => {
+      const response = await fetch(`${origin}${path}`, { headers, signal: AbortSignal.timeout(timeoutMs) }).catch(() => null);
+      return response?.ok === true ? new Uint8Array(await response.arrayBuffer()) : null;
+    },
+    takeSlowestMs: () => {
+      const taken = slowestMs;
+      slowestMs = 0;
+      return taken;
+    },
+    moveTo: (url) => {
+      origin = url;
+    },
+  };
+};

@@ -1,0 +1,72 @@
+// The faults of `npm run chaos`: which dependency fails, in which way, and whether the service promises to lose and double nothing.
+
+/** Everything outside the Worker that it calls. A Durable Object class is one dependency. */
+export const dependencies = [
+  "database 00",
+  "database 01",
+  "KV",
+  "anchor queue",
+  "job queue",
+  "AuditLog",
+  "LedgerLog",
+  "EventSequence",
+  "DeliveryQueue",
+  "DestinationHost",
+  "RateLimiter",
+  "IntakeJournal",
+  "mail",
+  "DNS",
+  "payment provider",
+  "model",
+  "receivers",
+] as const;
+export type Dependency = (typeof dependencies)[number];
+
+/**
+ * What a dependency does to a call:
+ * - hang: it does nothing and does not answer until the fault ends.
+ * - fail: it does nothing and fails at once.
+ * - late: it does the work and answers 1.5 seconds later.
+ * - lose_answer: it does the work, and then the call fails.
+ * - wrong_data: it does the work and answers something else. A queue accepts the message and drops it.
+ */
+export const callModes = ["hang", "fail", "late", "lose_answer", "wrong_data"] as const;
+export type CallMode = (typeof callModes)[number];
+
+/** `set_back`: the service is killed, and the database is restored to a state from a few seconds before. */
+export type FaultMode = CallMode | "set_back";
+
+export interface FailingCall {
+  readonly dependency: Dependency;
+  readonly mode: CallMode;
+}
+
+export interface Fault {
+  readonly id: string;
+  readonly dependency: Dependency;
+  readonly mode: FaultMode;
+  /** Another dependency that fails at the same time, because the first one is not used otherwise. */
+  readonly alongside?: FailingCall;
+  /** Whether every acknowledged write must be there exactly once afterwards. */
+  readonly isPromised: boolean;
+}
+
+/** The journal is used only while a database does not answer. */
+const needsJournal: FailingCall = { dependency: "database 00", mode: "fail" };
+
+const listModes = (dependency: Dependency): readonly FaultMode[] =>
+  dependency.startsWith("database") ? [...callModes, "set_back"] : callModes;
+
+/** The service trusts the answers of its own databases. */
+const isPromised = (dependency: Dependency, mode: FaultMode): boolean => !(dependency.startsWith("database") && mode === "wrong_data");
+
+export const faults: readonly Fault[] = dependencies
+  .flatMap((dependency) =>
+    listModes(dependency).map((mode) => ({
+      dependency,
+      mode,
+      isPromised: isPromised(dependency, mode),
+      ...(dependency === "IntakeJournal" && { alongside: needsJournal }),
+    })),
+  )
+  .map((fault, at) => ({ id: `F${at + 1}`, ...fault }));

@@ -1,0 +1,209 @@
+// The Worker of `npm run chaos`: the whole service, with every dependency made to fail on request. POST /chaos/faults sets which ones do. The
+// Worker and its Durable Objects run in one isolate, so one list covers all of them. Requests to other machines go to the runner instead.
+import worker, * as service from "../../workers/index.ts";
+import type { Env } from "../../workers/env.ts";
+import type { CallMode, Dependency, FailingCall } from "./faults.ts";
+
+/** Longer than a submission waits for its database, and shorter than other requests wait. */
+const lateMs = 1_500;
+const pollMs = 25;
+
+let failing: readonly FailingCall[] = [];
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const findMode = (dependency: Dependency): CallMode | undefined => failing.find((fault) => fault.dependency === dependency)?.mode;
+
+const createError = (dependency: Dependency): Error => new Error(`Network connection lost (simulated: ${dependency})`);
+
+/** Makes a call as the current fault of the dependency says. `falsify` returns what a dependency with wrong data answers. */
+const makeCall = async <T>(
+  dependency: Dependency,
+  call: () => Promise<T>,
+  falsify: (answer: T) => T | Promise<T>,
+  signal?: AbortSignal | null,
+): Promise<T> => {
+  const mode = findMode(dependency);
+  if (mode === "hang") {
+    while (findMode(dependency) === "hang" && signal?.aborted !== true) await pause(pollMs);
+    throw createError(dependency);
+  }
+  if (mode === "fail") throw createError(dependency);
+  const answer = await call();
+  if (mode === "late") await pause(lateMs);
+  if (mode === "lose_answer") throw createError(dependency);
+  return mode === "wrong_data" ? falsify(answer) : answer;
+};
+
+/** A statement with the methods of the platform's. */
+class FaultyStatement {
+  readonly statement: D1PreparedStatement;
+  readonly #dependency: Dependency;
+
+  constructor(dependency: Dependency, statement: D1PreparedStatement) {
+    this.#dependency = dependency;
+    this.statement = statement;
+  }
+  bind(...values: unknown[]): FaultyStatement {
+    return new FaultyStatement(this.#dependency, this.statement.bind(...values));
+  }
+  all(): Promise<D1Result> {
+    return makeCall(this.#dependency, () => this.statement.all(), dropRows);
+  }
+  run(): Promise<D1Result> {
+    return this.all();
+  }
+  first(): Promise<unknown> {
+    return makeCall(
+      this.#dependency,
+      () => this.statement.first(),
+      () => null,
+    );
+  }
+  raw(): Promise<unknown[]> {
+    return makeCall(
+      this.#dependency,
+      () => this.statement.raw(),
+      () => [],
+    );
+  }
+}
+
+const dropRows = <T extends D1Result>(result: T): T => ({ ...result, results: [] });
+
+const wrapDatabase = (dependency: Dependency, binding: D1Database | D1DatabaseSession): D1Database => {
+  const wrapped = {
+    prepare: (sql: string) => new FaultyStatement(dependency, binding.prepare(sql)),
+    batch: (statements: readonly FaultyStatement[]) =>
+      makeCall(
+        dependency,
+        () => binding.batch(statements.map(({ statement }) => statement)),
+        (results) => results.map(dropRows),
+      ),
+    withSession: (constraint: D1SessionConstraint) => wrapDatabase(dependency, (binding as D1Database).withSession(constraint)),
+  };
+  return wrapped as unknown as D1Database;
+};
+
+type Method = (...values: readonly unknown[]) => Promise<unknown>;
+
+/** Wraps all methods of an object that answers over the network. */
+const wrapMethods = <T extends object>(dependency: Dependency, target: T, falsify: (answer: unknown) => unknown): T =>
+  new Proxy(target, {
+    get: (_, name) => {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== "function" || name === "then") return member;
+      return (...values: readonly unknown[]) => makeCall(dependency, () => Reflect.apply(member as Method, target, values), falsify);
+    },
+  });
+
+const wrongAnswer = (answer: unknown): unknown => (answer instanceof Response ? new Response("wrong data") : undefined);
+
+const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Dependency, namespace: T): T =>
+  new Proxy(namespace, {
+    get: (_, name) => {
+      const member = Reflect.get(namespace, name) as unknown;
+      if (typeof member !== "function") return member;
+      if (name !== "getByName" && name !== "get") return member.bind(namespace) as unknown;
+      return (...values: readonly unknown[]) =>
+        wrapMethods(dependency, Reflect.apply(member as (...given: readonly unknown[]) => object, namespace, values), wrongAnswer);
+    },
+  });
+
+/** A queue that drops messages has "wrong data", so nothing may be sent in that mode. */
+const wrapQueue = <T>(dependency: Dependency, queue: Queue<T>): Queue<T> => {
+  const send = (call: () => Promise<unknown>) =>
+    findMode(dependency) === "wrong_data" ? Promise.resolve() : makeCall(dependency, call, (answer) => answer);
+  return {
+    send: (message: T) => send(() => queue.send(message)),
+    sendBatch: (messages: Iterable<MessageSendRequest<T>>) => send(() => queue.sendBatch(messages)),
+  } as Queue<T>;
+};
+
+/** A model that recognizes no form field. */
+const model = { run: async () => ({ response: { fields: [], checkbox: null, disclosure: null } }) };
+
+const wrapBindings = (env: Env): Env => ({
+  ...env,
+  DB: wrapDatabase("database 00", env.DB),
+  ...{ DB_01: wrapDatabase("database 01", (env as unknown as { readonly DB_01: D1Database }).DB_01) },
+  KV: wrapMethods("KV", env.KV, (answer) => (typeof answer === "string" ? "wrong data" : answer === null ? null : {})),
+  ANCHOR_QUEUE: wrapQueue("anchor queue", env.ANCHOR_QUEUE),
+  JOB_QUEUE: wrapQueue("job queue", env.JOB_QUEUE),
+  AUDIT_LOG: wrapObjects("AuditLog", env.AUDIT_LOG as never),
+  LEDGER_LOG: wrapObjects("LedgerLog", env.LEDGER_LOG as never),
+  EVENT_SEQUENCE: wrapObjects("EventSequence", env.EVENT_SEQUENCE as never),
+  DELIVERY_QUEUE: wrapObjects("DeliveryQueue", env.DELIVERY_QUEUE as never),
+  DESTINATION_HOST: wrapObjects("DestinationHost", env.DESTINATION_HOST as never),
+  RATE_LIMITER: wrapObjects("RateLimiter", env.RATE_LIMITER as never),
+  INTAKE_JOURNAL: wrapObjects("IntakeJournal", env.INTAKE_JOURNAL as never),
+  AI: wrapMethods("model", model, () => ({ response: "wrong data" })) as never,
+});
+
+const wrappedBindings = new WeakMap<object, Env>();
+
+/** Returns the same object for the same bindings, because the platform is created once for each. */
+const withFaults = (env: Env): Env => {
+  const known = wrappedBindings.get(env) ?? wrapBindings(env);
+  wrappedBindings.set(env, known);
+  return known;
+};
+
+const dependencyByHost: Readonly<Record<string, Dependency>> = {
+  "mail.example.com": "mail",
+  "dns-one.example.com": "DNS",
+  "dns-two.example.com": "DNS",
+  "api.stripe.com": "payment provider",
+};
+
+const privateAddress = (): Response =>
+  Response.json({ Status: 0, Answer: [{ name: "hooks.example.com", type: 1, TTL: 60, data: "10.0.0.1" }] });
+
+let runner = "";
+const originalFetch = globalThis.fetch;
+
+/** Sends a request for another machine to the runner, with the host as the first segment of the path. */
+globalThis.fetch = ((input: RequestInfo | URL, init?: RequestInit) => {
+  const request = new Request(input, init);
+  const url = new URL(request.url);
+  const dependency = dependencyByHost[url.host] ?? "receivers";
+  const redirected = new Request(`${runner}/${url.host}${url.pathname}${url.search}`, request);
+  return makeCall<Response>(
+    dependency,
+    () => originalFetch(redirected),
+    (answer) => {
+      void answer.body?.cancel();
+      return dependency === "DNS" ? privateAddress() : new Response("wrong data");
+    },
+    request.signal,
+  );
+}) as typeof fetch;
+
+type DurableObjectClass = new (ctx: DurableObjectState, env: never) => object;
+
+const faultyClass = <Class extends DurableObjectClass>(original: Class): Class =>
+  new Proxy(original, {
+    construct: (target, [ctx, env], newTarget) => {
+      runner = (env as { readonly CHAOS_RUNNER: string }).CHAOS_RUNNER;
+      return Reflect.construct(target, [ctx, withFaults(env as Env)], newTarget) as object;
+    },
+  });
+
+export const AuditLog = faultyClass(service.AuditLog);
+export const EventSequence = faultyClass(service.EventSequence);
+export const IntakeJournal = faultyClass(service.IntakeJournal);
+export const DeliveryQueue = faultyClass(service.DeliveryQueue);
+export const DestinationHost = faultyClass(service.DestinationHost);
+export const LedgerLog = faultyClass(service.LedgerLog);
+export const RateLimiter = faultyClass(service.RateLimiter);
+
+export default {
+  async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+    runner = (env as unknown as { readonly CHAOS_RUNNER: string }).CHAOS_RUNNER;
+    if (new URL(request.url).pathname !== "/chaos/faults") return worker.fetch(request, withFaults(env), ctx);
+    failing = (await request.json()) as readonly FailingCall[];
+    return Response.json({ failing });
+  },
+  scheduled: (controller: ScheduledController, env: Env) => worker.scheduled(controller, withFaults(env)),
+  queue: (batch: MessageBatch, env: Env) => worker.queue(batch, withFaults(env)),
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,215 @@
+// Compares the service with the log of acknowledged writes, through public routes only.
+import { setTimeout as pause } from "node:timers/promises";
+import { trustOf } from "../../verifier/trust.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
+import type { Answer, Client, RequestOptions } from "./client.ts";
+import type { OtherMachines } from "./other-machines.ts";
+import type { Business, WriteLog } from "./write-log.ts";
+
+export interface Reconciliation {
+  /** Acknowledged writes that are missing or different. */
+  readonly lost: readonly string[];
+  /** Writes that exist more than once. */
+  readonly doubled: readonly string[];
+  /** When every acknowledged write, event, delivery and email was there, as performance.now(); null if one never was. */
+  readonly recoveredAt: number | null;
+  /** When every certificate was also anchored and its evidence pack valid. */
+  readonly provenAt: number | null;
+}
+
+export interface ReconcileOptions {
+  readonly client: Client;
+  readonly log: WriteLog;
+  readonly machines: OtherMachines;
+  readonly businesses: readonly Business[];
+  /** Runs the jobs that follow from the crons, as they run every minute and every 15 minutes. */
+  readonly runJobs: () => Promise<void>;
+  /** If something is still missing after this time, it counts as lost. */
+  readonly deadlineMs: number;
+  /** Whether evidence packs are downloaded and verified. */
+  readonly checksPacks?: boolean;
+}
+
+interface FeedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly seq: number;
+  readonly cert_id: string | null;
+  readonly share_id: string | null;
+}
+
+/** One expectation. It is not checked again once it has been met. */
+interface Expectation {
+  readonly text: string;
+  /** Whether it concerns the audit log and the ledger, which follow within minutes. */
+  readonly isProof: boolean;
+  readonly isMet: () => boolean | Promise<boolean>;
+}
+
+const concurrency = 8;
+const pauseMs = 500;
+
+const filterConcurrently = async <T>(list: readonly T[], keep: (item: T) => boolean | Promise<boolean>): Promise<T[]> => {
+  const kept: T[] = [];
+  const rest = [...list];
+  const work = async (): Promise<void> => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) if (await keep(item)) kept.push(item);
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return kept;
+};
+
+const bearer = ({ account }: Business) => ({ authorization: `Bearer ${account.keys.live}` });
+
+/** Returns all events of a business in order; null if a page cannot be read. */
+const readFeed = async (client: Client, business: Business): Promise<readonly FeedEvent[] | null> => {
+  const events: FeedEvent[] = [];
+  for (let cursor = 0; ; ) {
+    const answer = await client.send(`/v1/events?limit=500&cursor=${cursor}`, { headers: bearer(business) });
+    if (answer?.status !== 200) return null;
+    const {
+      events: page,
+      next_cursor: next,
+      has_more: hasMore,
+    } = answer.data as unknown as {
+      readonly events: readonly FeedEvent[];
+      readonly next_cursor: number;
+      readonly has_more: boolean;
+    };
+    events.push(...page);
+    if (!hasMore) return events;
+    cursor = next;
+  }
+};
+
+/** Reads a list. Throws if it cannot be read, because nothing doubled would be found in it. */
+const readList = async (client: Client, path: string, options: RequestOptions): Promise<Answer["data"]> => {
+  const answer = await client.sendUntilAnswered(path, options);
+  if (answer?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${answer?.status} ${answer?.code}`);
+  return answer.data;
+};
+
+const listShares = async (client: Client, business: Business): Promise<readonly { readonly id: string; readonly purpose: string }[]> => {
+  const shares: { readonly id: string; readonly purpose: string }[] = [];
+  for (;;) {
+    const after = shares.length === 0 ? "" : `&starting_after=${shares.at(-1)?.id}`;
+    const page = await readList(client, `/v1/shares?limit=200${after}`, { headers: bearer(business) });
+    shares.push(...(page.shares as typeof shares));
+    if (page.has_more !== true) return shares;
+  }
+};
+
+const findRepeated = (list: readonly string[]): readonly string[] => [...new Set(list.filter((item, at) => list.indexOf(item) !== at))];
+
+/** Waits until every acknowledged write is there, with its events, deliveries, anchors and emails, then looks for doubled writes. */
+export const reconcile = async (options: ReconcileOptions): Promise<Reconciliation> => {
+  const { client, log, machines, businesses } = options;
+  const startedAt = performance.now();
+  const feeds = new Map<Business, readonly FeedEvent[]>();
+  const hasEvent = (business: Business, type: string, id: string): boolean =>
+    feeds.get(business)?.some((event) => event.type === type && (event.cert_id ?? event.share_id) === id) === true;
+
+  const expectations: Expectation[] = [];
+  const expect = (text: string, isMet: Expectation["isMet"]): void => {
+    expectations.push({ text, isProof: false, isMet });
+  };
+  const expectProof = (text: string, isMet: Expectation["isMet"]): void => {
+    expectations.push({ text, isProof: true, isMet });
+  };
+
+  for (const { business, certificate, isWithdrawn } of log.submissions) {
+    if (certificate === null) continue;
+    const { id, fingerprint } = certificate;
+    expect(`certificate ${id}`, async () => {
+      const answer = await client.send(`/v1/certs/${id}/verify`);
+      return answer?.status === 200 && answer.data.fingerprint === fingerprint;
+    });
+    expectProof(`receipt of ${id} from the ledger`, async () => {
+      const answer = await client.send(`/v1/certs/${id}/verify`);
+      return (answer?.data.anchor as { readonly status?: string } | null | undefined)?.status === "anchored";
+    });
+    if (!isWithdrawn) continue;
+    expect(`withdrawal of ${id}`, async () => (await client.send(`/v1/certs/${id}/verify`))?.data.status === "revoked");
+    expect(`event about the withdrawal of ${id}`, () => hasEvent(business, "certificate.revoked", id));
+  }
+  for (const { business, shareId, isRevoked } of log.grants) {
+    if (shareId === null) continue;
+    const status = isRevoked ? "revoked" : "active";
+    expect(`${status} share ${shareId}`, async () => {
+      const answer = await client.send(`/v1/shares/${shareId}`, { headers: bearer(business) });
+      return answer?.status === 200 && (answer.data.status ?? (answer.data.share as { readonly status?: string })?.status) === status;
+    });
+    expect(`event about share ${shareId}`, () => hasEvent(business, isRevoked ? "share.revoked" : "share.created", shareId));
+  }
+  for (const { business, endpointId, url } of log.registrations) {
+    if (endpointId === null) continue;
+    expect(`endpoint ${url}`, async () => {
+      const answer = await client.send("/v1/webhooks", { headers: { cookie: business.owner } });
+      return answer?.status === 200 && (answer.data.webhooks as readonly { id: string }[]).some(({ id }) => id === endpointId);
+    });
+  }
+  for (const { email } of log.codes) expect(`code for ${email}`, () => machines.emails.some(({ to }) => to === email));
+  for (const business of businesses) {
+    const { host } = business.receiver;
+    expect(`deliveries to ${host}`, () => {
+      const received = new Set(machines.events.filter((event) => event.host === host).map(({ id }) => id));
+      return feeds.get(business)?.every(({ id }) => received.has(id)) === true;
+    });
+    if (options.checksPacks === false) continue;
+    const own = log.submissions.filter((submission) => submission.business === business && submission.certificate !== null);
+    const sample = [...own.filter(({ isWithdrawn }) => isWithdrawn).slice(-1), ...own.slice(0, 1), ...own.slice(-1)];
+    for (const id of new Set(sample.map(({ certificate }) => certificate?.id as string)))
+      expectProof(`evidence pack of ${id}, with its audit entries and receipts`, async () => {
+        const [pack, trust] = await Promise.all([
+          client.download(`/v1/certs/${id}/evidence-pack?format=zip`, bearer(business)),
+          client.download("/.well-known/svc-trust.json"),
+        ]);
+        if (pack === null || trust === null) return false;
+        const keys = trustOf(JSON.parse(new TextDecoder().decode(trust)));
+        return (await verifyPack(pack, { ...defaultVerificationOptions, trust: keys })).verdict === "valid";
+      });
+  }
+
+  let unmet = expectations;
+  let recoveredAt: number | null = null;
+  for (;;) {
+    await options.runJobs();
+    for (const business of businesses) {
+      const feed = await readFeed(client, business);
+      if (feed !== null) feeds.set(business, feed);
+      else feeds.delete(business);
+    }
+    unmet = await filterConcurrently(unmet, async ({ isMet }) => !(await isMet()));
+    if (recoveredAt === null && unmet.every(({ isProof }) => isProof)) recoveredAt = performance.now();
+    if (unmet.length === 0 || performance.now() - startedAt > options.deadlineMs) break;
+    await pause(pauseMs);
+    for (const business of businesses) {
+      // what an owner does after an outage, instead of waiting for the next attempt
+      const path = `/v1/webhooks/${business.receiver.endpointId}/recover`;
+      const since = new Date(Date.now() - 3_600_000).toISOString();
+      await client.send(path, { method: "POST", headers: { cookie: business.owner }, body: { since } });
+    }
+  }
+  const provenAt = unmet.length === 0 ? performance.now() : null;
+
+  const doubled: string[] = [];
+  await filterConcurrently(log.submissions, async ({ business, email, certificate }) => {
+    const options = { method: "POST", headers: bearer(business), body: { subject_email: email } };
+    const found = (await readList(client, "/v1/certs/search", options)).certs as readonly { readonly cert_id: string }[];
+    if (found.length > 1 || (certificate !== null && found.some(({ cert_id: id }) => id !== certificate.id)))
+      doubled.push(`${found.length} certificates of one submission`);
+    return false;
+  });
+  for (const business of businesses) {
+    const feed = feeds.get(business) ?? [];
+    const about = feed.map((event) => `${event.type} ${event.cert_id ?? event.share_id}`);
+    doubled.push(...findRepeated(about).map((text) => `event ${text}`));
+    if (feed.some(({ seq }, at) => seq !== at + 1)) doubled.push("a gap in the event sequence");
+    const shares = await listShares(client, business);
+    doubled.push(...findRepeated(shares.map(({ purpose }) => purpose)).map((purpose) => `share "${purpose}"`));
+    const listed = await readList(client, "/v1/webhooks", { headers: { cookie: business.owner } });
+    const urls = (listed.webhooks as readonly { readonly url: string }[]).map(({ url }) => url);
+    doubled.push(...findRepeated(urls).map((url) => `endpoint ${url}`));
+  }
+  return { lost: [...log.contradictions, ...unmet.map(({ text }) => text)], doubled, recoveredAt, provenAt };
+};

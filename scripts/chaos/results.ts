@@ -1,0 +1,60 @@
+// The table of measured faults in docs/operate/reliability.md.
+import { faults, type CallMode, type FaultMode } from "./faults.ts";
+import type { FaultResult } from "./run-fault.ts";
+
+const heading = [
+  "| Fault | Dependency | What it does | Seed | Acknowledged | Lost | Doubled | Slowest response | Recovered after | Proven after |",
+  "|---|---|---|---|---|---|---|---|---|---|",
+];
+
+const modeTexts: Readonly<Record<FaultMode, string>> = {
+  hang: "Hangs",
+  fail: "Fails",
+  late: "Responds late",
+  lose_answer: "Loses responses",
+  wrong_data: "Returns wrong data",
+  set_back: "Is reset to an earlier state",
+} satisfies Record<CallMode | "set_back", string>;
+
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+/** Describes a fault as in the table, for example "Database 00 | Hangs". */
+export const describeFault = ({ dependency, mode, isPromised }: FaultResult["fault"]): readonly [string, string] => [
+  capitalize(dependency),
+  `${modeTexts[mode]}${isPromised ? "" : " (no promise)"}`,
+];
+
+const formatSeconds = (ms: number | null): string => (ms === null ? "not within 90 s" : `${(ms / 1_000).toFixed(1)} s`);
+
+export const formatRow = ({
+  fault,
+  seed,
+  acknowledged,
+  lost,
+  doubled,
+  slowestMs,
+  recoveredAfterMs,
+  provenAfterMs,
+}: FaultResult): string => {
+  const times = [slowestMs, recoveredAfterMs, provenAfterMs].map(formatSeconds);
+  return `| ${[fault.id, ...describeFault(fault), seed, acknowledged, lost.length, doubled.length, ...times].join(" | ")} |`;
+};
+
+const rowPattern = /^\| (F\d+) \| [^|]+ \| [^|]+ \| (\d+) \|/;
+
+/** Sorts by the order of the faults, then by seed. */
+const rankRow = (row: string): number => {
+  const [, id = "", seed = ""] = rowPattern.exec(row) ?? [];
+  return faults.findIndex((fault) => fault.id === id) * 1_000_000 + Number(seed);
+};
+
+/** Returns the page with this row, instead of an earlier row of the same fault and seed. Throws if the page has no table. */
+export const insertRow = (page: string, row: string): string => {
+  const lines = page.split("\n");
+  const start = lines.indexOf(heading[0] as string);
+  if (start === -1) throw new Error("reliability.md has no table of faults");
+  const end = lines.findIndex((line, at) => at > start && !line.startsWith("|"));
+  const others = lines.slice(start + heading.length, end).filter((line) => rankRow(line) !== rankRow(row));
+  const rows = [...others, row].sort((a, b) => rankRow(a) - rankRow(b));
+  return [...lines.slice(0, start), ...heading, ...rows, ...lines.slice(end)].join("\n");
+};

@@ -1,0 +1,307 @@
+// Runs one fault of `npm run chaos`: starts the service with two databases, sends a load before, during and after the fault, and compares the
+// service with the acknowledged writes.
+import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import type { ShardId } from "../../core/ids.ts";
+import { createDice } from "../demo-month/random.ts";
+import { createDemoWorld, openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "../demo-world.ts";
+import { bundleWorker, startPreparedRuntime, prepareDatabases, type Runtime } from "../local-runtime.ts";
+import { generateDevVars } from "../settings.ts";
+import { createClient } from "./client.ts";
+import type { FailingCall, Fault } from "./faults.ts";
+import { createLoad, signIn } from "./load.ts";
+import { startOtherMachines, type OtherMachines } from "./other-machines.ts";
+import { reconcile } from "./reconcile.ts";
+import { countAcknowledged, createWriteLog, type Business, type WriteLog } from "./write-log.ts";
+
+/** A state folder with accounts, endpoints and signed-in people, from which every run starts. */
+export interface PreparedService {
+  /** Output folder of `bundleFaultyWorker`. */
+  readonly bundleDir: string;
+  readonly stateDir: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly businesses: readonly Business[];
+  /** Cookies of signed-in people. */
+  readonly people: readonly string[];
+}
+
+export interface FaultRunOptions {
+  readonly service: PreparedService;
+  readonly fault: Fault;
+  readonly seed: number;
+  /** Rounds of each visitor before and during the fault. Afterwards, each sends one more. */
+  readonly rounds: { readonly before: number; readonly during: number };
+  /** The fault ends earlier once this time has passed. */
+  readonly faultMs: number;
+  /** What is still missing this long after the last round counts as lost. */
+  readonly deadlineMs: number;
+}
+
+export interface FaultResult {
+  readonly fault: Fault;
+  readonly seed: number;
+  readonly acknowledged: number;
+  readonly lost: readonly string[];
+  readonly doubled: readonly string[];
+  /** The slowest answer during the fault. */
+  readonly slowestMs: number;
+  /** Time from the end of the fault until every acknowledged write, event, delivery and email was there; null if one never was. */
+  readonly recoveredAfterMs: number | null;
+  /** Time from the end of the fault until every certificate was also anchored and its evidence pack valid. */
+  readonly provenAfterMs: number | null;
+}
+
+const visitors = 5;
+const peopleCount = 6;
+const shards = ["00", "01"] as const;
+const quarterHourMs = 15 * 60_000;
+
+/** Limits that would stop a load from one machine. */
+const raisedLimits = Object.fromEntries(
+  [
+    "API_KEY",
+    "SESSION",
+    "GRANTS",
+    "WEBHOOK_CALLS",
+    "CHECKOUT",
+    "INTEGRATE",
+    "AUTH_CODES_PER_ADDRESS",
+    "UNPROVEN_HOST",
+    "UNPROVEN_HOST_PER_BUSINESS",
+  ].map((name) => [`LIMIT_${name}`, "1000000/60"]),
+);
+
+const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: string): Readonly<Record<string, string>> => ({
+  ...secrets,
+  ...raisedLimits,
+  DEV_RATE_SCALE: "1000000",
+  CHAOS_RUNNER: otherMachines,
+  DOH_URLS: "https://dns-one.example.com/resolve https://dns-two.example.com/resolve",
+  MAIL_TRANSPORT: "http",
+  MAIL_HTTP_URL: "https://mail.example.com/send",
+  MAIL_HTTP_TOKEN: "token-of-the-simulated-provider",
+});
+
+/** Bundles the Worker whose dependencies can be made to fail. */
+export const bundleFaultyWorker = async (bundleDir: string): Promise<void> => {
+  await bundleWorker(bundleDir, "scripts/chaos/faulty-worker.ts");
+  renameSync(join(bundleDir, "faulty-worker.js"), join(bundleDir, "index.js"));
+};
+
+/** The people of the second shard have other addresses, because an address belongs to one account. */
+const createWorld = (secret: string, shard: string): DemoWorld => {
+  const world = createDemoWorld(secret, shard as ShardId);
+  if (shard === "00") return world;
+  const rename = (email: string): string => `north-${email}`;
+  return {
+    ...world,
+    ownerEmail: rename(world.ownerEmail),
+    memberEmail: rename(world.memberEmail),
+    consumerEmail: rename(world.consumerEmail),
+    otherOwnerEmail: rename(world.otherOwnerEmail),
+    examples: world.examples,
+  };
+};
+
+/** Returns the files of a shard's database, relative to the folder of the databases. */
+const listDatabaseFiles = (folder: string, shard: string): readonly string[] => {
+  const isOfShard = (file: string): boolean => {
+    const db = new DatabaseSync(join(folder, file));
+    const table = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'businesses'").get();
+    const row = table === undefined ? undefined : db.prepare("SELECT id FROM businesses LIMIT 1").get();
+    db.close();
+    return String(row?.id).slice(4, 6) === shard;
+  };
+  const name = readdirSync(folder).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file) && isOfShard(file));
+  if (name === undefined) throw new Error("chaos: no database file");
+  return [name, `${name}-wal`, `${name}-shm`];
+};
+
+/** Removes the writes that a database set back cannot have: those of the shard, and those that can span two shards, during the fault. */
+const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
+  const isKept = (entry: { readonly phase: number; readonly business: Business }): boolean =>
+    entry.phase !== 1 || entry.business.account.id.slice(4, 6) !== shard;
+  return {
+    ...log,
+    submissions: log.submissions.filter(isKept),
+    grants: log.grants.filter(({ phase }) => phase !== 1),
+    registrations: log.registrations.filter(isKept),
+    codes: log.codes.filter(({ phase }) => phase !== 1),
+  };
+};
+
+/** Starts the service on a state folder, with other machines that work. */
+const createRunner = (
+  { bundleDir, stateDir, secrets }: Pick<PreparedService, "bundleDir" | "stateDir" | "secrets">,
+  machines: OtherMachines,
+) => {
+  const options = {
+    port: 0,
+    stateDir,
+    bundleDir,
+    vars: buildVars(secrets, machines.origin),
+    extraShards: ["01"],
+    printsLog: false,
+    printsProblems: false,
+  };
+  const client = createClient();
+  let runtime: Runtime | null = null;
+  let intervals = 0;
+  return {
+    client,
+    start: async (): Promise<void> => {
+      runtime = await startPreparedRuntime(options);
+      client.moveTo(runtime.url);
+    },
+    stop: async (): Promise<void> => {
+      await runtime?.dispose();
+      runtime = null;
+    },
+    setFaults: async (failing: readonly FailingCall[]): Promise<void> => {
+      await client.send("/chaos/faults", { method: "POST", body: failing });
+    },
+    /** Runs the jobs of a minute. */
+    runMinute: async (): Promise<void> => {
+      await runtime?.scheduled("* * * * *").catch(() => undefined); // the next run does what is left
+    },
+    /** Runs the jobs of the next 15 minutes. */
+    runQuarterHour: async (): Promise<void> => {
+      await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + intervals++ * quarterHourMs)).catch(() => undefined);
+    },
+  };
+};
+
+/** Creates the accounts, endpoints and sessions that every run uses. */
+export const prepareService = async (folder: string, bundleDir: string): Promise<PreparedService> => {
+  const stateDir = join(folder, "prepared");
+  const secrets = generateDevVars();
+  const vault = await openVaultFromVars(secrets);
+  const worlds = shards.map((shard) => createWorld(secrets.ISSUER_KEY as string, shard));
+  await prepareDatabases({
+    stateDir,
+    extraShards: ["01"],
+    seed: async (db, shard) => {
+      const world = worlds[shards.indexOf(shard as (typeof shards)[number])] as DemoWorld;
+      await seedDemo(db, world, Date.now());
+      await seedPeople(db, vault, world, Date.now());
+    },
+  });
+  const machines = await startOtherMachines();
+  const runner = createRunner({ bundleDir, stateDir, secrets }, machines);
+  const { client } = runner;
+  try {
+    await runner.start();
+    const businesses: Business[] = [];
+    for (const [at, world] of worlds.entries()) {
+      const owner = await signIn(client, machines, { email: world.ownerEmail, realm: "business" }, `10.60.0.${at}`);
+      const host = `hooks-${shards[at]}.example.com`;
+      const added = await client.sendUntilAnswered("/v1/webhooks", {
+        method: "POST",
+        headers: { cookie: owner },
+        body: { url: `https://${host}/svc` },
+      });
+      if (added?.status !== 201) throw new Error(`chaos: no endpoint: ${added?.status} ${added?.code}`);
+      businesses.push({ account: world.acme, owner, receiver: { host, endpointId: String(added.data.id) } });
+    }
+    const people: string[] = [];
+    for (let n = 0; n < peopleCount; n += 1) {
+      const cookie = await signIn(client, machines, { email: `person${n}@example.com`, realm: "consumer" }, `10.61.0.${n}`);
+      const fields = { email: `person${n}@example.com`, phone: `+1 202 555 01${10 + n}`, first_name: "Pat", last_name: "Example" };
+      await client.sendUntilAnswered("/v1/me/fields", { method: "PUT", headers: { cookie }, body: fields });
+      people.push(cookie);
+    }
+    return { bundleDir, stateDir, secrets, businesses, people };
+  } finally {
+    await runner.stop();
+    machines.stop();
+  }
+};
+
+export const runFault = async ({ service, fault, seed, rounds, faultMs, deadlineMs }: FaultRunOptions): Promise<FaultResult> => {
+  const { businesses, people } = service;
+  const stateDir = mkdtempSync(join(tmpdir(), "svc-chaos-"));
+  cpSync(service.stateDir, stateDir, { recursive: true });
+  const machines = await startOtherMachines();
+  const runner = createRunner({ ...service, stateDir }, machines);
+  const { client } = runner;
+  const log = createWriteLog();
+  const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people });
+
+  /** Lets all visitors send their rounds, while the jobs run more often than once a minute. */
+  const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
+    const endsAt = performance.now() + maxMs;
+    const ended = new AbortController();
+    const jobs = (async (): Promise<void> => {
+      while (!ended.signal.aborted) {
+        await Promise.race([runner.runMinute(), pause(1_000)]);
+        await pause(500);
+      }
+    })();
+    const visit = async (): Promise<void> => {
+      for (let round = 0; round < roundCount && performance.now() < endsAt; round += 1) await sendRound(phase);
+    };
+    await Promise.all(Array.from({ length: visitors }, visit));
+    ended.abort();
+    await jobs;
+  };
+
+  /** Runs the load, then restores the database of the shard to the state from before it. Returns when the service is back. */
+  const setBack = async (shard: string): Promise<void> => {
+    const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
+    const backup = join(stateDir, "backup");
+    await runner.stop();
+    const files = listDatabaseFiles(folder, shard);
+    cpSync(folder, backup, { recursive: true });
+    await runner.start();
+    client.takeSlowestMs();
+    await runPhase(1, rounds.during, faultMs);
+    await runner.stop();
+    for (const file of files) {
+      rmSync(join(folder, file), { force: true });
+      if (existsSync(join(backup, file))) cpSync(join(backup, file), join(folder, file));
+    }
+    await runner.start();
+  };
+
+  const fail = async (calls: readonly FailingCall[]): Promise<void> => {
+    await runner.setFaults(calls);
+    const phase = runPhase(1, rounds.during, faultMs);
+    await Promise.race([phase, pause(faultMs)]);
+    await runner.setFaults([]);
+    await phase;
+  };
+
+  try {
+    await runner.start();
+    await runPhase(0, rounds.before);
+    client.takeSlowestMs();
+    const shard = fault.dependency.slice(-2);
+    if (fault.mode === "set_back") await setBack(shard);
+    else await fail([{ dependency: fault.dependency, mode: fault.mode }, ...(fault.alongside === undefined ? [] : [fault.alongside])]);
+    const endedAt = performance.now();
+    const slowestMs = Math.round(client.takeSlowestMs());
+    await runPhase(2, 1);
+    const promised = fault.mode === "set_back" ? withoutLostPhase(log, shard) : log;
+    const { lost, doubled, recoveredAt, provenAt } = await reconcile({
+      client,
+      log: promised,
+      machines,
+      businesses,
+      runJobs: async () => {
+        await runner.runMinute();
+        await runner.runQuarterHour();
+      },
+      deadlineMs,
+    });
+    const sinceEnd = (at: number | null): number | null => (at === null ? null : Math.round(at - endedAt));
+    const times = { slowestMs, recoveredAfterMs: sinceEnd(recoveredAt), provenAfterMs: sinceEnd(provenAt) };
+    return { fault, seed, acknowledged: countAcknowledged(promised), lost, doubled, ...times };
+  } finally {
+    await runner.stop();
+    machines.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+};
