@@ -470,20 +470,20 @@ CREATE TABLE certificates (
   origin_domain TEXT NOT NULL,
   issued_at INTEGER NOT NULL,
   fingerprint TEXT NOT NULL,
-  subject_hash TEXT NOT NULL,
+  subject_hash BLOB NOT NULL,
   subject_masked TEXT NOT NULL,
   -- The person's fields, the salt of their commitments, and the evidence, under one key. NULL once the person is erased.
-  person_sealed TEXT,
+  person_sealed BLOB,
   subject_erased_at INTEGER,
   -- Blind indexes of all email addresses and phone numbers, as JSON lists. NULL once the person is erased.
   email_indexes TEXT,
   phone_indexes TEXT,
-  evidence_hash TEXT NOT NULL,
+  evidence_hash BLOB NOT NULL,
   gpc INTEGER NOT NULL DEFAULT 0 CHECK (gpc IN (0, 1)),
   captured_via TEXT NOT NULL CHECK (captured_via IN ('browser', 'server')),
   signature TEXT NOT NULL,
   signature_kid TEXT NOT NULL,
-  manage_token_hash TEXT NOT NULL,
+  manage_token_hash BLOB NOT NULL,
   policy_capture_id TEXT,
   view_count INTEGER NOT NULL DEFAULT 0,
   view_rows INTEGER NOT NULL DEFAULT 0,
@@ -610,17 +610,17 @@ CREATE TRIGGER certificates_withdrawn BEFORE UPDATE OF status ON certificates
 WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.cert_id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
 
--- A sealed value may also be rewrapped with another master key. That changes its prefix and the first 54 characters after the dot, which
--- contain the wrapped key, and never the ciphertext.
+-- A sealed value may also be rewrapped with another master key. That changes its prefix and the 40 bytes after the dot, which are the
+-- wrapped key, and never the ciphertext.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
   subject_masked, person_sealed, subject_erased_at, email_indexes, phone_indexes, manage_token_hash
 ON certificates
 WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
-  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL OR NEW.manage_token_hash <> '')
+  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL OR NEW.manage_token_hash <> x'')
   AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
     AND NEW.email_indexes IS OLD.email_indexes AND NEW.phone_indexes IS OLD.phone_indexes AND NEW.manage_token_hash = OLD.manage_token_hash
     AND NEW.person_sealed IS NOT OLD.person_sealed
-    AND substr(NEW.person_sealed, instr(NEW.person_sealed, '.') + 55) IS substr(OLD.person_sealed, instr(OLD.person_sealed, '.') + 55))
+    AND substr(NEW.person_sealed, instr(NEW.person_sealed, x'2e') + 41) IS substr(OLD.person_sealed, instr(OLD.person_sealed, x'2e') + 41))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN

@@ -54,7 +54,7 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { prepareOnce, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, jsonList, notExistsIn, query } from "./query.ts";
-import { columnContext, type Vault } from "./vault.ts";
+import { columnContext, sealedToHex, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
 const personContext = columnContext("certificates", "person", { isCompressed: true });
@@ -224,6 +224,10 @@ const prepareCertificateInsert = (isChecked: boolean) =>
       .values({
         ...given,
         businessId: isChecked ? sql`${unchanged}` : businessId,
+        subjectHash: sql`unhex(${values.subjectHash})`,
+        personSealed: sql`unhex(${values.personSealed})`,
+        evidenceHash: sql`unhex(${values.evidenceHash})`,
+        manageTokenHash: sql`unhex(${values.manageTokenHash})`,
         purposeId: sql`${purpose}`,
         groupId: sql`${ofGroup(certificateGroups.id)}`,
         counted: sql`${ofGroup(certificateGroups.counted)}`,
@@ -278,7 +282,9 @@ export const insertIssuance = async (
   const { entities, answered } = certificate.recipients;
   const subject = toCanonicalJson({ root_salt: toBase64Url(certificate.rootSalt), fields: [...certificate.fields] });
   // Subject and evidence are erased together, so one key seals both.
-  const personSealed = await vault.seal(personContext(id, business.id), `{"evidence":${certificate.evidenceText},"subject":${subject}}`);
+  const personSealed = sealedToHex(
+    await vault.seal(personContext(id, business.id), `{"evidence":${certificate.evidenceText},"subject":${subject}}`),
+  );
   const { storageLimits, hasApiKey } = stored;
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
@@ -288,7 +294,7 @@ export const insertIssuance = async (
   const usage = {
     clientId: certificate.clientId,
     day: Math.floor(certificate.issuedAt / dayMs),
-    ownBytes: personSealed.length + answeredText.length,
+    ownBytes: personSealed.length / 2 + answeredText.length,
     disclosureHash,
     disclosureBytes: certificate.disclosureText.length,
     entitiesHash,

@@ -1,6 +1,6 @@
 // Moves the sealed values of a shard from earlier master keys to the current one. It processes every column whose name ends with `_sealed`,
 // so that no new column can be forgotten.
-import { and, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
+import { and, eq, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { batch, type Database } from "./database.ts";
 import * as schema from "./schema.ts";
@@ -90,7 +90,7 @@ export const rewrapRows = async (
         db
           .update(table)
           .set({ [key]: rewrapped[index] })
-          .where(and(isAt(table, at), sql`${column} = ${sealed}`)),
+          .where(and(isAt(table, at), eq(column, sealed))),
       ),
     );
   }

@@ -15,7 +15,9 @@ import { mailFailureReasons } from "../core/mail/message.ts";
 import type { OwnerNoticeKind } from "../core/mail/templates.ts";
 import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
 import { requestEvidenceKinds } from "../core/shares/request-evidence.ts";
+import { toHex } from "../core/bytes.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
+import { sealedFromBytes, sealedToHex } from "./vault.ts";
 
 const { table } = snakeCase;
 
@@ -40,6 +42,20 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
+/**
+ * Bytes that the code handles as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that the parameters of a
+ * statement are only text and numbers. A prepared query must call `unhex` for its placeholders itself.
+ */
+const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Array) => string) =>
+  customType<{ data: string; driverData: readonly number[] }>({
+    dataType: () => "blob",
+    toDriver: (text) => sql`unhex(${toHexText(text)})`,
+    fromDriver: (bytes) => fromBytes(Uint8Array.from(bytes)),
+  });
+/** Lowercase hex, in half of its length. */
+const hexBytes = bytesAs((hex) => hex, toHex);
+/** A sealed value, a quarter shorter. */
+const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);
 /** A row's position in a table whose rows are deleted. AUTOINCREMENT ensures that no number is used twice. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
@@ -291,18 +307,18 @@ export const certificates = table(
     originDomain: text().notNull(),
     issuedAt: instant().notNull(),
     fingerprint: text().notNull(),
-    subjectHash: text().notNull(),
+    subjectHash: hexBytes().notNull(),
     subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
-    personSealed: text(),
+    personSealed: sealedBytes(),
     subjectErasedAt: instant(),
     emailIndexes: json<readonly string[]>(),
     phoneIndexes: json<readonly string[]>(),
-    evidenceHash: text().notNull(),
+    evidenceHash: hexBytes().notNull(),
     gpc: flag().notNull().default(false),
     capturedVia: oneOf("browser", "server").notNull(),
     signature: text().notNull(),
     signatureKid: text().notNull(),
-    manageTokenHash: text().notNull(),
+    manageTokenHash: hexBytes().notNull(),
     policyCaptureId: text(),
     viewCount: integer().notNull().default(0),
     viewRows: integer().notNull().default(0),

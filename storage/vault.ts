@@ -136,6 +136,20 @@ const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts =
   return { key, sealedVersion, bytes };
 };
 
+/** Returns a sealed value as the hex of its bytes: the prefix with its dot as ASCII, and then the bytes that follow in base64url. */
+export const sealedToHex = (sealed: string): string => {
+  const start = sealed.indexOf(".") + 1;
+  const bytes = fromBase64Url(sealed.slice(start));
+  if (start === 0 || bytes === null) throw new Error("vault: malformed sealed value");
+  return toHex(encodeUtf8(sealed.slice(0, start))) + toHex(bytes);
+};
+
+/** Returns the sealed value that has these bytes. */
+export const sealedFromBytes = (bytes: Uint8Array): string => {
+  const start = bytes.indexOf(0x2e) + 1;
+  return decoder.decode(bytes.subarray(0, start)) + toBase64Url(bytes.subarray(start));
+};
+
 /**
  * Matches a value or record key that is wrapped by a master key. Values sealed with a record key, and texts that are not sealed, do not
  * match.

@@ -15,7 +15,7 @@ export const random = (length: number): string => {
 };
 
 // These strings have the same lengths as in the benchmark's submission (scripts/bench/submission.ts).
-const sealedPerson = "x".repeat(775);
+const sealedPerson = "0".repeat(1164); // hex of the bytes
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
 // SQL for the client's daily usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
@@ -58,7 +58,7 @@ export default {
            submissions = iif(client_daily_usage.submissions < ${daySubmissions} AND client_daily_usage.bytes + excluded.bytes <= ${dayBytes}, client_daily_usage.submissions + 1, NULL),
            bytes = client_daily_usage.bytes + excluded.bytes
          RETURNING warned_at IS NULL AND (submissions * 5 >= ${daySubmissions} * 4 OR bytes * 5 >= ${dayBytes} * 4) AS is_near`,
-      ).bind(clientId, Math.floor(now / 86_400_000), sealedPerson.length, "d".repeat(64), disclosure.length),
+      ).bind(clientId, Math.floor(now / 86_400_000), sealedPerson.length / 2, "d".repeat(64), disclosure.length),
       env.DB.prepare(
         `INSERT INTO purposes (business_id, environment, purpose, purpose_folded) VALUES (?, 'live', 'solar', 'solar')
          ON CONFLICT DO NOTHING`,
@@ -79,8 +79,8 @@ export default {
          VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
            (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
-             AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, ?7, '{"email":"p***@e***.com","first_name":"P***"}', ?8, ?9, ?10, ?11,
-           'browser', ?12, ?13, ?14,
+             AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, unhex(?7), '{"email":"p***@e***.com","first_name":"P***"}', unhex(?8), ?9, ?10, unhex(?11),
+           'browser', ?12, ?13, unhex(?14),
            (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?16 AND (page IS NULL OR page = 'https://www.example.com/quote')
              ORDER BY captured_at DESC LIMIT 1), ?15, (SELECT coalesce(max(ord), 0) + 1 FROM changes), ?17)`,
       ).bind(

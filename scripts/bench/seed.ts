@@ -42,9 +42,9 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
            signature, signature_kid, manage_token_hash, retention_until, change_ord)
          SELECT printf('cc_00%024d', i), ?3, 'Acme Solar LLC', ?4, 'live', CASE i % ${revokedEvery} WHEN 0 THEN 'revoked' ELSE 'active' END,
            (SELECT p.id FROM purposes p WHERE p.business_id = ?3 AND p.environment = 'live' AND p.purpose LIKE '%campaign ' || (i % 12)),
-           ?5, (SELECT g.id FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id WHERE p.business_id = ?3 AND p.purpose LIKE '%campaign ' || (i % 12)), 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), lower(hex(randomblob(32))),
-           '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', hex(randomblob(360)), json_array(lower(hex(randomblob(16)))), json_array(lower(hex(randomblob(16)))),
-           lower(hex(randomblob(32))), 'browser', hex(randomblob(44)), hex(randomblob(22)), lower(hex(randomblob(32))), 0, 9007199254740991
+           ?5, (SELECT g.id FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id WHERE p.business_id = ?3 AND p.purpose LIKE '%campaign ' || (i % 12)), 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), randomblob(32),
+           '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', randomblob(580), json_array(lower(hex(randomblob(16)))), json_array(lower(hex(randomblob(16)))),
+           randomblob(32), 'browser', hex(randomblob(44)), hex(randomblob(22)), randomblob(32), 0, 9007199254740991
          FROM n`,
       )
       .bind(at, count, business.id, business.clients.live, "d".repeat(64), start)

@@ -78,7 +78,9 @@ describe("POST /v1/consent", () => {
   test("stores only the hash of the manage link's token", async () => {
     const { cert_id, manage_url } = await issueCertificate();
     const token = String(manage_url).split("#m=")[1] as string;
-    const row = await env.DB.prepare("SELECT manage_token_hash FROM certificates WHERE id = ?").bind(cert_id).first();
+    const row = await env.DB.prepare("SELECT lower(hex(manage_token_hash)) AS manage_token_hash FROM certificates WHERE id = ?")
+      .bind(cert_id)
+      .first();
     expect(row).toEqual({ manage_token_hash: sha256Hex(token) });
     expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).text).not.toContain(token);
   });

@@ -61,11 +61,15 @@ const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((nam
 
 /** Lists every encrypted value, index and hash that is derived from the personal data on this certificate, each with its column. */
 const tracesOf = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
-  const found = await env.DB.batch<{ value: string | null }>(
+  const found = await env.DB.batch<{ value: string | number[] | null }>(
     traceColumns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),
   );
   return found.flatMap(({ results }, at) =>
-    results.flatMap(({ value }) => (value ? [{ column: `${traceColumns[at]?.table}.${traceColumns[at]?.name}`, value }] : [])),
+    results.flatMap(({ value }) => {
+      // D1 returns bytes as a list of numbers. `everythingStored` contains them in this form.
+      const text = Array.isArray(value) ? value.join(",") : value;
+      return text ? [{ column: `${traceColumns[at]?.table}.${traceColumns[at]?.name}`, value: text }] : [];
+    }),
   );
 };
 
@@ -246,7 +250,7 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     const { certId } = await issueWithAllTraces();
     const run = (sql: string) => env.DB.prepare(sql).bind(certId).run();
     const inPart = [
-      "UPDATE certificates SET person_sealed = 'x' WHERE id = ?",
+      "UPDATE certificates SET person_sealed = x'78' WHERE id = ?",
       "UPDATE certificates SET subject_masked = '{}' WHERE id = ?",
       "UPDATE certificates SET email_indexes = NULL WHERE id = ?",
       "UPDATE certificates SET person_sealed = NULL, subject_erased_at = 1 WHERE id = ?",
@@ -260,7 +264,7 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     await eraseCertificate(certId);
     for (const sql of [
       ...inPart,
-      "UPDATE certificates SET subject_erased_at = NULL, person_sealed = 'x' WHERE id = ?",
+      "UPDATE certificates SET subject_erased_at = NULL, person_sealed = x'78' WHERE id = ?",
       "UPDATE certificates SET subject_erased_at = 1 WHERE id = ?",
     ])
       await expect(run(sql), sql).rejects.toThrow("erased only once and only completely");

@@ -207,8 +207,10 @@ describe("POST /v1/certs/{id}/opt-out/manage", () => {
 
   test("compares with a stored hash of the token", async () => {
     const mine = await issueToNewPerson();
-    const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(mine.certId).first();
-    expect(row?.manage_token_hash).toBe(sha256Hex(mine.manageToken));
+    const row = await env.DB.prepare("SELECT *, lower(hex(manage_token_hash)) AS token_hash FROM certificates WHERE id = ?")
+      .bind(mine.certId)
+      .first();
+    expect(row?.token_hash).toBe(sha256Hex(mine.manageToken));
     expect(JSON.stringify(row)).not.toContain(mine.manageToken);
   });
 

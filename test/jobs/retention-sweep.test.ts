@@ -164,7 +164,7 @@ describe("the retention sweep", () => {
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
-      (email_indexes IS NOT NULL OR person_sealed IS NOT NULL OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
+      (email_indexes IS NOT NULL OR person_sealed IS NOT NULL OR manage_token_hash <> x'' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
     expect(await queryNumber(remains, now)).toBe(0);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },

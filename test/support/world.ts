@@ -157,6 +157,10 @@ const backgroundTables: ReadonlySet<string> = new Set(["ledger_state", "changes"
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
+/** D1 returns bytes as a list of numbers. As text, a value that was stored in the clear is found in them. */
+const showBytesAsText = (_key: string, value: unknown): unknown =>
+  Array.isArray(value) && value.every((byte) => typeof byte === "number") ? new TextDecoder().decode(Uint8Array.from(value)) : value;
+
 /** Returns the rows of every table as text, to assert that a refused request changed nothing. Waits for background work first. */
 export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
   await waitUntilSettled();
@@ -165,7 +169,9 @@ export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Rec
     .all<{ name: string }>();
   const names = results.map(({ name }) => name).filter((name) => !backgroundTables.has(name));
   const tables = await db.batch<Record<string, unknown>>(names.map((name) => db.prepare(`SELECT * FROM ${name}`)));
-  return Object.fromEntries(names.map((name, at) => [name, JSON.stringify(omitBackgroundData(name, tables[at]?.results ?? []))]));
+  return Object.fromEntries(
+    names.map((name, at) => [name, JSON.stringify(omitBackgroundData(name, tables[at]?.results ?? []), showBytesAsText)]),
+  );
 };
 
 /** Tables that issuing a certificate writes to. Later background work does not change how many rows they have. */
