@@ -480,7 +480,7 @@ describe("every step of the consent sheet", () => {
     await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     const step = await visitor.post(`/authorize/email${search}`, { email });
     expect(formActions(step)).toContain("/authorize/new-code");
-    expect(step.text).toContain("Send you a solar estimate</bdi>. Nothing is shared yet.");
+    expect(step.text).toContain('Send you a solar estimate</bdi></p><p class="quiet">Nothing is shared yet.');
     const first = await findEmailCode(email);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
     try {

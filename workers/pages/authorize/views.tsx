@@ -49,13 +49,15 @@ const RequestReminder: FC<{ view: SheetView }> = ({ view }) => {
     <div class="ask">
       <div class="small">
         <p>
-          <strong>
-            <BusinessMessage text={messages.reminder} name={request.client.business.name} />
-          </strong>{" "}
-          <RequestedDetails view={view} />. {messages.purpose} <UntrustedText text={request.purpose} />
-          {/[.!?]$/.test(request.purpose) ? " " : ". "}
-          {messages.nothingYet}
+          <BusinessMessage text={messages.reminder} name={request.client.business.name} />
         </p>
+        <p>
+          <RequestedDetails view={view} />
+        </p>
+        <p>
+          {messages.purpose} <UntrustedText text={request.purpose} />
+        </p>
+        <p class="quiet">{messages.nothingYet}</p>
       </div>
     </div>
   );

@@ -114,7 +114,7 @@ export const emailStepPage = (view: ConnectView, error?: string, typed = ""): Pa
           error={error}
           typed={typed}
         />
-        <p class="row">
+        <p class="row wide">
           <button type="submit" name="as" value="consumer" class="btn">
             {messages.forMe}
           </button>

@@ -22,12 +22,12 @@ import {
   Link,
   PlainList,
   ShortId,
-  ShortTime,
   StatusLabel,
   Table,
   formatCount,
   formatDeadline,
   formatMaskedPerson,
+  formatShortDay,
   language,
   messages,
   usePortalRequest,
@@ -86,9 +86,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
                 (row) => (
                   <>
                     {formatDeadline(row.ceaseBy)}
-                    <small class="quiet">
-                      <FormattedMessage text={deadlineMessages.withdrawnAt} parts={{ time: <ShortTime at={row.withdrawnAt} /> }} />
-                    </small>
+                    <small class="quiet">{formatMessage(deadlineMessages.withdrawnOn, { date: formatShortDay(row.withdrawnAt) })}</small>
                   </>
                 ),
               ],

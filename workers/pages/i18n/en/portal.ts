@@ -485,7 +485,7 @@ export const messages = {
     due: "Contact must end",
     what: "What was withdrawn",
     kinds: { certificate: "Certificate", recipients: "Recipients of a certificate", share: "Share" },
-    withdrawnAt: "Withdrawn {time} UTC",
+    withdrawnOn: "Withdrawn {date}",
     acknowledge: "Confirm contact ended",
     acknowledgeTitle: "Confirm that contact has ended",
     mustEnd: "Contact must end by the end of {date} (UTC)",
