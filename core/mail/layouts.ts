@@ -57,6 +57,7 @@ const digestPages: Readonly<Record<OwnerNoticeKind, string>> = {
   domain_missing: "/portal/domains",
   domain_lapsed: "/portal/domains",
   webhook_failing: "/portal/webhooks",
+  webhook_secret_replaced: "/portal/webhooks",
   client_limit_near: "/portal/keys",
 };
 
@@ -347,6 +348,19 @@ export const layouts: Layouts = {
         action(text, `${context.appUrl}/portal/webhooks/${webhookId}`),
       ],
       footer: [heading(text.missedTitle, text.missed), paragraph(reasons.owner)],
+    };
+  },
+  webhook_secret_replaced: ({ webhookId, until }, context) => {
+    const { webhook_secret_replaced: text, reasons } = context.messages;
+    return {
+      subject: text.subject,
+      lines: [
+        paragraph(text.intro),
+        createFacts(context)(["endpoint", webhookId, "id"]),
+        paragraph(text.until, { time: formatMinute(context.language, until) }),
+        action(text, `${context.appUrl}/portal/webhooks/${webhookId}`),
+      ],
+      footer: [paragraph(reasons.owner)],
     };
   },
   client_limit_near: ({ clientId, until }, context) => {

@@ -35,6 +35,7 @@ export type OwnerNoticeKind =
   | "domain_missing"
   | "domain_lapsed"
   | "webhook_failing"
+  | "webhook_secret_replaced"
   | "client_limit_near";
 
 /** The data for each template. It is encrypted in the outbox until the email is sent. */
@@ -117,6 +118,8 @@ export interface MailData {
   readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
   /** To the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
+  /** To the owners of a business for whose endpoint the operator replaced the signing secret. The earlier one also signs until `until`. */
+  readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
   /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };
   /** To the owners of a business. It reports several notices of one kind together (owner-notices.ts). */
@@ -159,6 +162,7 @@ export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   agent_connected: 3 * dayMs,
   agent_ending: 3 * dayMs,
   webhook_failing: dayMs,
+  webhook_secret_replaced: 3 * dayMs,
   client_limit_near: dayMs,
   owner_digest: 3 * dayMs,
 };

@@ -2,13 +2,31 @@
 import type { Environment } from "../access/entitlement.ts";
 import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
-import { hourMs, type Instant } from "../time.ts";
+import { dayMs, hourMs, type Instant } from "../time.ts";
 import type { HourlyAttempts } from "./hourly-attempts.ts";
 
 /** The maximum number of endpoints per business per environment. */
 export const maxEndpoints = 20;
 /** The time after a rotation for which both secrets are used for signatures: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
+/**
+ * The same after the operator has replaced a secret: 7 days. It is longer because the owners did not choose the time, and learn of it by
+ * email.
+ */
+export const operatorSecretOverlapMs = 7 * dayMs;
+
+/** How old an endpoint's secret is. */
+export interface SecretAge {
+  readonly endpointId: string;
+  /** When the current secret was created. */
+  readonly createdAt: Instant;
+  /** The time until which the earlier secret also signs; null if none does. */
+  readonly earlierUntil: Instant | null;
+}
+
+/** Returns whether the operator can replace a secret from before `before`. A second rotation would end the earlier secret too soon. */
+export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
+  createdAt < before && (earlierUntil === null || earlierUntil <= now);
 export type EndpointStatus = "enabled" | "disabled";
 
 export interface Endpoint {

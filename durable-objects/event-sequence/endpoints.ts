@@ -1,5 +1,12 @@
 // A business's webhook endpoints: registration, changes, removal, health and deliveries.
-import { canHoldDelivery, maxEndpoints, normalizeEndpointUrl } from "../../core/webhooks/endpoint.ts";
+import {
+  canHoldDelivery,
+  canReplaceSecret,
+  maxEndpoints,
+  normalizeEndpointUrl,
+  operatorSecretOverlapMs,
+  secretOverlapMs,
+} from "../../core/webhooks/endpoint.ts";
 import type {
   AddedEndpoint,
   DeliveryFilter,
@@ -11,6 +18,7 @@ import type {
   EndpointSettings,
   NewEndpoint,
   ReplaySource,
+  SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
@@ -126,9 +134,26 @@ export class Endpoints {
   async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     const row = tables.findEndpointRow(this.#sql, id);
     if (row === null) return null;
-    if (!isSameSealedValue(row.secret_sealed, secret.sealed)) tables.rotateSecret(this.#sql, id, secret, now);
+    if (!isSameSealedValue(row.secret_sealed, secret.sealed)) tables.rotateSecret(this.#sql, id, secret, now, secretOverlapMs);
     await this.#pushChange(id);
     return tables.findEndpointRow(this.#sql, id)?.earlier_until ?? null;
+  }
+
+  listSecretAges(): readonly SecretAge[] {
+    return tables.listEndpointRows(this.#sql).map(tables.toSecretAge);
+  }
+
+  /** Replaces a secret from before `before` for the operator. Does nothing if the owner replaced it in the meantime. */
+  async replaceSecret(
+    id: string,
+    secret: { readonly sealed: string; readonly hint: string },
+    before: Instant,
+    now: Instant,
+  ): Promise<void> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    if (row === null || !canReplaceSecret(tables.toSecretAge(row), before, now)) return;
+    tables.rotateSecret(this.#sql, id, secret, now, operatorSecretOverlapMs);
+    await this.#pushChange(id);
   }
 
   listSealedSecrets(): readonly string[] {

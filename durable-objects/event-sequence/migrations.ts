@@ -13,4 +13,5 @@ export const eventSequenceSteps: readonly string[] = [
   CREATE TABLE segment (
     number INTEGER PRIMARY KEY, after INTEGER NOT NULL, up_to INTEGER NOT NULL, moved INTEGER NOT NULL) STRICT;
 `,
+  "ALTER TABLE endpoint ADD COLUMN secret_at INTEGER",
 ];

@@ -18,6 +18,7 @@ import type {
   NewEndpoint,
   RecoveryResult,
   ReplaySource,
+  SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
@@ -200,6 +201,15 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
+  }
+
+  listSecretAges(): readonly SecretAge[] {
+    return this.#endpoints.listSecretAges();
+  }
+
+  /** Replaces a secret from before `before` for the operator. The earlier secret also signs for seven days. */
+  replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
+    return this.#endpoints.replaceSecret(id, secret, before, now);
   }
 
   listSealedSecrets(): readonly string[] {

@@ -1,8 +1,7 @@
 // An event sequence's tables: its events in order, its endpoints with the last number sent to each, and its segments. Each function is
 // synchronous, so no other request can run in between.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
-import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
-import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
+import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint, SecretAge } from "../../core/webhooks/endpoint.ts";
 import type { Instant } from "../../core/time.ts";
 
 export const findName = (sql: SqlStorage): string | null => sql.exec<{ id: string }>("SELECT id FROM business").toArray()[0]?.id ?? null;
@@ -110,6 +109,8 @@ export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"
   secret_hint: string;
   earlier_sealed: string | null;
   earlier_until: number | null;
+  /** When the current secret was created; null if it is as old as the endpoint. */
+  secret_at: number | null;
   created_at: number;
   revision: number;
   sent_revision: number;
@@ -179,19 +180,28 @@ export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: Endpoi
   );
 };
 
-/** Makes the current secret the earlier one, which is used for signatures for another day. Any older secret is no longer used. */
+export const toSecretAge = (row: EndpointRow): SecretAge => ({
+  endpointId: row.id,
+  createdAt: row.secret_at ?? row.created_at,
+  earlierUntil: row.earlier_until,
+});
+
+/** Makes the current secret the earlier one, which is used for signatures for another `overlapMs`. Any older secret is no longer used. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
   secret: { readonly sealed: string; readonly hint: string },
   now: Instant,
+  overlapMs: number,
 ): void => {
   sql.exec(
-    `UPDATE endpoint SET earlier_sealed = secret_sealed, earlier_until = ?, secret_sealed = ?, secret_hint = ?, revision = revision + 1
+    `UPDATE endpoint SET earlier_sealed = secret_sealed, earlier_until = ?, secret_sealed = ?, secret_hint = ?, secret_at = ?,
+       revision = revision + 1
      WHERE id = ?`,
-    now + secretOverlapMs,
+    now + overlapMs,
     secret.sealed,
     secret.hint,
+    now,
     id,
   );
 };

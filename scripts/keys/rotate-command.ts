@@ -3,13 +3,15 @@
 import { createInterface } from "node:readline/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { parseWebhookId } from "../../core/ids.ts";
 import deployments from "../../svc.config.ts";
 import { resolveDeployment } from "../deploy/config.ts";
 import { loadLocalSettings } from "../settings.ts";
 import { checkPublishedKeys } from "./check.ts";
 import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "./rotate.ts";
-import { refusals, rotationKinds, type RotationKind } from "./rotations.ts";
-import { createRewrapCall } from "./rewrap-call.ts";
+import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "./rotate-webhooks.ts";
+import { indexRefusal, rotationKinds, type RotationKind } from "./rotations.ts";
+import { createReplaceSecretsCall, createRewrapCall } from "./service-calls.ts";
 import { createDeploymentStore, createLocalStore } from "./stores.ts";
 
 const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [options]
@@ -21,6 +23,7 @@ const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [optio
   --check          Ask the running service whether it uses the new key. Nothing is changed.
   --yes            Do not ask before the first change.
   --at ORIGIN      Ask the service at this origin instead of the public host.
+  --endpoint ID    For webhook: replace the signing secret of this endpoint only.
   --folder PATH    Folder with the secrets. Default: .deploy.
 
 ledger and audit mean logs: all log keys are derived from one seed, so they rotate together.
@@ -40,6 +43,7 @@ const parseRotateArguments = (args: readonly string[]) =>
       check: { type: "boolean", default: false },
       yes: { type: "boolean", default: false },
       at: { type: "string" },
+      endpoint: { type: "string" },
       folder: { type: "string", default: ".deploy" },
       help: { type: "boolean", default: false },
     },
@@ -52,6 +56,7 @@ interface Target {
   /** Root URL of the API. */
   readonly api: string;
   readonly rotation: RotationOptions;
+  readonly replaceSecrets: ReplaceSecrets;
 }
 
 const resolveTarget = ({ local, env, domain, at, folder }: Options): Target => {
@@ -60,14 +65,16 @@ const resolveTarget = ({ local, env, domain, at, folder }: Options): Target => {
     const { origin, vars } = loadLocalSettings();
     const api = `${at ?? origin}/v1`;
     const store = createLocalStore(print);
-    const rewrap = createRewrapCall(api, () => vars.ADMIN_TOKEN ?? "");
-    return { name: "the local service", api, rotation: { ...common, store, rewrap, statePath: join(folder, "local.rotation.json") } };
+    const getToken = (): string => vars.ADMIN_TOKEN ?? "";
+    const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, "local.rotation.json") };
+    return { name: "the local service", api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken) };
   }
   const deployment = resolveDeployment(deployments, env, { domain });
   const api = `${at ?? `https://${deployment.hosts.api}`}/v1`;
   const store = createDeploymentStore(folder, deployment);
-  const rewrap = createRewrapCall(api, () => store.read().ADMIN_TOKEN ?? "");
-  return { name: deployment.domain, api, rotation: { ...common, store, rewrap, statePath: join(folder, `${env}.rotation.json`) } };
+  const getToken = (): string => store.read().ADMIN_TOKEN ?? "";
+  const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, `${env}.rotation.json`) };
+  return { name: deployment.domain, api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken) };
 };
 
 const confirm = async (isSkipped: boolean): Promise<boolean> => {
@@ -78,7 +85,12 @@ const confirm = async (isSkipped: boolean): Promise<boolean> => {
   return /^y(?:es)?$/i.test(answer.trim());
 };
 
-const check = async (kind: Exclude<RotationKind, "index" | "webhook">, { api, rotation }: Target): Promise<number> => {
+const check = async (kind: Exclude<RotationKind, "index">, { api, rotation, replaceSecrets }: Target): Promise<number> => {
+  if (kind === "webhook") {
+    const { isComplete, text } = await checkWebhookRotation({ statePath: rotation.statePath, replaceSecrets });
+    print(text);
+    return isComplete ? 0 : 1;
+  }
   if (kind !== "master") {
     const faults = await checkPublishedKeys(kind, rotation.store.read(), api);
     print(faults.length === 0 ? "The service publishes the keys in the secrets file." : faults.join("\n"));
@@ -103,15 +115,19 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
       (options.help ? process.stdout : process.stderr).write(`${usage}\n`);
       return options.help ? 0 : 2;
     }
-    if (kind === "index" || kind === "webhook") {
-      process.stderr.write(`${refusals[kind]}\n`);
-      return 1;
-    }
+    if (kind === "index") throw new Error(indexRefusal);
+    if (options.endpoint !== undefined && (kind !== "webhook" || parseWebhookId(options.endpoint) === null))
+      throw new Error("--endpoint is the ID of a webhook endpoint (whk_…), and is only for webhook.");
     if (options.local && kind === "issuer")
       throw new Error("The demo accounts of the local service are derived from its issuer key, so it is not rotated.");
     const target = resolveTarget(options);
     if (options.check) return await check(kind, target);
-    print(`Rotate the ${kind} key of ${target.name}:\n\n${describeRotation(kind, target.rotation.statePath, Date.now())}`);
+    const webhooks = { ...target.rotation, webhookId: options.endpoint ?? null, replaceSecrets: target.replaceSecrets };
+    print(
+      kind === "webhook"
+        ? `Rotate webhook signing secrets of ${target.name}:\n\n${describeWebhookRotation(webhooks)}`
+        : `Rotate the ${kind} key of ${target.name}:\n\n${describeRotation(kind, target.rotation.statePath, Date.now())}`,
+    );
     if (options["dry-run"]) {
       print("\nDry run: nothing was changed.");
       return 0;
@@ -120,7 +136,7 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
       print("Canceled. Nothing was changed.");
       return 1;
     }
-    await runRotation(kind, target.rotation);
+    await (kind === "webhook" ? rotateWebhooks(webhooks) : runRotation(kind, target.rotation));
     return 0;
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);

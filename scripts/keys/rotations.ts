@@ -55,10 +55,6 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
   logs: logSteps,
 };
 
-/** For each kind of key that cannot be rotated: the reason, and what to do instead. */
-export const refusals: Readonly<Record<"index" | "webhook", string>> = {
-  index:
-    "The index key cannot be rotated yet: certificates, withdrawals and shares are found only by values that it keys, so all of them would have to be indexed again. If it leaks, follow docs/operate/keys.md#after-a-leak.",
-  webhook:
-    "The operator cannot rotate a webhook signing secret: only its receiver can take over the new one. The owner of the endpoint rotates it in the portal or with POST /v1/webhooks/{id}/rotate-secret, and the earlier secret also signs for a day. To rotate the key that seals the secrets, rotate master.",
-};
+/** Why the index key cannot be rotated, and what to do instead. */
+export const indexRefusal =
+  "INDEX_KEY cannot be rotated yet. Certificates, members and people are found only by the address indexes that this key creates. Each index is stored once, and the database refuses to change the indexes of certificates. The key also computes the links that end a share or an assistant's connection, and the secrets of registered OAuth clients, which would all stop working. Nothing was changed. If the key leaks, follow docs/operate/keys.md#after-a-leak.";

@@ -11,7 +11,8 @@ import { checkPublishedKeys } from "../../scripts/keys/check.ts";
 import { listMasterKeyVersions } from "../../scripts/keys/changes.ts";
 import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
 import type { rotations } from "../../scripts/keys/rotations.ts";
-import { createRewrapCall } from "../../scripts/keys/rewrap-call.ts";
+import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "../../scripts/keys/rotate-webhooks.ts";
+import { createReplaceSecretsCall, createRewrapCall } from "../../scripts/keys/service-calls.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -145,7 +146,9 @@ describe("the rotation of every key under traffic", () => {
       .bind(service.world.acme.id)
       .all<{ id: string }>();
     const { webhooks } = await getData<{ webhooks: { id: string }[] }>("/webhooks", { headers: owner });
-    const revealedBefore = await Promise.all(webhooks.map(({ id }) => getData(`/webhooks/${id}/secret`, { headers: owner })));
+    const revealedBefore = await Promise.all(
+      webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })),
+    );
     expect(revealedBefore.length).toBeGreaterThan(0);
     const traffic = startTraffic();
 
@@ -176,6 +179,25 @@ describe("the rotation of every key under traffic", () => {
       await rotate(kind);
       expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
     }
+
+    // The operator replaces the signing secrets of all endpoints. The first answer is lost after the service has replaced them, and the
+    // repeated command replaces none of them again.
+    const revealSecrets = (): Promise<readonly { secret: string }[]> =>
+      Promise.all(webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })));
+    const replaceSecrets = createReplaceSecretsCall(api(), () => service.vars.ADMIN_TOKEN ?? "");
+    const losingAnswers: ReplaceSecrets = async (request) => {
+      const answer = await replaceSecrets(request);
+      if (!request.isCheck) throw new Error("no answer");
+      return answer;
+    };
+    const webhookRotation = { statePath, webhookId: null, replaceSecrets, report: () => {} };
+    await expect(rotateWebhooks({ ...webhookRotation, replaceSecrets: losingAnswers })).rejects.toThrow("no answer");
+    const replaced = await revealSecrets();
+    for (const [at, { secret }] of replaced.entries()) expect(secret).not.toBe(revealedBefore[at]?.secret);
+    expect((await checkWebhookRotation(webhookRotation)).isComplete).toBe(true);
+    expect(() => describeWebhookRotation({ statePath, webhookId: webhooks[0]?.id ?? "" })).toThrow("is not complete");
+    expect(await rotateWebhooks(webhookRotation)).toBe(true);
+    expect(await revealSecrets()).toEqual(replaced);
 
     // The owner rotates the signing secret of an endpoint.
     const [endpoint] = webhooks;
@@ -211,10 +233,8 @@ describe("the rotation of every key under traffic", () => {
       const { failed } = await verifyPack(new Uint8Array(await pack.arrayBuffer()), { ...defaultVerificationOptions, trust });
       expect(failed, id).toBeNull();
     }
-    const revealedAfter = await Promise.all(
-      webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })),
-    );
+    const revealedAfter = await revealSecrets();
     expect(revealedAfter[0]?.secret).toBe(rotated.secret);
-    expect(revealedAfter.slice(1)).toEqual(revealedBefore.slice(1));
+    expect(revealedAfter.slice(1)).toEqual(replaced.slice(1));
   });
 });

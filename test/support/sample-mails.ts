@@ -91,6 +91,10 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
     template: "webhook_failing",
     data: { webhookId: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failingSince: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },
   },
+  webhook_secret_replaced: {
+    template: "webhook_secret_replaced",
+    data: { webhookId: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", until: Date.UTC(2026, 10, 27, 10, 5) },
+  },
   share_receipt: {
     template: "share_receipt",
     data: {

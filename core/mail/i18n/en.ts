@@ -250,6 +250,13 @@ export const en = {
     missedTitle: "Missed events?",
     missed: "Every event is also in the event feed, in order: GET /v1/events.",
   },
+  webhook_secret_replaced: {
+    subject: "Your webhook signing secret was replaced",
+    intro: "We replaced the signing secret of one of your webhook endpoints. Copy the new secret to your server.",
+    until: "Until {time}, we sign deliveries with both secrets. After that, only the new secret works.",
+    action: "View the endpoint",
+    hint: "Owners can show the new secret there.",
+  },
   client_limit_near: {
     subject: "A form is close to its daily limit",
     intro: "Submissions without an API key are close to today’s limit for one of your clients.",
@@ -302,6 +309,12 @@ export const en = {
       intro: "Your webhook endpoints caused {count} more alerts because they aren’t accepting the events we send. We’ll keep trying.",
       action: "View your endpoints",
       hint: "Each endpoint’s page shows its most recent responses.",
+    },
+    webhook_secret_replaced: {
+      subject: "{count} more webhook signing secrets were replaced",
+      intro: "We replaced the signing secrets of {count} more of your webhook endpoints. Copy the new secrets to your servers.",
+      action: "View your endpoints",
+      hint: "After a replacement, we sign deliveries with both secrets for seven days.",
     },
     client_limit_near: {
       subject: "{count} more clients are close to their daily limit",

@@ -253,6 +253,13 @@ export const es: MailMessages = {
     missedTitle: "¿No recibió algunos eventos?",
     missed: "Todos los eventos están también, en orden, en el canal de eventos: GET /v1/events.",
   },
+  webhook_secret_replaced: {
+    subject: "Reemplazamos el secreto de firma de su webhook",
+    intro: "Reemplazamos el secreto de firma de uno de sus endpoints de webhook. Copie el secreto nuevo en su servidor.",
+    until: "Hasta el {time}, firmamos las entregas con ambos secretos. Después, solo funciona el nuevo.",
+    action: "Ver el endpoint",
+    hint: "Allí, los propietarios pueden mostrar el secreto nuevo.",
+  },
   client_limit_near: {
     subject: "Un formulario está cerca de su límite diario",
     intro: "Los envíos sin clave de API están cerca del límite de hoy de uno de sus clientes.",
@@ -306,6 +313,13 @@ export const es: MailMessages = {
       intro: "Sus endpoints de webhook causaron {count} alertas más porque no aceptan los eventos que enviamos. Seguimos intentándolo.",
       action: "Ver sus endpoints",
       hint: "La página de cada endpoint muestra sus últimas respuestas.",
+    },
+    webhook_secret_replaced: {
+      subject: "Reemplazamos otros {count} secretos de firma de webhook",
+      intro:
+        "Reemplazamos los secretos de firma de otros {count} de sus endpoints de webhook. Copie los secretos nuevos en sus servidores.",
+      action: "Ver sus endpoints",
+      hint: "Después de un reemplazo, firmamos las entregas con ambos secretos durante siete días.",
     },
     client_limit_near: {
       subject: "Otros {count} clientes están cerca de su límite diario",

@@ -256,6 +256,14 @@ export const frCa: MailMessages = {
     missedTitle: "Vous avez manqué des événements?",
     missed: "Tous les événements figurent aussi, dans l’ordre, dans le flux d’événements\u00a0: GET /v1/events.",
   },
+  webhook_secret_replaced: {
+    subject: "Nous avons remplacé le secret de signature de votre webhook",
+    intro:
+      "Nous avons remplacé le secret de signature d’un de vos points de terminaison de webhook. Copiez le nouveau secret sur votre serveur.",
+    until: "Jusqu’au {time}, nous signons les livraisons avec les deux secrets. Ensuite, seul le nouveau fonctionne.",
+    action: "Voir le point de terminaison",
+    hint: "Les propriétaires peuvent y afficher le nouveau secret.",
+  },
   client_limit_near: {
     subject: "Un formulaire approche de sa limite quotidienne",
     intro: "Les envois sans clé d’API approchent de la limite du jour pour un de vos clients.",
@@ -310,6 +318,13 @@ export const frCa: MailMessages = {
         "Vos points de terminaison de webhook ont causé {count} autres alertes, parce qu’ils n’acceptent pas les événements que nous envoyons. Nous continuons d’essayer.",
       action: "Voir vos points de terminaison",
       hint: "La page de chaque point de terminaison montre ses dernières réponses.",
+    },
+    webhook_secret_replaced: {
+      subject: "{count} autres secrets de signature de webhook ont été remplacés",
+      intro:
+        "Nous avons remplacé les secrets de signature de {count} autres de vos points de terminaison de webhook. Copiez les nouveaux secrets sur vos serveurs.",
+      action: "Voir vos points de terminaison",
+      hint: "Après un remplacement, nous signons les livraisons avec les deux secrets pendant sept jours.",
     },
     client_limit_near: {
       subject: "{count} autres clients approchent de leur limite quotidienne",

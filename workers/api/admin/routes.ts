@@ -3,7 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import { alertDefinitions, alertKinds } from "../../../core/alerts.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { parseBusinessId, parseRemovalId, parseShardId } from "../../../core/ids.ts";
+import { parseBusinessId, parseRemovalId, parseShardId, parseWebhookId } from "../../../core/ids.ts";
 import { incidentImpacts, statusComponents, type Incident } from "../../../core/incidents.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
 import { shardStates } from "../../../core/shards/placement.ts";
@@ -15,7 +15,7 @@ import { respond, failure, success } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { optionalMember, requestBody, idSchema } from "../../http/wire.ts";
+import { idSchema, instantSchema, optionalMember, requestBody } from "../../http/wire.ts";
 import { getEntitlement } from "../../operations/admin/get-entitlement.ts";
 import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.ts";
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
@@ -25,6 +25,7 @@ import { measureService } from "../../operations/admin/measure-service.ts";
 import { changeIncident, openIncident } from "../../operations/admin/record-incident.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
+import { replaceWebhookSecrets } from "../../operations/admin/replace-webhook-secrets.ts";
 import { rewrapStoredKeys } from "../../operations/admin/rewrap-stored-keys.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { updateShardState } from "../../operations/admin/update-shard-state.ts";
@@ -135,6 +136,23 @@ const rewrapKeysRoute = createRoute({
         cursor: optionalMember(
           z.strictObject({ shard: z.string(), step: z.string(), position: z.array(z.union([z.string(), z.number()])).max(2) }),
         ),
+      }),
+      {},
+    ),
+  },
+});
+const replaceSecretsRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/keys/webhook",
+  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
+  request: {
+    body: requestBody(
+      z.strictObject({
+        check: optionalMember(z.boolean()),
+        before: optionalMember(instantSchema),
+        webhook_id: optionalMember(idSchema(parseWebhookId, "must be an ID")),
+        cursor: optionalMember(z.strictObject({ shard: z.string(), after: z.string() })),
       }),
       {},
     ),
@@ -271,6 +289,16 @@ adminRoutes.openapi(getFiguresRoute, async (c) => {
 adminRoutes.openapi(rewrapKeysRoute, async (c) => {
   const { check = false, cursor = null } = c.req.valid("json");
   return respond(c, 200, await rewrapStoredKeys(c.var.services, { cursor, isCheck: check }), (step) => step);
+});
+
+adminRoutes.openapi(replaceSecretsRoute, async (c) => {
+  const { check = false, before = null, webhook_id: webhookId = null, cursor = null } = c.req.valid("json");
+  const request = { before: before === null ? null : Date.parse(before), webhookId, cursor, isCheck: check };
+  return respond(c, 200, await replaceWebhookSecrets(c.var.services, request), ({ before: used, earlierUntil, ...step }) => ({
+    ...step,
+    before: toIso(used),
+    earlier_until: toIsoOrNull(earlierUntil),
+  }));
 });
 
 adminRoutes.openapi(listShardsRoute, async (c) => {

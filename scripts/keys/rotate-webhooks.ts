@@ -1,0 +1,136 @@
+// Replaces the signing secrets of webhook endpoints: of all of them, or of one. The service does the work in steps. The progress is in the
+// state file of the rotations, so that the same command continues after any interruption and replaces no secret twice.
+import { existsSync, readFileSync } from "node:fs";
+import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
+
+export interface SecretStepResult {
+  /** ISO 8601: secrets from before this time are replaced. */
+  readonly before: string;
+  readonly replaced: number;
+  readonly outdated: number;
+  /** ISO 8601: the latest time until which an earlier secret also signs; null if none does. */
+  readonly earlier_until: string | null;
+  readonly next: object | null;
+}
+
+/** Asks the service for one step. Null for `before` means every secret that exists now. */
+export type ReplaceSecrets = (request: {
+  readonly before: string | null;
+  readonly webhookId: string | null;
+  readonly cursor: object | null;
+  readonly isCheck: boolean;
+}) => Promise<SecretStepResult>;
+
+interface WebhookRotationState {
+  /** ISO 8601, chosen by the service. */
+  readonly before: string;
+  /** Null for all endpoints. */
+  readonly webhookId: string | null;
+  readonly cursor: object | null;
+  readonly replaced: number;
+  /** Secrets that this pass through the endpoints has found and could not replace, and when they can be replaced. */
+  readonly outdated: number;
+  readonly earlierUntil: string | null;
+  readonly isComplete: boolean;
+}
+
+export interface WebhookRotationOptions {
+  /** The state file of all rotations. */
+  readonly statePath: string;
+  readonly webhookId: string | null;
+  readonly replaceSecrets: ReplaceSecrets;
+  readonly report: (text: string) => void;
+}
+
+const readState = (path: string): WebhookRotationState | null =>
+  existsSync(path) ? ((JSON.parse(readFileSync(path, "utf8")) as { readonly webhook?: WebhookRotationState }).webhook ?? null) : null;
+
+const saveState = (path: string, webhook: WebhookRotationState): void => {
+  const others = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as object) : {};
+  writeSecrets(path, { ...others, webhook } as unknown as Secrets);
+};
+
+const describeScope = (webhookId: string | null): string => (webhookId === null ? "every webhook endpoint" : webhookId);
+
+/** Returns the interrupted rotation. Null if there is none. Throws if it is for other endpoints. */
+const findInterrupted = ({
+  statePath,
+  webhookId,
+}: Pick<WebhookRotationOptions, "statePath" | "webhookId">): WebhookRotationState | null => {
+  const state = readState(statePath);
+  if (state === null || state.isComplete) return null;
+  if (state.webhookId !== webhookId)
+    throw new Error(`A rotation for ${describeScope(state.webhookId)} is not complete. Complete it first, with the same options.`);
+  return state;
+};
+
+/** Describes the steps of the rotation and how far it is. */
+export const describeWebhookRotation = (options: Pick<WebhookRotationOptions, "statePath" | "webhookId">): string => {
+  const interrupted = findInterrupted(options);
+  const progress = interrupted === null ? "" : ` ${interrupted.replaced} secrets have been replaced so far.`;
+  return [
+    `  next  1. Give ${describeScope(options.webhookId)} a new signing secret, and tell its owners by email.${progress}`,
+    "  then  2. For seven days, deliveries are signed with both secrets. Then the earlier ones stop signing, without another command.",
+  ].join("\n");
+};
+
+/** ISO 8601 times of the same form sort as texts. */
+const getLater = (one: string | null, other: string | null): string | null => ((one ?? "") > (other ?? "") ? one : other);
+
+/** Starts a rotation. Its time is saved before anything is replaced, so that a repetition does not replace new secrets again. */
+const startRotation = async ({ statePath, webhookId, replaceSecrets }: WebhookRotationOptions): Promise<WebhookRotationState> => {
+  const { before } = await replaceSecrets({ before: null, webhookId, cursor: null, isCheck: true });
+  const state = { before, webhookId, cursor: null, replaced: 0, outdated: 0, earlierUntil: null, isComplete: false };
+  saveState(statePath, state);
+  return state;
+};
+
+/** Replaces the secrets. Returns whether all of them are replaced. */
+export const rotateWebhooks = async (options: WebhookRotationOptions): Promise<boolean> => {
+  const { statePath, webhookId, replaceSecrets, report } = options;
+  let state = findInterrupted(options) ?? (await startRotation(options));
+  if (state.cursor === null) state = { ...state, outdated: 0, earlierUntil: null };
+  do {
+    const step = await replaceSecrets({ before: state.before, webhookId, cursor: state.cursor, isCheck: false });
+    state = {
+      ...state,
+      cursor: step.next,
+      replaced: state.replaced + step.replaced,
+      outdated: state.outdated + step.outdated,
+      earlierUntil: getLater(step.earlier_until, state.earlierUntil),
+    };
+    state = { ...state, isComplete: step.next === null && state.outdated === 0 };
+    saveState(statePath, state);
+  } while (state.cursor !== null);
+  report(`  ${state.replaced} secrets were replaced.`);
+  if (!state.isComplete) {
+    report(
+      `  ${state.outdated} secrets were not replaced, because they were rotated shortly before and the earlier ones still sign. Run the same command again after ${state.earlierUntil}.`,
+    );
+    return false;
+  }
+  report("\nThe rotation is complete.");
+  return true;
+};
+
+/** Returns a sentence about the secrets that the last rotation should have replaced, and whether it replaced all of them. */
+export const checkWebhookRotation = async ({
+  statePath,
+  replaceSecrets,
+}: Pick<WebhookRotationOptions, "statePath" | "replaceSecrets">): Promise<{ readonly isComplete: boolean; readonly text: string }> => {
+  const state = readState(statePath);
+  if (state === null) return { isComplete: false, text: "No signing secrets were rotated with this folder." };
+  let outdated = 0;
+  let earlierUntil: string | null = null;
+  for (let cursor: object | null = null; ; ) {
+    const step: SecretStepResult = await replaceSecrets({ before: state.before, webhookId: state.webhookId, cursor, isCheck: true });
+    outdated += step.outdated;
+    earlierUntil = getLater(step.earlier_until, earlierUntil);
+    if (step.next === null) break;
+    cursor = step.next;
+  }
+  const overlap = earlierUntil === null ? "No earlier secret signs." : `Earlier secrets also sign, the last one until ${earlierUntil}.`;
+  return outdated === 0
+    ? { isComplete: true, text: `Every signing secret is from ${state.before} or later. ${overlap}` }
+    : { isComplete: false, text: `${outdated} signing secrets are from before ${state.before}. ${overlap}` };
+};

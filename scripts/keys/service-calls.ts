@@ -1,0 +1,39 @@
+// Calls the running service while keys and secrets are rotated.
+import type { RewrapStepResult, RotationOptions } from "./rotate.ts";
+import type { ReplaceSecrets, SecretStepResult } from "./rotate-webhooks.ts";
+
+const timeoutMs = 60_000; // a step takes well under a second, but the service may still be starting
+
+interface Answer {
+  readonly data?: unknown;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+const callService = async (api: string, adminToken: string, path: string, body: object): Promise<unknown> => {
+  const response = await fetch(`${api}/admin/keys/${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const { data, error } = (await response.json()) as Answer;
+  if (data === undefined) throw new Error(`${api} returned ${response.status} ${error?.code ?? ""}. Run the same command again.`);
+  return data;
+};
+
+/** Returns a function that makes the service rewrap the next part of its stored values. `api` is the root URL of the API. */
+export const createRewrapCall =
+  (api: string, getAdminToken: () => string): RotationOptions["rewrap"] =>
+  (cursor, isCheck) =>
+    callService(api, getAdminToken(), "master", { check: isCheck, cursor }) as Promise<RewrapStepResult>;
+
+/** Returns a function that makes the service replace the next signing secrets. `api` is the root URL of the API. */
+export const createReplaceSecretsCall =
+  (api: string, getAdminToken: () => string): ReplaceSecrets =>
+  ({ before, webhookId, cursor, isCheck }) =>
+    callService(api, getAdminToken(), "webhook", {
+      check: isCheck,
+      before,
+      webhook_id: webhookId,
+      cursor,
+    }) as Promise<SecretStepResult>;
