@@ -37,7 +37,7 @@ const maxCounted = 1_000;
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
-/** Fields that count others' shares with the person's address at the business in `id`, up to 1,000. */
+/** Selected columns with the number of other people's shares that contain the person's address, for the business `id`, up to 1,000. */
 const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -52,7 +52,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
   };
 };
 
-/** Counts others' shares with the person's address at one business, with its name. Returns null if there are none. */
+/** Counts other people's shares with one business that contain the person's address. Returns null if there are none. */
 export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })

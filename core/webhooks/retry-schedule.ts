@@ -18,8 +18,8 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as con
  */
 export const maxForgivenInterruptions = 3;
 /**
- * The delay before a delivery is tried again that could not be sent because of a problem in our service. After `maxDeferrals` of these, a
- * failed attempt is recorded.
+ * If a problem in our service prevents an attempt, the delivery is tried again after this delay. After `maxDeferrals` such delays, the next
+ * problem is recorded as a failed attempt.
  */
 export const deferralDelayMs = 5 * secondMs;
 export const maxDeferrals = 20;

@@ -1,10 +1,7 @@
 // The tables of a destination host. Each function is synchronous, so no other request can run in between.
 import { dayMs, type Instant } from "../../core/time.ts";
 
-/**
- * The maximum number of businesses that are remembered as proven. A business beyond it is forgotten, and the next 2xx response proves it
- * again.
- */
+/** The maximum number of businesses stored as proven. If one is deleted because of this limit, its next 2xx response proves it again. */
 const maxProven = 10_000;
 /** The maximum number of waiting businesses. A business beyond it gets its turn after others have left the line. */
 const maxWaiting = 1_000;
