@@ -69,11 +69,11 @@ export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes
   `${prefix}${shard}${encodeCrockford(random(randomBytesPerId))}`;
 
 /**
- * Returns the ID of a certificate: the shard and the last character of its client's ID, then 23 characters (115 bits) of the 15 given
- * bytes. The character from the client names the journal for the certificate (intake/journal-name.ts).
+ * Returns the ID of a certificate: its shard, the last character of its client's ID, then 23 characters (115 bits) of the 15 given bytes.
+ * The shard and the character from the client name the journal for the certificate (intake/journal-name.ts).
  */
-export const buildCertId = (clientId: ClientId, bytes: Uint8Array): CertId =>
-  `cc_${shardOfId(clientId)}${clientId.at(-1)}${encodeCrockford(bytes).slice(1)}` as CertId;
+export const buildCertId = (shard: ShardId, clientId: ClientId, bytes: Uint8Array): CertId =>
+  `cc_${shard}${clientId.at(-1)}${encodeCrockford(bytes).slice(1)}` as CertId;
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 

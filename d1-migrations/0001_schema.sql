@@ -128,17 +128,59 @@ CREATE TABLE sandbox_clocks (
   moved_at INTEGER NOT NULL
 ) STRICT;
 
+-- The other shards that a business issues certificates into, in the shard of its account. The row that started last is the current one.
+CREATE TABLE issuing_shards (
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  shard TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  -- Until then, the shard issues no certificates for the account. Set only by the batch that changes the account, which also clears it.
+  held_until INTEGER NOT NULL,
+  PRIMARY KEY (business_id, shard)
+) STRICT, WITHOUT ROWID;
+
+-- The accounts of other shards that issue certificates into this one.
+CREATE TABLE issuers (
+  business_id TEXT PRIMARY KEY,
+  -- The only revision of the account that can issue; NULL while the account is being changed.
+  revision INTEGER,
+  held_until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX issuers_held ON issuers (held_until) WHERE revision IS NULL;
+
 CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision = OLD.revision BEGIN
   UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
 END;
 
-CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+-- Five seconds more than needed, because the clocks of two databases can differ.
+CREATE TRIGGER businesses_held BEFORE UPDATE OF revision ON businesses
+WHEN EXISTS (SELECT 1 FROM issuing_shards WHERE business_id = NEW.id AND held_until < CAST(unixepoch('subsec') * 1000 AS INTEGER) + 5000)
+BEGIN SELECT RAISE(ABORT, 'the issuing shards of an account must be held while it changes'); END;
 
-CREATE TRIGGER domains_changed AFTER UPDATE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+CREATE TRIGGER issuing_shards_added AFTER INSERT ON issuing_shards BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id;
+END;
 
-CREATE TRIGGER domains_removed AFTER DELETE ON domains BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
+CREATE TRIGGER issuing_shards_restarted AFTER UPDATE OF started_at ON issuing_shards BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id;
+END;
 
-CREATE TRIGGER clients_changed AFTER UPDATE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+CREATE TRIGGER domains_added AFTER INSERT ON domains WHEN NEW.status = 'verified' BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id;
+END;
+
+CREATE TRIGGER domains_changed AFTER UPDATE OF domain, status, method ON domains BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id;
+END;
+
+CREATE TRIGGER domains_removed AFTER DELETE ON domains WHEN OLD.status <> 'pending' BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id;
+END;
+
+CREATE TRIGGER clients_added AFTER INSERT ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id; END;
+
+CREATE TRIGGER clients_changed AFTER UPDATE OF environment, require_origin, return_urls ON clients BEGIN
+  UPDATE businesses SET revision = revision + 1 WHERE id = NEW.business_id;
+END;
 
 CREATE TRIGGER clients_removed AFTER DELETE ON clients BEGIN UPDATE businesses SET revision = revision + 1 WHERE id = OLD.business_id; END;
 
@@ -850,15 +892,18 @@ CREATE TABLE entity_cease_deadlines (
 CREATE INDEX entity_cease_deadlines_board ON entity_cease_deadlines (business_id, environment, cease_by);
 
 CREATE TABLE withdrawal_work (
-  cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
+  -- Can be in another shard of the business.
+  cert_id TEXT PRIMARY KEY,
   business_id TEXT NOT NULL REFERENCES businesses (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   -- A JSON list of blind indexes.
   address_indexes TEXT NOT NULL,
   withdrawn_at INTEGER NOT NULL,
   method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
-  api_key_id TEXT REFERENCES api_keys (id),
+  api_key_id TEXT,
   next_at INTEGER NOT NULL,
+  -- Whether the same work must be added to the other shards of the business.
+  for_all_shards INTEGER NOT NULL DEFAULT 0 CHECK (for_all_shards IN (0, 1)),
   CHECK ((method = 'business_recorded') = (api_key_id IS NOT NULL))
 ) STRICT;
 CREATE INDEX withdrawal_work_due ON withdrawal_work (next_at);
@@ -871,6 +916,8 @@ CREATE TABLE account_withdrawals (
   consumer_id TEXT,
   withdrawn_at INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
+  -- Whether the same work must be added to the other shards of the business.
+  for_all_shards INTEGER NOT NULL DEFAULT 0 CHECK (for_all_shards IN (0, 1)),
   PRIMARY KEY (address_index, business_id)
 ) STRICT;
 CREATE INDEX account_withdrawals_due ON account_withdrawals (next_at);

@@ -18,7 +18,7 @@ const usage = `Usage: npm run admin -- <command>
                             Set the status of removal targets: requested, in_progress, completed or rejected.
   shards                    List the shards: state, size, and which one gets new accounts.
   shards add [<shard>]      Add a shard to wrangler.toml. Run npm run deploy afterward.
-  shards close <shard>      Create no more accounts in a shard.
+  shards close <shard>      Create no more accounts and certificates in a shard.
   shards open <shard>       Create accounts in a shard again.
   stuck                     List work that is overdue, and emails that were not delivered.
   resend <mail id>          Send an email again that was not delivered.

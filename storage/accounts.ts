@@ -6,6 +6,7 @@ import type { VerifiedDomain } from "../core/access/origins.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { GrantingClient } from "../core/shares/grant.ts";
 import type { Database, Found } from "./database.ts";
+import { issuingShardsField, otherShardsField } from "./issuing-shards.ts";
 import { clientClockOffsetField } from "./sandbox-clocks.ts";
 import { prepareOnce } from "./prepared.ts";
 import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
@@ -41,6 +42,8 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       // Whether endpoints can subscribe to `certificate.issued`.
       emitsIssued: businesses.emitCertificateIssued,
       revision: businesses.revision,
+      // The other shards that have its certificates.
+      issuingShards: issuingShardsField,
     })
     .from(clients)
     .innerJoin(businesses, eq(businesses.id, clients.businessId))
@@ -51,7 +54,13 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
 export type IssuingClient = Found<typeof findIssuingClient>;
 
 /** The business that a caller acts for, with its audit chain. */
-const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
+const actingBusinessFields = {
+  id: businesses.id,
+  name: businesses.name,
+  status: businesses.status,
+  country: businesses.country,
+  otherShards: otherShardsField,
+};
 
 /** Counts the active shares of sandbox clients only, because the number of live shares is unlimited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));

@@ -6,6 +6,7 @@ import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from ".
 import type { AuditChain } from "../core/domain-events.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
+import { otherShardsField } from "./issuing-shards.ts";
 import { businessChainFields } from "./accounts.ts";
 import { consumerChainFields } from "./people.ts";
 import { isConstraintViolation } from "./faults.ts";
@@ -43,7 +44,7 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
       id: agentTokens.id,
       lastUsedDay: agentTokens.lastUsedDay,
       memberId: members.id,
-      business: { id, name, status, country, auditChain },
+      business: { id, name, status, country, auditChain, otherShards: otherShardsField },
       consumer: { id: consumers.id, auditChain: consumers.auditChain },
     })
     .from(agentTokens)

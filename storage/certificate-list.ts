@@ -9,7 +9,7 @@ import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
 import { maxListedCertificates as maxListed } from "../core/certificates/list-depth.ts";
 import { planTallies } from "../core/certificates/tallies.ts";
-import type { BusinessId } from "../core/ids.ts";
+import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import { certificatesByOrd, isNewToCounters } from "./certificate-counters.ts";
@@ -26,7 +26,7 @@ import {
 } from "./entity-withdrawals.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { certificateAddresses, certificateGroups, certificates, certificateTallies, certificateTotals, purposes } from "./schema.ts";
-import { allOf, jsonTable, query } from "./query.ts";
+import { allOf, jsonList, jsonTable, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface CertificateFilter {
@@ -41,7 +41,7 @@ export interface CertificateFilter {
   readonly to: Instant | null;
 }
 
-interface CertificateListQuery {
+export interface CertificateListQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly filter: CertificateFilter;
@@ -103,7 +103,7 @@ const maxCounters = 20_000;
 const maxPartial = 5_000;
 
 /** Returns where the page starts in the list and how long it is. Pages end at certificate number `maxListed`. */
-const pageRange = ({ page, perPage }: CertificateListQuery) => {
+const pageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPage">) => {
   const start = Math.min((page - 1) * perPage, maxListed);
   return { start, length: Math.min(perPage, maxListed - start) };
 };
@@ -269,35 +269,93 @@ export interface CertificatePage {
   readonly isTruncated: boolean;
 }
 
-/** Returns one page of a business's certificates, newest first, and the total for the filter. SPEC Certificate API. */
-export const listCertificatePage = (db: Database, list: CertificateListQuery): Lookup<CertificatePage> => {
+/** Selects the certificates of the page by `ord`, and the total for the filter. */
+const searchCertificates = (db: Database, list: CertificateListQuery) => {
   const { status: _, emailIndex, phoneIndex, ...searched } = list.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
   const [address, ...others] = [emailIndex, phoneIndex].filter((index) => index !== null);
   const { ords, totals, omissions } =
     address !== undefined ? searchByAddress(list, [address, ...others]) : isSearched ? searchByGroups(list) : searchByBusiness(list);
-  const page = db
-    .select(listFields)
-    .from(certificates)
-    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .where(inArray(certificates.ord, ords))
-    .orderBy(...newestFirst);
   const sums = db
     .select({
       total: sql<number>`${sql.join([...totals], sql` + `)}`.as("total"),
       isTruncated: sql`(${sql.join([sql`false`, ...omissions], sql` or `)})`.mapWith(Boolean).as("is_truncated"),
     })
     .from(sql`(select 1)`);
-  return createLookup(db, [page, sums], ([listed, [sum]]) => {
+  return { ords, sums };
+};
+
+const selectListed = (db: Database, condition: SQL) =>
+  db
+    .select(listFields)
+    .from(certificates)
+    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .where(condition)
+    .orderBy(...newestFirst);
+
+const toSummary = ({
+  accepted,
+  rejected,
+  entitiesWithdrawn,
+  ...row
+}: Awaited<ReturnType<ReturnType<typeof selectListed>["all"]>>[number]): CertificateSummary => ({
+  ...row,
+  entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
+  answered: accepted === null || rejected === null ? null : { accepted, rejected },
+});
+
+/** Returns one page of a business's certificates in one shard, newest first, and the total for the filter. SPEC Certificate API. */
+export const listCertificatePage = (db: Database, list: CertificateListQuery): Lookup<CertificatePage> => {
+  const { ords, sums } = searchCertificates(db, list);
+  return createLookup(db, [selectListed(db, inArray(certificates.ord, ords)), sums], ([listed, [sum]]) => {
     const total = sum?.total ?? 0;
-    return {
-      certificates: listed.map(({ accepted, rejected, entitiesWithdrawn, ...row }) => ({
-        ...row,
-        entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
-        answered: accepted === null || rejected === null ? null : { accepted, rejected },
-      })),
-      total,
-      isTruncated: sum?.isTruncated === true || total > maxListed,
-    };
+    return { certificates: listed.map(toSummary), total, isTruncated: sum?.isTruncated === true || total > maxListed };
   });
 };
+
+/** Where a certificate is in the lists of its business. */
+interface CertificatePosition {
+  readonly id: CertId;
+  readonly issuedAt: Instant;
+}
+
+/** The first certificates of a list in one shard, without their data. */
+export interface ListStart extends Omit<CertificatePage, "certificates"> {
+  readonly positions: readonly CertificatePosition[];
+}
+
+/** Finds the positions of a list from its start to the end of the page, because the page can begin at any of them in the merged list. */
+export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
+  const { start, length } = pageRange(list);
+  const { ords, sums } = searchCertificates(db, { ...list, page: 1, perPage: start + length });
+  const { id, issuedAt } = certificates;
+  const positions = db
+    .select({ id, issuedAt })
+    .from(certificates)
+    .where(inArray(certificates.ord, ords))
+    .orderBy(...newestFirst);
+  return createLookup(db, [positions, sums], ([found, [sum]]) => ({
+    positions: found,
+    total: sum?.total ?? 0,
+    isTruncated: sum?.isTruncated === true,
+  }));
+};
+
+/** Merges the lists of several shards: the IDs of the page, newest first, and the total. */
+export const mergeListStarts = (
+  list: Pick<CertificateListQuery, "page" | "perPage">,
+  shards: readonly ListStart[],
+): Omit<CertificatePage, "certificates"> & { readonly ids: readonly CertId[] } => {
+  const { start, length } = pageRange(list);
+  const total = shards.reduce((sum, shard) => sum + shard.total, 0);
+  const merged = shards.flatMap(({ positions }) => positions).sort((a, b) => b.issuedAt - a.issuedAt); // a stable sort keeps the order in a shard
+  return {
+    ids: merged.slice(start, start + length).map(({ id }) => id),
+    total,
+    isTruncated: shards.some(({ isTruncated }) => isTruncated) || total > maxListed,
+  };
+};
+
+/** Returns what lists show of these certificates, in any order. */
+export const listCertificatesByIds = async (db: Database, ids: readonly CertId[]): Promise<readonly CertificateSummary[]> =>
+  (await selectListed(db, inArray(certificates.id, jsonList(ids))).all()).map(toSummary);

@@ -1,5 +1,5 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, gt, inArray, isNull, or, sql, type Placeholder } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNull, or, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
@@ -11,7 +11,7 @@ import { maskSubject } from "../core/certificates/subject.ts";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
-import type { BusinessId, CertId } from "../core/ids.ts";
+import { shardOfId, type BusinessId, type CertId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
@@ -31,6 +31,7 @@ import { isIssuanceRecorded, isRecorded, issuanceRecordedAtField } from "./audit
 import { firstAnchorField, isIssuanceReceipt, isStoredIssuance, issuanceAnchorFields, toIssuanceAnchor } from "./anchors.ts";
 import { nextChangeOrd } from "./changes.ts";
 import { excluded } from "./inserts.ts";
+import { selectIssuer } from "./issuing-shards.ts";
 import { requestPolicyCapture, selectRequestedPage } from "./policy-pages.ts";
 import { isSharedCapture } from "./policies.ts";
 import {
@@ -187,14 +188,21 @@ type CertificateRow = Omit<
   | "changeOrd"
 >;
 
-/** Builds the insert. `isChecked` makes it depend on the account's revision. */
-const prepareCertificateInsert = (isChecked: boolean) =>
+/** What an insert depends on: the account, the shard's copy of the account in another shard, or nothing. */
+type InsertCheck = "account" | "copy" | "none";
+
+const prepareCertificateInsert = (check: InsertCheck) =>
   prepareOnce<CertificateRow & IssuanceBasis>()((db, values) => {
     const { businessId, originDomain } = values;
     const unchanged = query
       .select({ id: businesses.id })
       .from(businesses)
       .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, values.revision)));
+    const issuer: Readonly<Record<InsertCheck, SQL | typeof businessId>> = {
+      account: sql`${unchanged}`,
+      copy: selectIssuer(sql`${businessId}`, sql`${values.revision}`),
+      none: businessId,
+    };
     const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(values));
     const listWith = (hash: Placeholder) =>
       sql`${query
@@ -223,7 +231,7 @@ const prepareCertificateInsert = (isChecked: boolean) =>
       .insert(certificates)
       .values({
         ...given,
-        businessId: isChecked ? sql`${unchanged}` : businessId,
+        businessId: issuer[check],
         subjectHash: sql`unhex(${values.subjectHash})`,
         personSealed: sql`unhex(${values.personSealed})`,
         evidenceHash: sql`unhex(${values.evidenceHash})`,
@@ -242,8 +250,9 @@ const prepareCertificateInsert = (isChecked: boolean) =>
 /** Returns the limit without its maximums, so that usage is counted but never refused. */
 const unlimited = ({ days }: StorageLimit): StorageLimit => ({ days, records: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
 
-const insertCheckedCertificate = prepareCertificateInsert(true);
-const insertCertificateUnconditionally = prepareCertificateInsert(false);
+const insertCheckedCertificate = prepareCertificateInsert("account");
+const insertIntoOtherShard = prepareCertificateInsert("copy");
+const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
 /**
  * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when a
@@ -252,7 +261,8 @@ const insertCertificateUnconditionally = prepareCertificateInsert(false);
  *
  * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
  * client has changed since, the result is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). A
- * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate.
+ * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate. In another
+ * shard than that of the account, the lookup reads the revision that can issue there (issuing-shards.ts).
  *
  * `buildUnconditional` returns the same sealed rows without the conditions on the account and the daily limits. They store a certificate
  * whose submission was accepted with 201 while the database did not respond.
@@ -329,6 +339,7 @@ export const insertIssuance = async (
     signature: stored.signature.value,
     signatureKid: stored.signature.kid,
   };
+  const insertChecked = shardOfId(id) === shardOfId(business.id) ? insertCheckedCertificate : insertIntoOtherShard;
   const build = (isChecked: boolean) => ({
     usage: recordSubmissionUsage(db, usage, isChecked),
     ...((hasApiKey || ownerKind === "sandbox") && {
@@ -347,7 +358,7 @@ export const insertIssuance = async (
       hasApiKey ? null : { ...usage, maxGroups: storageLimits.newGroups },
     ),
     policyRequest: requestPolicyCapture(db, { ...stored, businessId: business.id }, certificate.issuedAt),
-    certificate: isChecked ? insertCheckedCertificate(db, row) : insertCertificateUnconditionally(db, row),
+    certificate: isChecked ? insertChecked(db, row) : insertCertificateUnconditionally(db, row),
     addresses: insertCertificateAddresses(db, id, stored.addresses),
   });
   return { statements: build(true), buildUnconditional: () => build(false), subjectMasked: row.subjectMasked };

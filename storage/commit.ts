@@ -15,7 +15,9 @@ import { auditPayloadContext, createUnsealedPayload, insertAuditEntries } from "
 import { appendChanges, lastChangeOrd, type NewChange } from "./changes.ts";
 import { batch, shapeResults, type BatchResults, type Database, type Statement, type Statements } from "./database.ts";
 import { insertIf, bulkInsert } from "./inserts.ts";
+import { isHoldMissing, runWhileHeld } from "./issuing-shards.ts";
 import { anchors, auditEntries, changes } from "./schema.ts";
+import type { Shards } from "./shards.ts";
 import type { Vault } from "./vault.ts";
 
 type AuditRow = Omit<typeof auditEntries.$inferInsert, "ord">;
@@ -146,6 +148,7 @@ export const buildDomainEventStatements = async (
 
 /** The vault that seals audit entries, and the ID of the ledger that receives the statements about a record. */
 export interface CommitServices {
+  readonly shards: Shards;
   readonly vault: Vault;
   readonly getLedgerId: (recordId: string) => string;
 }
@@ -159,6 +162,8 @@ export interface FollowUpScheduler {
 /**
  * Runs the statements of a change and its domain events as one transaction. Throws, with nothing written, if any of them fails. Returns the
  * results in the shape of `statements`. Does not schedule follow-up work; the minute job picks it up.
+ *
+ * A change of an account whose certificates are in several shards runs while the account is held in all of them (issuing-shards.ts).
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(
   db: Database,
@@ -169,7 +174,19 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
-  return shapeResults(statements, await batch(db, [...Object.values<Statement>(statements), ...eventStatements]));
+  const changeStatements = [...Object.values<Statement>(statements), ...eventStatements];
+  try {
+    return shapeResults(statements, await batch(db, changeStatements));
+  } catch (error) {
+    if (!isHoldMissing(error)) throw error;
+    const chainTags = domainEvents.flatMap(({ chains }) => chains.map(({ tag }) => tag));
+    return shapeResults(
+      statements,
+      await runWhileHeld(services.shards, db, chainTags, async ({ before, after }) =>
+        (await batch(db, [...before, ...changeStatements, ...after])).slice(before.length),
+      ),
+    );
+  }
 };
 
 /** Schedules the relay of the audit entries, anchor statements and public events of committed domain events. */

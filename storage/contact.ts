@@ -194,6 +194,12 @@ interface FoundRecord {
   readonly basis: ContactBasis;
 }
 
+/** The records about a subject in one shard, by ID. */
+interface SubjectRecords {
+  readonly records: ReadonlyMap<string, FoundRecord>;
+  readonly isTruncated: boolean;
+}
+
 const listDistinct = (values: readonly (string | null)[]): readonly string[] => [...new Set(values)].filter((value) => value !== null);
 
 /** Sorts the records that permit contact first, and otherwise by time, newest first. */
@@ -203,10 +209,20 @@ const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasi
 };
 
 /**
- * Lists the records about each subject in one round trip. Evaluates each address's newest 1,000 certificates and newest 1,000 shares; an
- * address that several subjects have is evaluated once. Records that permit contact come first; otherwise the order is newest first.
+ * Merges the records of all shards of a business. Records that permit contact come first; otherwise the order is newest first.
  */
-export const listContactBasis = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectBasis[]> => {
+export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])[]): readonly SubjectBasis[] =>
+  (shards[0] ?? []).map((_, at) => {
+    const parts = shards.map((subjects) => subjects[at] as SubjectRecords);
+    const records = new Map(parts.flatMap((part) => [...part.records]));
+    return { basis: sortFoundRecords([...records.values()]), isTruncated: parts.some(({ isTruncated }) => isTruncated) };
+  });
+
+/**
+ * Finds the records about each subject in one shard, in one round trip. Evaluates each address's newest 1,000 certificates and newest 1,000
+ * shares; an address that several subjects have is evaluated once.
+ */
+export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinct(contact.subjects.map(({ email }) => email));
   const phones = listDistinct(contact.subjects.map(({ phone }) => phone));
   const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone, emailsTruncated, phonesTruncated] = await batch(db, [
@@ -235,7 +251,7 @@ export const listContactBasis = async (db: Database, contact: ContactQuery, now:
   return contact.subjects.map(({ email, phone }) => {
     const addresses = [email, phone].filter((address) => address !== null);
     const records = new Map(addresses.flatMap((address) => found.get(address) ?? []).map((record) => [record.basis.id, record]));
-    return { basis: sortFoundRecords([...records.values()]), isTruncated: addresses.some((address) => truncated.has(address)) };
+    return { records, isTruncated: addresses.some((address) => truncated.has(address)) };
   });
 };
 

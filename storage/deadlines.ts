@@ -18,16 +18,31 @@ const isOpenShare = (business: Business, environment: Environment) =>
 const isOpenRecipient = (business: Business, environment: Environment) =>
   and(eq(entityCeaseDeadlines.businessId, business), eq(entityCeaseDeadlines.environment, environment));
 
-/** Counts a business's open deadlines, up to `max` of each of the three kinds. `business` can be a column of the enclosing query. */
-export const countOpenDeadlines = (business: Business, environment: Environment, max: number): SQL<number> => {
+const maxCounted = 1_000; // per kind of deadline; limits the rows that a page reads
+
+/** Field that counts a business's open deadlines, up to 1,000 of each of the three kinds. `business` can be a column of the enclosing query. */
+export const openDeadlinesField = (business: Business, environment: Environment): SQL<number> => {
   const one = { one: sql`1`.as("one") };
   const counts = [
-    query.select(one).from(withdrawals).where(isOpenWithdrawal(business, environment)).limit(max),
-    query.select(one).from(shares).where(isOpenShare(business, environment)).limit(max),
-    query.select(one).from(entityCeaseDeadlines).where(isOpenRecipient(business, environment)).limit(max),
+    query.select(one).from(withdrawals).where(isOpenWithdrawal(business, environment)).limit(maxCounted),
+    query.select(one).from(shares).where(isOpenShare(business, environment)).limit(maxCounted),
+    query.select(one).from(entityCeaseDeadlines).where(isOpenRecipient(business, environment)).limit(maxCounted),
   ].map((open) => sql`(select count(*) from ${open})`);
   return sql<number>`${sql.join(counts, sql` + `)}`;
 };
+
+/** Counts a business's open deadlines in one shard. */
+export const countOpenDeadlines = async (db: Database, businessId: BusinessId, environment: Environment): Promise<number> =>
+  (
+    await db
+      .select({ open: openDeadlinesField(businessId, environment) })
+      .from(sql`(select 1)`)
+      .all()
+  )[0]?.open ?? 0;
+
+/** Soonest first. */
+const sortDeadlines = <Row extends { readonly id: string; readonly ceaseBy: Instant }>(rows: readonly Row[]): readonly Row[] =>
+  rows.toSorted((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
 
 /**
  * Lists up to `max` open deadlines with their certificates or shares, soonest first, so that overdue deadlines come first. A certificate's
@@ -82,13 +97,19 @@ export const listOpenDeadlines = (
     .orderBy(entityCeaseDeadlines.ceaseBy)
     .limit(max + 1);
   return createLookup(db, [ofWhole, ofShares, ofRecipients], ([whole, stopped, single]) => {
-    const deadlines = [
+    const deadlines = sortDeadlines([
       ...whole.map((row) => ({ ...row, kind: "certificate" as const })),
       ...single.map((row) => ({ ...row, kind: "recipients" as const })),
       ...stopped.map((row) => ({ ...row, kind: "share" as const, person: null })),
-    ].sort((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
+    ]);
     return { deadlines: deadlines.slice(0, max), hasMore: deadlines.length > max };
   });
+};
+
+/** Merges the pages of several shards. */
+export const mergeDeadlinePages = (pages: readonly DeadlinePage[], max: number): DeadlinePage => {
+  const deadlines = sortDeadlines(pages.flatMap((page) => page.deadlines));
+  return { deadlines: deadlines.slice(0, max), hasMore: deadlines.length > max || pages.some(({ hasMore }) => hasMore) };
 };
 
 export type DeadlinePage = Found<typeof listOpenDeadlines>;

@@ -18,6 +18,7 @@ const triggerMessages = [
   "the person of a certificate can be erased only once and only completely",
   "a business must have an owner",
   "a share cannot return to an earlier state",
+  "the issuing shards of an account must be held while it changes",
 ] as const;
 type TriggerMessage = (typeof triggerMessages)[number];
 

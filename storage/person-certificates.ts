@@ -1,7 +1,7 @@
 // Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
 // the cost of the list must depend only on the number of businesses. The query therefore steps from one business to the next along the
 // index and counts only up to a limit.
-import { and, desc, eq, gt, inArray, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, lt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
@@ -31,7 +31,7 @@ const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
 const isNamedCertificate = eq(ord, named.certOrd);
 
 /** Counts stop at this number. */
-const maxCounted = 1_000;
+export const maxCountedRecords = 1_000;
 
 /** Builds the condition, for a live share, that it has the person's email address but was made by another account. */
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
@@ -44,7 +44,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
       .select({ ord: shares.ord })
       .from(shares)
       .where(and(isOthersShare(addressIndex, person), eq(shares.businessId, id), more))
-      .limit(maxCounted)
+      .limit(maxCountedRecords)
       .as("counted")})`;
   return {
     othersShares: counted().as("others_shares"),
@@ -90,7 +90,7 @@ export const listNamingBusinesses = (
       .select({ ord: named.certOrd })
       .from(named)
       .where(allOf(isNamingPerson(addressIndex), status, eq(named.businessId, id)))
-      .limit(maxCounted)
+      .limit(maxCountedRecords)
       .as("counted")})`;
   const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, id));
   const last = sql`(select issued_at from ${certificates} where ${ord} = ${selectNewestOrds(ofBusiness, 1)})`;
@@ -118,14 +118,29 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** Lists the person's certificates with one business, newest first, after `startingAfter`. */
+/** Returns when a certificate was issued; null if it is unknown or does not name the person. */
+export const findNamedAt = async (db: Database, addressIndex: string, certId: CertId): Promise<Instant | null> => {
+  const row = await db
+    .select({ issuedAt })
+    .from(certificates)
+    .where(allOf(eq(certificates.id, certId), eq(certificates.environment, "live"), hasAddress(addressIndex)))
+    .get();
+  return row?.issuedAt ?? null;
+};
+
+/** Where a page of the person's certificates starts: after a certificate in the same shard, or at a time, for one in another shard. */
+type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
+
+/** Lists the person's certificates with one business in one shard, newest first. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
   of: BusinessId,
-  { startingAfter, limit }: { readonly startingAfter: CertId | null; readonly limit: number },
+  { limit, ...from }: NamingStart & { readonly limit: number },
 ) => {
   const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, of));
+  const startingAfter = "startingAfter" in from ? from.startingAfter : null;
+  const isBefore = "before" in from ? (from.isIncluded ? lte : lt)(named.issuedAt, from.before) : undefined;
   const start = query
     .select({ issuedAt, ord })
     .from(certificates)
@@ -152,7 +167,7 @@ export const listNamingCertificates = (
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(inArray(ord, selectNewestOrds(sql`${and(ofBusiness, position)}`, limit)))
+    .where(inArray(ord, selectNewestOrds(sql`${and(ofBusiness, isBefore, position)}`, limit)))
     .orderBy(desc(issuedAt), desc(ord))
     .all();
 };
@@ -165,7 +180,7 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
     .select({ ord: named.certOrd })
     .from(named)
     .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, of), isActiveCertificate))
-    .limit(maxCounted)
+    .limit(maxCountedRecords)
     .as("counted");
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
 };
@@ -178,6 +193,8 @@ export interface AccountWithdrawal {
   readonly businessId: BusinessId | null;
   /** When the person withdrew consent. A certificate issued later is a new consent. */
   readonly withdrawnAt: Instant;
+  /** Whether the same work must still be added to the other shards of the business. */
+  readonly forAllShards?: boolean;
 }
 
 /**
@@ -221,12 +238,13 @@ const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, with
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
     .insert(accountWithdrawals)
-    .values({ ...toAccountWithdrawalRow(work), nextAt: work.withdrawnAt + leaseMs })
+    .values({ ...toAccountWithdrawalRow(work), forAllShards: work.forAllShards === true, nextAt: work.withdrawnAt + leaseMs })
     .onConflictDoUpdate({
       target: [accountWithdrawals.addressIndex, accountWithdrawals.businessId],
       set: {
         withdrawnAt: work.withdrawnAt,
         nextAt: work.withdrawnAt + leaseMs,
+        forAllShards: sql`max(${accountWithdrawals.forAllShards}, ${excluded(accountWithdrawals.forAllShards)})`,
         consumerId: sql`coalesce(${excluded(accountWithdrawals.consumerId)}, ${accountWithdrawals.consumerId})`,
       },
     });
@@ -237,16 +255,20 @@ export const claimAccountWithdrawal = async (db: Database, now: Instant): Promis
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
 };
 
-/** Deletes a completed withdrawal, unless the person repeated it in the meantime. */
-export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) => {
+/** Matches the row of a withdrawal, unless the person repeated it in the meantime. */
+const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
   const { addressIndex, businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
-  return db
-    .delete(accountWithdrawals)
-    .where(
-      and(
-        eq(accountWithdrawals.addressIndex, addressIndex),
-        eq(accountWithdrawals.businessId, of),
-        eq(accountWithdrawals.withdrawnAt, withdrawnAt),
-      ),
-    );
+  return allOf(
+    eq(accountWithdrawals.addressIndex, addressIndex),
+    eq(accountWithdrawals.businessId, of),
+    eq(accountWithdrawals.withdrawnAt, withdrawnAt),
+  );
 };
+
+/** Records that the other shards have the withdrawal. */
+export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
+  db.update(accountWithdrawals).set({ forAllShards: false }).where(isSameWithdrawal(work));
+
+/** Deletes a completed withdrawal, unless the person repeated it in the meantime. Keeps one that other shards do not have yet. */
+export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
+  db.delete(accountWithdrawals).where(allOf(isSameWithdrawal(work), eq(accountWithdrawals.forAllShards, false)));

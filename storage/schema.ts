@@ -669,6 +669,27 @@ export const sandboxClocks = table("sandbox_clocks", {
   movedAt: instant().notNull(),
 });
 
+export const issuingShards = table(
+  "issuing_shards",
+  {
+    businessId: businessRef().notNull(),
+    shard: text().$type<ShardId>().notNull(),
+    startedAt: instant().notNull(),
+    heldUntil: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.shard] })],
+);
+
+export const issuers = table(
+  "issuers",
+  {
+    businessId: businessId().primaryKey(),
+    revision: integer(),
+    heldUntil: instant().notNull(),
+  },
+  (t) => [index("issuers_held").on(t.heldUntil).where(isNull(t.revision))],
+);
+
 export const members = table(
   "members",
   {
@@ -1041,16 +1062,15 @@ export const ceaseAcknowledgements = table("cease_acknowledgements", {
 export const withdrawalWork = table(
   "withdrawal_work",
   {
-    certId: certId()
-      .primaryKey()
-      .references(() => withdrawals.certId),
+    certId: certId().primaryKey(),
     businessId: businessRef().notNull(),
     environment: environment().notNull(),
     addressIndexes: json<readonly string[]>().notNull(),
     withdrawnAt: instant().notNull(),
     method: withdrawalMethod().notNull(),
-    apiKeyId: text().references(() => apiKeys.id),
+    apiKeyId: text(),
     nextAt: instant().notNull(),
+    forAllShards: flag().notNull().default(false),
   },
   (t) => [index("withdrawal_work_due").on(t.nextAt)],
 );
@@ -1296,6 +1316,7 @@ export const accountWithdrawals = table(
     consumerId: text().$type<ConsumerId>(),
     withdrawnAt: instant().notNull(),
     nextAt: instant().notNull(),
+    forAllShards: flag().notNull().default(false),
   },
   (t) => [primaryKey({ columns: [t.addressIndex, t.businessId] }), index("account_withdrawals_due").on(t.nextAt)],
 );

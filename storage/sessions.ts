@@ -8,7 +8,8 @@ import type { Environment } from "../core/access/entitlement.ts";
 import { invitedSessionLifetimeMs, sessionLifetimeMs, type AnySession, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
-import { countOpenDeadlines } from "./deadlines.ts";
+import { otherShardsField } from "./issuing-shards.ts";
+import { openDeadlinesField } from "./deadlines.ts";
 import { isCodeUsedBySession } from "./email-codes.ts";
 import { byLastUsed } from "./people.ts";
 import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
@@ -119,8 +120,6 @@ export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sess
 export const insertSessionByPasskey = (db: Database, session: NewSession, person: { readonly realm: Realm; readonly userId: string }) =>
   insertSessionRow(db, session, person, hasPreviousChange());
 
-const maxCountedDeadlines = 1_000; // per kind of deadline; limits the rows that a page reads
-
 const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, deadlinesIn: Environment | null) => {
   const others = alias(members, "others");
   const hasMore = or(
@@ -140,9 +139,9 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
       addressSealed: sessions.addressSealed,
       hasMore: sql<number>`${hasMore}`,
       member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
-      business: { id, name, status, country, auditChain },
+      business: { id, name, status, country, auditChain, otherShards: otherShardsField },
       plan: businesses.plan,
-      openDeadlines: deadlinesIn === null ? sql<null>`null` : countOpenDeadlines(businesses.id, deadlinesIn, maxCountedDeadlines),
+      openDeadlines: deadlinesIn === null ? sql<null>`null` : openDeadlinesField(businesses.id, deadlinesIn),
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain },
     })
     .from(sessions)

@@ -6,7 +6,7 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
 import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
 import type { RecordedRequest, RecordedChannel, WithdrawableCertificate, Withdrawal } from "../core/withdrawals/withdrawal.ts";
-import type { BusinessId, CertId } from "../core/ids.ts";
+import { shardOfId, type BusinessId, type CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
 import { isActiveAddress } from "./certificate-addresses.ts";
@@ -21,9 +21,17 @@ import {
   type SignedReceipt,
 } from "./entity-withdrawals.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
-import { businesses, ceaseAcknowledgements, certificateAddresses, certificates, certificateTwins, withdrawals } from "./schema.ts";
+import {
+  businesses,
+  ceaseAcknowledgements,
+  certificateAddresses,
+  certificates,
+  certificateTwins,
+  issuingShards,
+  withdrawals,
+} from "./schema.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 const noteContext = columnContext("withdrawals", "note");
@@ -104,15 +112,19 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,
       mailingAddress: businesses.mailingAddress,
+      hasIssuingShards: existsIn(issuingShards, eq(issuingShards.businessId, businesses.id)).mapWith(Boolean),
     })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, accepted, entitiesWithdrawn, emailIndexes, phoneIndexes, manageTokenHash, twins, ...rest } = row;
+  const { certificate, chain, accepted, entitiesWithdrawn, emailIndexes, phoneIndexes, manageTokenHash, twins, hasIssuingShards, ...rest } =
+    row;
   return {
     ...rest,
+    /** Whether other shards can have certificates or shares of the same business. */
+    hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
     /** The blind index of every email address and phone number on the certificate. The list is empty once the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
     manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
@@ -179,7 +191,7 @@ export const findOtherCertificates = async (
   const { id, issuedAt, ord } = certificates;
   const self = query.select({ ord }).from(certificates).where(eq(id, other.certId));
   const isLater = other.issuedAfter === null ? sql`true` : gt(named.issuedAt, other.issuedAfter);
-  const isOther = allOf(ne(named.certOrd, sql`(${self})`), isLater);
+  const isOther = allOf(ne(named.certOrd, sql`coalesce(${self}, 0)`), isLater);
   const { counted, newest } = await batch(db, {
     counted: db
       .select({ n: sql<number>`min(count(*), ${maxCounted})` })

@@ -1,7 +1,7 @@
 // The callers of the API: businesses, identified by API key, and the people whose records a request is about.
 import type { AuditChain } from "../domain-events.ts";
 import type { Actor } from "../actor.ts";
-import type { BusinessId, ConsumerId } from "../ids.ts";
+import type { BusinessId, ConsumerId, ShardId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
 
 /** A business account: the owner of records, its status, and the audit chain that records its actions. */
@@ -11,6 +11,8 @@ export interface BusinessPrincipal {
   readonly status: BusinessStatus;
   readonly country: string;
   readonly chain: AuditChain;
+  /** The shards other than that of the account that have its certificates. */
+  readonly otherShards: readonly ShardId[];
 }
 
 export interface Principal {

@@ -17,7 +17,7 @@ import { buildIssuanceContent } from "./issuance-entry.ts";
 import { deriveAuditSalt, deriveEvidenceSalt, computeSubjectCommitments, computeSubjectHash } from "./subject.ts";
 import { parseBrowserFamily, parseOsFamily } from "./user-agent.ts";
 
-export interface IssuingBusiness extends Omit<BusinessPrincipal, "country"> {
+export interface IssuingBusiness extends Omit<BusinessPrincipal, "country" | "otherShards"> {
   readonly plan: Plan;
   readonly environment: Environment;
   readonly domains: readonly VerifiedDomain[];

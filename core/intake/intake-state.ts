@@ -1,6 +1,6 @@
 // What one isolate knows about the databases and journals that accept submissions. Callers pass the current time in.
 import type { ShardId } from "../ids.ts";
-import { issuingRatio } from "../shards/placement.ts";
+import { issuingRatio, type ShardFill } from "../shards/placement.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 import type { JournalName } from "./journal-name.ts";
 
@@ -16,6 +16,7 @@ const wellMs = 5 * secondMs; // after this time without a success, another isola
 const awayMs = secondMs; // after this time, the journal is asked again, so that submissions return to the database soon
 
 const sizeMs = minuteMs; // after this time, one submission is tried again, and the response to it contains the current size
+const fillsMs = minuteMs; // an operator who closes a shard waits up to this long until it gets no more certificates
 
 /** The first two characters of a journal's name. */
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
@@ -28,6 +29,9 @@ export class IntakeState {
 
   /** For each shard: the last reported size, and the time until which it is used. */
   readonly #sizes = new Map<ShardId, { readonly bytes: number; readonly until: Instant }>();
+
+  /** The states and sizes of all shards, and the time until which they are used. */
+  #fills: { readonly fills: readonly ShardFill[]; readonly until: Instant } | null = null;
 
   getView(journal: JournalName, now: Instant): IntakeView {
     if (now < (this.#silentUntil.get(shardOf(journal)) ?? 0)) return "away";
@@ -55,6 +59,22 @@ export class IntakeState {
   isFull(shard: ShardId, maxBytes: number, now: Instant): boolean {
     const known = this.#sizes.get(shard);
     return known !== undefined && now < known.until && known.bytes >= issuingRatio * maxBytes;
+  }
+
+  /** Returns the last reported size of a shard; 0 if it is unknown. */
+  getSize(shard: ShardId, now: Instant): number {
+    const known = this.#sizes.get(shard);
+    return known !== undefined && now < known.until ? known.bytes : 0;
+  }
+
+  /** Returns the states and sizes of all shards; null if they must be read. */
+  getFills(now: Instant): readonly ShardFill[] | null {
+    return this.#fills !== null && now < this.#fills.until ? this.#fills.fills : null;
+  }
+
+  /** Records the states and sizes of all shards. */
+  recordFills(fills: readonly ShardFill[], now: Instant): void {
+    this.#fills = { fills, until: now + fillsMs };
   }
 
   /** Records the number of entries that the journal reported. */

@@ -1,8 +1,8 @@
-// Decides when a shard is full, and in which shard a new account is created. An account never moves, so it is created where there is the
-// most room.
+// Decides when a shard is full, in which shard a new account is created, and into which shard a business issues certificates when its own is
+// full. An account never moves, so it is created where there is the most room.
 import type { ShardId } from "../ids.ts";
 
-/** `open`: new accounts are created in the shard. `closed`: only existing accounts use the shard. */
+/** `open`: the shard takes new accounts and certificates. `closed`: it only keeps the accounts and certificates that it has. */
 export const shardStates = ["open", "closed"] as const;
 export type ShardState = (typeof shardStates)[number];
 
@@ -14,32 +14,40 @@ export interface ShardFill {
 }
 
 /**
- * The fraction of its size limit from which a shard gets no new accounts. The remaining space is for the certificates, withdrawals and
- * email of its existing accounts.
+ * The fraction of its size limit from which a shard gets no new accounts, and new certificates are issued into another shard. The remaining
+ * space is for the withdrawals, page views and email of its existing accounts and certificates.
  */
 const fullRatio = 0.7;
 
 /**
- * The fraction of its size limit from which a shard issues no certificates. The last tenth is for withdrawals, which must always be
- * possible. It has space for one withdrawal for about every fifth certificate of a full shard.
+ * The fraction of its size limit from which a shard issues no certificates, even if no other shard has space. The last tenth is for
+ * withdrawals, which must always be possible. It has space for one withdrawal for about every fifth certificate of a full shard.
  */
 export const issuingRatio = 0.9;
 
 /** Returns how full a shard is, in whole percent. */
 const getFillPercent = (bytes: number, maxBytes: number): number => Math.floor((100 * bytes) / maxBytes);
 
-const takesAccounts = ({ state, bytes }: ShardFill, maxBytes: number): boolean => state === "open" && bytes < fullRatio * maxBytes;
+/** Returns whether the shard takes new accounts and certificates. */
+export const hasRoom = ({ state, bytes }: ShardFill, maxBytes: number): boolean => state === "open" && bytes < fullRatio * maxBytes;
+
+const sortByFill = (shards: readonly ShardFill[], maxBytes: number): readonly ShardFill[] =>
+  shards.toSorted((a, b) => getFillPercent(a.bytes, maxBytes) - getFillPercent(b.bytes, maxBytes) || (a.shard < b.shard ? -1 : 1));
+
+/** Returns the emptiest shard that takes certificates of other shards' accounts, or null if there is none. */
+export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): ShardId | null =>
+  sortByFill(
+    shards.filter((shard) => hasRoom(shard, maxBytes)),
+    maxBytes,
+  )[0]?.shard ?? null;
 
 /**
  * Returns the emptiest shard that takes new accounts. Shards that are equally full in whole percent count as equally empty, and the first
  * of them is chosen. If every shard is closed or full, all of them are considered, so that sign-ups still succeed.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
-  const available = shards.filter((shard) => takesAccounts(shard, maxBytes));
-  const byFill = (available.length > 0 ? available : shards).toSorted(
-    (a, b) => getFillPercent(a.bytes, maxBytes) - getFillPercent(b.bytes, maxBytes) || (a.shard < b.shard ? -1 : 1),
-  );
-  const [emptiest] = byFill;
+  const available = shards.filter((shard) => hasRoom(shard, maxBytes));
+  const [emptiest] = sortByFill(available.length > 0 ? available : shards, maxBytes);
   if (emptiest === undefined) throw new Error("shards: no database is bound");
   return emptiest.shard;
 };

@@ -5,7 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
-import { shardOfId } from "../../core/ids.ts";
+import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
 import type {
   AddedEndpoint,
   AttemptResult,
@@ -22,8 +22,9 @@ import type {
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
-import { backgroundTimeoutMs } from "../../storage/database.ts";
-import { openShards } from "../../storage/shards.ts";
+import { backgroundTimeoutMs, type Database } from "../../storage/database.ts";
+import { listIssuingShards } from "../../storage/issuing-shards.ts";
+import { openShards, type Shards } from "../../storage/shards.ts";
 import type { DeliveryList, DeliveryQueue } from "../delivery-queue/object.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
@@ -44,6 +45,14 @@ export interface EventSequenceEnv {
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
+
+/** Opens the databases with a business's certificates. A deployment with one shard reads nothing. */
+const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
+  const own = shardOfId(businessId);
+  const home = shards.get(own);
+  const others = shards.all().length === 1 ? [] : await listIssuingShards(home, businessId);
+  return [[own, home], ...others.map(({ shard }) => [shard, shards.get(shard)] as const)];
+};
 
 export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extends DurableObject<E> {
   readonly #archive: EventArchive;
@@ -70,7 +79,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     this.#sequence = new Sequence(storage, {
       archive,
       getName: () => this.#getName(),
-      openDatabase: () => openShards(env, backgroundTimeoutMs).get(shardOfId(this.#getOwner().businessId)),
+      openDatabases: () => openOwnerDatabases(openShards(env, backgroundTimeoutMs), this.#getOwner().businessId as BusinessId),
       onAppended: () => {
         this.#handOver.saveProgress();
         const armed = this.#scheduleNextAlarm();

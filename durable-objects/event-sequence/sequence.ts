@@ -1,6 +1,7 @@
 // The sequence of a business's events. It reads the events from the change log, gives each one the next number exactly once, and serves
 // them as a feed.
 import type { StoredEvent } from "../../core/events/event.ts";
+import type { ShardId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import type { ChangePosition } from "../../storage/changes.ts";
@@ -25,8 +26,8 @@ const minDrainSpacingMs = 30; // at 50 events a second, two or three events shar
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getName: () => string;
-  /** Opens the database that contains the change log. Throws if that database is not bound. */
-  readonly openDatabase: () => Database;
+  /** Opens the databases that contain the change logs, that of the account first. Throws if one of them is not bound. */
+  readonly openDatabases: () => Promise<readonly (readonly [ShardId, Database])[]>;
   /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
   readonly scheduleNextAlarm: () => Promise<void>;
@@ -37,9 +38,10 @@ export class Sequence {
   readonly #ports: SequencePorts;
   #head: number;
   /**
-   * The last change that this object has read since it started. While it is null, the object reads some changes again and recognizes them.
+   * The last change of each shard that this object has read since it started. Without it, the object reads some changes again and recognizes
+   * them.
    */
-  #lastRead: ChangePosition | null = null;
+  readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
   /** Each call sets this to true, because the current pass may have read before the caller's row was committed. */
@@ -97,17 +99,29 @@ export class Sequence {
     }
   }
 
-  /** Reads and appends the events. Events that are read again after a crash or a database restore are recognized by their IDs. */
+  /** Reads and appends the events of all shards. If one shard fails, the events of the others are appended first. */
   async #appendWaitingEvents(): Promise<void> {
-    const { archive, getName, openDatabase, onAppended } = this.#ports;
-    const db = openDatabase();
+    const failures: unknown[] = [];
+    for (const [shard, db] of await this.#ports.openDatabases()) {
+      try {
+        await this.#appendEventsOf(shard, db);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Reads and appends the events of one shard. Events that are read again after a crash or a database restore are recognized by their IDs. */
+  async #appendEventsOf(shard: ShardId, db: Database): Promise<void> {
+    const { archive, getName, onAppended } = this.#ports;
     for (;;) {
-      const rows = await listEventsToPlace(db, getName(), this.#lastRead, rowsPerRead);
+      const rows = await listEventsToPlace(db, getName(), this.#lastRead.get(shard) ?? null, rowsPerRead);
       if (rows.length === 0) return;
       const fresh = await archive.excludeKnown(rows);
       // No await before onAppended, so the events and the alarm that hands them over are written together.
       this.#head = this.#storage.transactionSync(() => tables.appendEvents(this.#storage.sql, fresh, this.#head));
-      this.#lastRead = rows.at(-1) ?? null;
+      this.#lastRead.set(shard, rows.at(-1) as ChangePosition);
       await onAppended();
       if (rows.length < rowsPerRead) return;
       await scheduler.wait(0); // lets other objects run, because all objects of a local runtime share one thread

@@ -17,11 +17,23 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
   readonly method: WithdrawalMethod;
   /** The API key that the business used to record the withdrawal; null when the person withdrew. */
   readonly apiKeyId: string | null;
+  /** Whether the same work must still be added to the other shards of the business. */
+  readonly forAllShards: boolean;
 }
 
-/** Returns the statement that saves the remaining work, for the first withdrawal's batch. The work is due immediately. */
+/**
+ * Returns the statement that saves the remaining work, for the first withdrawal's batch. The work is due immediately. The statement does
+ * nothing if the shard already has the work.
+ */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
-  db.insert(withdrawalWork).values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil });
+  db
+    .insert(withdrawalWork)
+    .values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil })
+    .onConflictDoNothing();
+
+/** Records that the other shards have the work. */
+export const markWorkSpread = (db: Database, certId: CertId) =>
+  db.update(withdrawalWork).set({ forAllShards: false }).where(eq(withdrawalWork.certId, certId));
 
 /** Takes the most overdue work. Returns null if no work is due. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {

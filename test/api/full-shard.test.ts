@@ -1,9 +1,16 @@
-// Tests a shard that has no room for more certificates.
-import { afterEach, describe, expect, test, vi } from "vitest";
+// Tests a shard that has no room for more certificates, first while the other shard is closed, and then while it is open.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import { buildJsonPost } from "../support/withdrawal.ts";
 import { buildSubmission, createServiceCall, origin, type Call, type TestResponse } from "../support/world.ts";
 
+const setOtherShard = (state: "open" | "closed") =>
+  env.DB.prepare("INSERT INTO shard_registry (shard, state) VALUES ('01', ?1) ON CONFLICT (shard) DO UPDATE SET state = ?1")
+    .bind(state)
+    .run();
+
+beforeEach(() => setOtherShard("closed"));
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -51,6 +58,18 @@ describe("a shard that is 90% full", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
     expect((await submit(service, crypto.randomUUID())).status).toBe(201);
     expect((await submit(service, crypto.randomUUID())).status).toBe(503);
+  });
+});
+
+describe("a shard that is 70% full", () => {
+  test("gets no more certificates as soon as another shard has room", async () => {
+    const bytes = (await env.DB.prepare("SELECT 1").run()).meta.size_after;
+    const service = createServiceCall({ DEV_SHARD_BYTES: String(Math.floor(bytes / 0.8)) });
+    const issue = async (): Promise<string> => (await submit(service, crypto.randomUUID())).body.data.cert_id.slice(3, 5);
+    expect([await issue(), await issue()]).toEqual(["00", "00"]);
+    await setOtherShard("open");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+    expect([await issue(), await issue()]).toEqual(["00", "01"]);
   });
 });
 

@@ -6,7 +6,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { journalOfClient } from "../../core/intake/journal-name.ts";
-import type { CertId, ClientId } from "../../core/ids.ts";
+import type { CertId, ClientId, ShardId } from "../../core/ids.ts";
 import type { JournalEntry } from "../../durable-objects/intake-journal/entry.ts";
 import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { buildJsonRequest } from "../support/people.ts";
@@ -15,7 +15,7 @@ import { buildConsentRequest, buildSubmission, call, createServiceCall, world, t
 const hourMs = 3_600_000;
 const clientId = world.acme.clients.live as ClientId;
 const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
-const journal = () => journals.getByName(journalOfClient(clientId));
+const journal = () => journals.getByName(journalOfClient("00" as ShardId, clientId));
 
 const setFault = async (mode: string, for_ms = hourMs): Promise<void> => {
   expect((await call("/dev/faults", buildJsonRequest({ database: "00", mode, for_ms }))).status).toBe(200);

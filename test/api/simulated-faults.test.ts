@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { journalOfClient } from "../../core/intake/journal-name.ts";
-import type { ClientId } from "../../core/ids.ts";
+import type { ClientId, ShardId } from "../../core/ids.ts";
 import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import {
@@ -32,7 +32,7 @@ const countPurposes = async (purpose: string): Promise<number> =>
 
 const countEntries = (): Promise<number> => {
   const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
-  const journal = journals.getByName(journalOfClient(world.acme.clients.live as ClientId));
+  const journal = journals.getByName(journalOfClient("00" as ShardId, world.acme.clients.live as ClientId));
   return runInDurableObject(journal, (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n);
 };
 

@@ -35,6 +35,7 @@ const operations = [
   "workers/operations/consumers/update-contact-fields.ts",
   "workers/operations/events/get-event-feed.ts",
   "workers/operations/owner-notices.ts",
+  "workers/operations/query-issuing-shards.ts",
   "workers/operations/shares/commit-revocation.ts",
   "workers/operations/shares/get-business-share.ts",
   "workers/operations/shares/get-own-share.ts",

@@ -10,6 +10,7 @@ import { sha256, sha256Hex } from "../../core/hash.ts";
 import { formatAnchorStatement } from "../../core/ledger/statement.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import { openDatabase, type Statement } from "../../storage/database.ts";
+import { openShards } from "../../storage/shards.ts";
 import { listEventsToPlace } from "../../storage/public-events.ts";
 import { businesses } from "../../storage/schema.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
@@ -33,6 +34,7 @@ const event = (change: Partial<DomainEvent> = {}): DomainEvent => ({
   ...change,
 });
 const db = openDatabase(env.DB);
+const shards = openShards(env);
 const rename = (name: string): Statement =>
   db
     .update(businesses)
@@ -40,7 +42,7 @@ const rename = (name: string): Statement =>
     .where(eq(businesses.id, world.acme.id as BusinessId));
 const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
 const commitChange = (rows: readonly Statement[], domainEvents: readonly DomainEvent[]): Promise<unknown> =>
-  commitWithoutFollowUp(db, { vault, getLedgerId: () => "tlog:test" }, rows, domainEvents);
+  commitWithoutFollowUp(db, { shards, vault, getLedgerId: () => "tlog:test" }, rows, domainEvents);
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each domain event, and an anchor for each anchored one", async () => {

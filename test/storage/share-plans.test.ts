@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ConsumerId, ShareId } from "../../core/ids.ts";
 import { contactKeys } from "../../core/shares/fields.ts";
 import { shareStatuses } from "../../core/shares/share.ts";
-import { listContactBasis } from "../../storage/contact.ts";
+import { findContactRecords } from "../../storage/contact.ts";
 import { openDatabase, type Database } from "../../storage/database.ts";
 import { listOpenDeadlines } from "../../storage/deadlines.ts";
 import { countActiveShares } from "../../storage/people.ts";
@@ -139,7 +139,7 @@ describe("another list of shares", () => {
       "due sandbox shares by a moved clock": { run: (db) => listDueShares(db, "sandbox", now), by: "shares_business_due" },
       "due shares of one sandbox": { run: (db) => listDueSandboxShares(db, owner.businessId, now), by: "shares_business_due" },
       "a business's shares by address": {
-        run: (db) => listContactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
+        run: (db) => findContactRecords(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
         by: "shares_email",
         sorted: true, // sorting is allowed, because these are one person's records
       },

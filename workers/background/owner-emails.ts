@@ -4,6 +4,7 @@ import { chooseOwnerEmail, countNoticeRecords } from "../../core/mail/owner-noti
 import { batch, type Database } from "../../storage/database.ts";
 import { listDueNotices, openNotice, reportNotices, type DueNotices } from "../../storage/owner-notices.ts";
 import { listOwnerAddresses } from "../../storage/owners.ts";
+import { shardOfId, type BusinessId } from "../../core/ids.ts";
 import { runIsolated } from "../log.ts";
 import { getNoticeSpacingMs } from "../operations/owner-notices.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -26,12 +27,20 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
   await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left }));
 };
 
+/** Lists the owners' addresses. Members are in the shard of the account, which can be another one than that of the notices. */
+const listAddresses = async (platform: Platform, ids: readonly BusinessId[]): Promise<ReadonlyMap<BusinessId, readonly string[]>> => {
+  const found = await Promise.all(
+    [...Map.groupBy(ids, shardOfId)].map(([shard, ofShard]) => listOwnerAddresses(platform.shards.get(shard), platform.vault, ofShard)),
+  );
+  return new Map(found.flatMap((addresses) => [...addresses]));
+};
+
 /** Writes the emails for one shard's due notices to the mail outbox, within the work budget. */
 export const writeOwnerEmails = async (platform: Platform, db: Database): Promise<void> => {
   while (await platform.hasBudget()) {
     const due = await listDueNotices(db, platform.clock(), noticesPerRead);
     if (due.length === 0) return;
-    const owners = await listOwnerAddresses(db, platform.vault, [...new Set(due.map(({ businessId }) => businessId))]);
+    const owners = await listAddresses(platform, [...new Set(due.map(({ businessId }) => businessId))]);
     for (const notices of due)
       await runIsolated(platform, "owner email", () => writeEmails(platform, db, notices, owners.get(notices.businessId) ?? []));
     if (due.length < noticesPerRead) return;

@@ -18,6 +18,7 @@ import { sweepEvents } from "./event-sweep.ts";
 import { deleteExpired } from "./expiry-sweep.ts";
 import { checkpointLedgers } from "./ledger-checkpoint.ts";
 import { relayMail } from "./mail-relay.ts";
+import { endExpiredHolds } from "./expired-holds.ts";
 import { sendOperatorAlerts } from "./operator-alerts.ts";
 import { relayOutbox } from "./outbox-relay.ts";
 import { eraseExpired } from "./retention-sweep.ts";
@@ -64,6 +65,7 @@ const minuteJobs: Jobs = {
   attestations: onlyOnce(attestDue),
   "domain-checks": checkDomains,
   "connection-expiry-notices": sendConnectionExpiryNotices,
+  "expired-holds": endExpiredHolds,
 };
 
 /** These jobs run in order, so that the attestations cover the checkpoints that were just made. */

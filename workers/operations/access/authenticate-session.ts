@@ -1,13 +1,15 @@
 // Authenticates a request by its session cookie.
 import type { Environment } from "../../../core/access/entitlement.ts";
-import type { AnySession } from "../../../core/access/session.ts";
+import type { AnySession, MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sessions.ts";
+import { countOpenDeadlines } from "../../../storage/deadlines.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
+import { queryShardsInGroups } from "../query-issuing-shards.ts";
 
 /** Records the day on which the session was last used. Runs after the response and writes at most once per session per day. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: AnySession, day: number): void => {
@@ -15,6 +17,13 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
   services.waitUntil(async () => {
     await runIsolated(services, "session_seen", () => updateLastSeenDay(db, tokenHash, day).run());
   });
+};
+
+/** Adds the open deadlines in the business's other shards. */
+const addOtherDeadlines = async (services: ReadDependencies, session: MemberSession, environment: Environment): Promise<MemberSession> => {
+  const { id, otherShards } = session.business;
+  const counts = await queryShardsInGroups(services, otherShards, (db) => countOpenDeadlines(db, id, environment));
+  return { ...session, openDeadlines: counts.reduce((sum, open) => sum + open, session.openDeadlines ?? 0) };
 };
 
 /** Returns whether a text cannot be a session token, so that it needs no lookup. */
@@ -33,6 +42,7 @@ export const authenticateSession = async (
   const db = services.shards.forId(token);
   const now = services.clock();
   const session = await findSessionByTokenHash(db, sha256Hex(token), now, deadlinesIn);
-  if (session !== null) recordSessionUse(services, db, session, Math.floor(now / dayMs));
-  return session;
+  if (session === null) return null;
+  recordSessionUse(services, db, session, Math.floor(now / dayMs));
+  return session.realm === "business" && deadlinesIn !== null ? addOtherDeadlines(services, session, deadlinesIn) : session;
 };

@@ -6,7 +6,7 @@ import { saveShardState } from "../../../storage/shard-registry.ts";
 import type { Stores } from "../dependencies.ts";
 
 /**
- * Opens or closes a shard. A closed shard gets no new accounts; its existing accounts are not affected. Returns `not_found` if no database
+ * Opens or closes a shard. A closed shard gets no new accounts; its accounts issue their next certificates into another shard. Returns `not_found` if no database
  * is bound for the shard.
  */
 export const updateShardState = async (

@@ -3,13 +3,14 @@
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { firstShard, shardOfId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
+import { firstShard, shardOfId, type BusinessId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import { findNewestCheckpointAnchor } from "../../../storage/anchors.ts";
 import { listCommittedPayloads, listWaitingEntries } from "../../../storage/audit-entries.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import { runIsolated } from "../../log.ts";
 import type { Proofs, Stores } from "../dependencies.ts";
+import { listOtherShards } from "../query-issuing-shards.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
 const maxPending = 200;
@@ -89,7 +90,10 @@ export const getAuditTrail = async (
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
   const { id } = owner;
-  // A person's chain includes entries about their shares, which are in the businesses' shards.
-  const otherShardIds = id.startsWith("con_") ? await listPersonShards(services.shards.forId(id), id as ConsumerId) : [];
+  // A person's chain includes entries about their shares, which are in the businesses' shards. A business's chain includes entries about
+  // certificates in other shards.
+  const otherShardIds = id.startsWith("con_")
+    ? await listPersonShards(services.shards.forId(id), id as ConsumerId)
+    : await listOtherShards(services, id as BusinessId);
   return getAuditTrailInShards(services, owner, otherShardIds, query);
 };

@@ -60,9 +60,21 @@ export interface AuditEntryPage {
   readonly originDomains: ReadonlyMap<string, string>;
 }
 
-/** Reads the payloads of entries whose events were committed in another shard than the business's own. */
-const listPayloadsInShard = (services: AuditDependencies, chainTag: string, shardId: ShardId, recorded: readonly StoredEntry[]) =>
-  listCommittedPayloads(services.shards.get(shardId), services.vault, chainTag, recorded);
+/**
+ * Looks up in one shard the payloads of the page's entries that were committed there, the domains of the forms of issued certificates, and
+ * one entry that the audit log has not recorded.
+ */
+const lookUpShardEntries = (services: AuditDependencies, member: MemberSession, shardId: ShardId, rows: readonly StoredEntry[]) => {
+  const db = services.shards.get(shardId);
+  const { id, chain } = member.business;
+  const recorded = rows.filter(({ shard }) => shard === shardId);
+  const issued = recorded.filter(({ type }) => type === "certificate.issued").map(({ entity_id }) => entity_id);
+  return combineLookups(db, [
+    listCommittedPayloads(db, services.vault, chain.tag, recorded),
+    listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: 1 }),
+    listOriginDomains(db, id, issued),
+  ]);
+};
 
 /** Returns one page, newest entries first. Returns `storage_unavailable` if the log or a shard does not respond. */
 export const listAuditEntries = async (
@@ -70,11 +82,11 @@ export const listAuditEntries = async (
   member: MemberSession,
   { limit, beforeSeq, type, entityId, actor }: AuditEntryQuery,
 ): Promise<Result<AuditEntryPage, "storage_unavailable">> => {
-  const { id, chain } = member.business;
+  const { id, chain, otherShards } = member.business;
   const ownShard = shardOfId(id);
   const found = await runIsolated(services, "audit", async (): Promise<AuditEntryPage> => {
     const log = services.auditLogStub(chain.auditLog);
-    await log.drainNow(ownShard);
+    for (const shardId of [ownShard, ...otherShards]) await log.drainNow(shardId);
     const page = await log.getChainPage(
       chain.tag,
       actor === null ? limit : maxPayloadsOpened,
@@ -84,22 +96,19 @@ export const listAuditEntries = async (
       type === null ? null : [type],
     );
     const rows = page?.entries ?? [];
-    const recordedIn = (shardId: string): readonly StoredEntry[] => rows.filter(({ shard }) => shard === shardId);
-    const otherShards = new Set(rows.map(({ shard }) => shard as ShardId).filter((shardId) => shardId !== ownShard));
-    const db = services.shards.get(ownShard);
-    const issued = rows.filter((row) => row.type === "certificate.issued").map(({ entity_id }) => entity_id);
-    const [[ownPayloads, waiting, members, keys, clients, originDomains], ...otherPayloads] = await Promise.all([
-      combineLookups(db, [
-        listCommittedPayloads(db, services.vault, chain.tag, recordedIn(ownShard)),
-        listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: 1 }),
+    const readShards = new Set([...otherShards, ...rows.map(({ shard }) => shard as ShardId)]);
+    readShards.delete(ownShard);
+    const [[own, members, keys, clients], ...others] = await Promise.all([
+      combineLookups(services.shards.get(ownShard), [
+        lookUpShardEntries(services, member, ownShard, rows),
         listMembers(services, member),
         listApiKeys(services, member),
         listClients(services, member),
-        listOriginDomains(db, id, issued),
       ]),
-      ...[...otherShards].map((shardId) => listPayloadsInShard(services, chain.tag, shardId, recordedIn(shardId))),
+      ...[...readShards].map((shardId) => lookUpShardEntries(services, member, shardId, rows)),
     ]);
-    const payloads = new Map<string, CommittedPayload | null>([ownPayloads, ...otherPayloads].flatMap((part) => [...part]));
+    const inShards = [own, ...others];
+    const payloads = new Map<string, CommittedPayload | null>(inShards.flatMap(([part]) => [...part]));
     const entries = rows.map((row): AuditEntry => {
       const payload = payloads.get(row.change_id)?.payload;
       return {
@@ -117,11 +126,11 @@ export const listAuditEntries = async (
     return {
       entries: shown,
       nextBeforeSeq: matching.length > limit ? (shown.at(-1)?.seq ?? null) : (page?.nextBeforeSeq ?? null),
-      hasPending: waiting.length > 0,
+      hasPending: inShards.some(([, waiting]) => waiting.length > 0),
       members,
       keys,
       clients,
-      originDomains,
+      originDomains: new Map(inShards.flatMap(([, , domains]) => [...domains])),
     };
   });
   return found === undefined ? refuse("storage_unavailable") : ok(found);

@@ -9,19 +9,25 @@ import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { parseSubmission, type ParsedSubmission } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { buildCertId, randomBytesPerId, shardOfId, type BusinessId, type CertId, type ClientId } from "../../../core/ids.ts";
+import { buildCertId, randomBytesPerId, type BusinessId, type CertId, type ClientId, type ShardId } from "../../../core/ids.ts";
 import { ok, refuseWhen, refuse, type Result } from "../../../core/result.ts";
-import { dayMs } from "../../../core/time.ts";
+import { listEarlierShards } from "../../../core/shards/issuing.ts";
+import { dayMs, hourMs } from "../../../core/time.ts";
 import type { IssuingClient } from "../../../storage/accounts.ts";
 import { findIssuance, isCertIdTaken, isOutdatedRevision, type StoredIssuance } from "../../../storage/certificates.ts";
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
-import type { Database } from "../../../storage/database.ts";
-import { StorageFault } from "../../../storage/faults.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { isForeignKeyViolation, StorageFault } from "../../../storage/faults.ts";
 import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
 import { buildCaptureReceipt, commitIssuance, deriveManageToken, rootSaltBytes, type IdempotencyHashes } from "./commit-issuance.ts";
+import { journalOfClient } from "../../../core/intake/journal-name.ts";
+import { runIsolated } from "../../log.ts";
+import { chooseIntakeTarget } from "../intake/choose-intake-target.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
+import { continueInShardWithRoom, waitForIssuer } from "./issuing-shard.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
 export interface CaptureRequest {
@@ -72,10 +78,15 @@ const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, client
  * Returns the IDs that a certificate under an idempotency key can have: the ID of the key's first use and, in case the key is used again
  * after more than a day, the IDs for today and for the day before.
  */
-const listKeyedIds = async (services: CertificateWriteDependencies, clientId: ClientId, keyHash: string): Promise<readonly CertId[]> => {
+const listKeyedIds = async (
+  services: CertificateWriteDependencies,
+  shard: ShardId,
+  clientId: ClientId,
+  keyHash: string,
+): Promise<readonly CertId[]> => {
   const day = Math.floor(services.clock() / dayMs);
   const uses = [keyHash, `${keyHash} ${day}`, `${keyHash} ${day - 1}`];
-  return Promise.all(uses.map(async (use) => buildCertId(clientId, await services.vault.certificateBytes(use))));
+  return Promise.all(uses.map(async (use) => buildCertId(shard, clientId, await services.vault.certificateBytes(use))));
 };
 
 /** The parsed parts of a submission that do not depend on the account. */
@@ -93,16 +104,16 @@ interface ParsedCapture {
  */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
-  db: Database,
   { clientId, request, parsed, idempotencyHashes }: ParsedCapture,
   client: SubmissionClient,
   isReused: boolean,
 ): Promise<Result<CaptureResult>> => {
   const { account } = client.known;
+  const db = services.shards.get(client.shard);
   const certId =
     idempotencyHashes === null
-      ? buildCertId(clientId, services.random(randomBytesPerId))
-      : ((await listKeyedIds(services, clientId, idempotencyHashes.keyHash))[isReused ? 1 : 0] as CertId);
+      ? buildCertId(client.shard, clientId, services.random(randomBytesPerId))
+      : ((await listKeyedIds(services, client.shard, clientId, idempotencyHashes.keyHash))[isReused ? 1 : 0] as CertId);
   const recognized = recognizeFields(parsed.fields, account.country, services.toE164);
   const issued = issueCertificate({
     business: account,
@@ -129,20 +140,57 @@ const attemptCapture = async (
 };
 
 /**
- * Finds the certificate that an earlier request issued under the idempotency key within a day. Returns the same receipt as the first time,
- * `idempotency_conflict` if that request had different content, or null if there is no such certificate.
+ * Finds the certificate that an earlier request issued into the shard under the idempotency key within a day. Returns the same receipt as
+ * the first time, `idempotency_conflict` if that request had different content, or null if there is no such certificate.
  */
 const findRepeated = async (
   services: CertificateWriteDependencies,
-  db: Database,
+  shard: ShardId,
   clientId: ClientId,
   { keyHash, bodyHash }: IdempotencyHashes,
+  find: typeof findIssuance = findIssuance,
 ): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
-  const ids = await listKeyedIds(services, clientId, keyHash);
-  const stored = await findIssuance(db, services.vault, ids, services.clock() - dayMs);
+  const ids = await listKeyedIds(services, shard, clientId, keyHash);
+  const stored = await find(services.shards.get(shard), services.vault, ids, services.clock() - dayMs);
   if (stored === null) return null;
   if (hashSubmission(stored) !== bodyHash) return refuse("idempotency_conflict");
   return ok({ receipt: buildCaptureReceipt(services, stored, await deriveManageToken(services, stored)), isReplayed: true });
+};
+
+/**
+ * Earlier shards are searched this much longer than a day: a new isolate can journal a submission with a copy of the account that is up to
+ * two hours old.
+ */
+const searchMarginMs = 3 * hourMs;
+
+/** Lists the earlier shards of the account that can have a certificate from within a day. */
+const listRecentShards = (services: CertificateWriteDependencies, { known }: SubmissionClient): readonly ShardId[] =>
+  listEarlierShards(known.account, services.clock() - dayMs - searchMarginMs);
+
+const earlierShardTimeoutMs = 300; // a shard that does not respond must not delay the shard that took over
+
+/**
+ * Finds the certificate in the account's earlier shards. They issue nothing more for the account that was read, so what this does not find
+ * is not issued there later. A certificate that is still in a shard's journal is placed first. A shard that does not respond counts as not
+ * having it, because the submission must not wait for that shard.
+ */
+const findRepeatedEarlier = async (
+  services: CertificateWriteDependencies,
+  shards: readonly ShardId[],
+  clientId: ClientId,
+  hashes: IdempotencyHashes,
+): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
+  const findIn = async (shard: ShardId) => {
+    const mayBeJournaled = (await chooseIntakeTarget(services, journalOfClient(shard, clientId))) === "journal";
+    return findRepeated(services, shard, clientId, hashes, (db, vault, ids, since) => {
+      const find = () => findIssuance(db, vault, ids, since);
+      return mayBeJournaled ? findOrPlace(services, ids[0] as CertId, find) : find();
+    });
+  };
+  const found = await Promise.all(
+    shards.map((shard) => runIsolated(services, "earlier shard", () => withDeadline(() => findIn(shard), earlierShardTimeoutMs))),
+  );
+  return found.find((each) => each !== null && each !== undefined) ?? null;
 };
 
 /** Visitors do not need an API key. An API key works only for its business's clients; a test key works only for sandbox clients. */
@@ -156,15 +204,14 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
  * error is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another
  * business, or a test key for a live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued under the
  * idempotency key within a day, its receipt is returned instead, after checking for `origin_not_verified` and `idempotency_conflict`.
- * Throws an outage if the shard has no room for another certificate.
+ * If the shard is closed or full, the certificate is issued into another shard. Throws an outage if no shard has room for it.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
-  const { client, submission, originHeader } = request;
+  const { submission, originHeader } = request;
   const parsed = parseSubmission(submission);
   if (!parsed.ok) return parsed;
-  if (client === null) return refuse("client_not_found");
-  const { id: clientId } = client;
-  const db = services.shards.forId(clientId);
+  if (request.client === null) return refuse("client_not_found");
+  const { id: clientId } = request.client;
   const idempotencyHashes: IdempotencyHashes | null =
     request.idempotencyKey === null
       ? null
@@ -182,28 +229,51 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
         };
 
   const capture = { clientId, request, parsed: parsed.value, idempotencyHashes };
+  const isPermitted = canActForClient(request.caller, request.client.known.account);
+  const client =
+    request.client.origin.ok && isPermitted ? await continueInShardWithRoom(services, request.client, originHeader) : request.client;
+  const isFull = ({ shard }: SubmissionClient): boolean =>
+    services.intakeState.isFull(shard, services.config.maxShardBytes, services.clock());
   let isIdTaken = false;
   const isIdConflict = (error: unknown): boolean => {
     if (!isCertIdTaken(error)) return false;
     isIdTaken = true;
     return true;
   };
-  const isFull = services.intakeState.isFull(shardOfId(clientId), services.config.maxShardBytes, services.clock());
-  const conflicts = [isOutdatedRevision, isIdConflict];
-  if (!isFull && canActForClient(request.caller, client.known.account)) {
-    const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, client, false), 1);
-    // Only the journal detects a conflict in the first attempt. The key has then certainly been used.
+  let isIssuerOutdated = false;
+  // In another shard than that of the account, a foreign key fails if the shard's copy of the account is missing.
+  const isAccountConflict = (error: unknown): boolean => {
+    if (!isOutdatedRevision(error) && !isForeignKeyViolation(error)) return false;
+    isIssuerOutdated = true;
+    return true;
+  };
+  const conflicts = [isAccountConflict, isIdConflict];
+  // A key can have been used in an earlier shard, which the first attempt would not notice.
+  const earlierShards = idempotencyHashes === null ? [] : listRecentShards(services, client);
+  const isKeyUsed =
+    earlierShards.length > 0 &&
+    idempotencyHashes !== null &&
+    (await findRepeatedEarlier(services, earlierShards, clientId, idempotencyHashes)) !== null;
+  if (!isFull(client) && isPermitted && !isKeyUsed) {
+    const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, capture, client, false), 1);
+    // Only the journal finds a conflict before the second attempt, and the key is then certainly used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {
-    const [current, repeated] = await Promise.all([
+    const [loaded, repeatedHere] = await Promise.all([
       readSubmissionClient(services, clientId, originHeader),
-      idempotencyHashes === null ? null : findRepeated(services, db, clientId, idempotencyHashes),
+      idempotencyHashes === null ? null : findRepeated(services, client.shard, clientId, idempotencyHashes),
     ]);
+    const current = loaded !== null && isIssuerOutdated ? await waitForIssuer(services, loaded, originHeader) : loaded;
     if (current === null) return refuse("client_not_found");
     if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
-    if (repeated === null && isFull) throw new StorageFault("outage", "SHARD_FULL");
-    if (repeated === null) return attemptCapture(services, db, capture, current, isIdTaken);
+    const shards = [...listRecentShards(services, current), ...(current.shard === client.shard ? [] : [current.shard])];
+    const repeated =
+      repeatedHere !== null || idempotencyHashes === null || shards.length === 0
+        ? repeatedHere
+        : await findRepeatedEarlier(services, shards, clientId, idempotencyHashes);
+    if (repeated === null && isFull(current)) throw new StorageFault("outage", "SHARD_FULL");
+    if (repeated === null) return attemptCapture(services, capture, current, isIdTaken);
     return current.origin.ok ? repeated : current.origin;
   });
 };

@@ -6,7 +6,8 @@ import type { RecognizedFields } from "../../../core/certificates/recognized-fie
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { toUnplacedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { shardOfId, type CertId, type ShardId } from "../../../core/ids.ts";
+import type { CertId, ShardId } from "../../../core/ids.ts";
+import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -132,11 +133,11 @@ export const commitIssuance = async (
   const followingStatements = await buildDomainEventStatements(db, services, domainEvents);
   const day = Math.floor(certificate.issuedAt / dayMs);
   const written = await commitOrJournal(services, {
-    clientId: client.id,
+    journal: journalOfClient(client.shard, client.id),
     target: client.target,
     commit: async () => {
       const results = await batch(db, [...Object.values<Statement>(issuance.statements), ...followingStatements]);
-      recordShardSize(services, shardOfId(client.id), results);
+      recordShardSize(services, client.shard, results);
       return shapeResults(issuance.statements, results);
     },
     buildEntry: isSnapshotCurrent(client.known, services.clock())

@@ -4,8 +4,8 @@ import type { CertificateStatus } from "../../../core/certificates/certificate.t
 import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { Instant } from "../../../core/time.ts";
-import { listCertificatePage } from "../../../storage/certificate-list.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
+import { listCertificatePageInShards } from "./list-certificate-page.ts";
 
 export interface CertificateListQuery {
   readonly page: number;
@@ -45,12 +45,6 @@ export const listCertificates = async (
   const emailIndex = email === null ? null : await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
   const phoneIndex = phone === null ? null : await vault.blindIndex("phone", toE164(phone, business.country) ?? "");
   const filter = { ...others, emailIndex, phoneIndex, purposePart };
-  const found = await listCertificatePage(services.shards.forId(business.id), {
-    businessId: business.id,
-    environment,
-    filter,
-    page,
-    perPage,
-  });
+  const found = await listCertificatePageInShards(services, business, { environment, filter, page, perPage });
   return { ...found, page, perPage };
 };

@@ -1,7 +1,8 @@
 // Resolves a form submission's client ID to its account. Runs once per request, so that rate limiting and issuing use the same account.
 import { getOriginRules, verifyOrigin, type VerifiedHost } from "../../../core/access/origins.ts";
-import type { ClientId } from "../../../core/ids.ts";
+import { shardOfId, type ClientId, type ShardId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
+import { getCurrentShard } from "../../../core/shards/issuing.ts";
 import { minuteMs } from "../../../core/time.ts";
 import { findAccountSnapshot, saveAccountSnapshot, type AccountSnapshot } from "../../../storage/account-snapshots.ts";
 import { findIssuingClient } from "../../../storage/accounts.ts";
@@ -19,22 +20,25 @@ export interface SubmissionClient {
   readonly known: KnownClient;
   /** The Origin header's host if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
+  /** The shard into which the account issues certificates: its own, or another one if its own is full. */
+  readonly shard: ShardId;
   /** The store to which the submission will be written. */
   readonly target: Promise<IntakeTarget>;
 }
 
+/** `ownTarget` is the target in the account's own shard, if it was chosen already. */
 const toSubmissionClient = (
-  { config }: CertificateDependencies,
+  services: CertificateDependencies,
   id: ClientId,
   known: KnownClient,
   originHeader: string | null,
-  target: Promise<IntakeTarget>,
-): SubmissionClient => ({
-  id,
-  known,
-  origin: verifyOrigin(originHeader, known.account.domains, getOriginRules(config, known.account)),
-  target,
-});
+  ownTarget: Promise<IntakeTarget> | null,
+): SubmissionClient => {
+  const { account } = known;
+  const shard = getCurrentShard(account);
+  const target = ownTarget !== null && shard === shardOfId(id) ? ownTarget : chooseIntakeTarget(services, journalOfClient(shard, id));
+  return { id, known, shard, origin: verifyOrigin(originHeader, account.domains, getOriginRules(services.config, account)), target };
+};
 
 const remember = ({ cachedClients }: CertificateDependencies, id: ClientId, snapshot: AccountSnapshot): KnownClient => {
   const { savedAt = 0, room = null } = cachedClients.get(id) ?? {};
@@ -48,14 +52,14 @@ export const readSubmissionClient = async (
   services: CertificateDependencies,
   id: ClientId,
   originHeader: string | null,
-  target = chooseIntakeTarget(services, id),
+  ownTarget: Promise<IntakeTarget> | null = null,
 ): Promise<SubmissionClient | null> => {
   const account = await findIssuingClient(services.shards.forId(id), id);
   if (account === null) {
     services.cachedClients.delete(id);
     return null;
   }
-  return toSubmissionClient(services, id, remember(services, id, { account, confirmedAt: services.clock() }), originHeader, target);
+  return toSubmissionClient(services, id, remember(services, id, { account, confirmedAt: services.clock() }), originHeader, ownTarget);
 };
 
 const snapshotTimeoutMs = 300;
@@ -83,9 +87,10 @@ export const resolveSubmissionClient = async (
   id: ClientId,
   originHeader: string | null,
 ): Promise<SubmissionClient | null> => {
-  const target = chooseIntakeTarget(services, id); // runs while the account is read
   const cached = services.cachedClients.get(id);
-  if (cached !== undefined) return toSubmissionClient(services, id, cached, originHeader, target);
+  if (cached !== undefined) return toSubmissionClient(services, id, cached, originHeader, null);
+  const journal = journalOfClient(shardOfId(id), id);
+  const target = chooseIntakeTarget(services, journal); // runs while the account is read
   if ((await target) === "journal") {
     const snapshot = await readSnapshot(services, id, originHeader, target);
     if (snapshot !== null) return snapshot;
@@ -94,7 +99,7 @@ export const resolveSubmissionClient = async (
     return await withDeadline(() => readSubmissionClient(services, id, originHeader, target), services.config.intakeWaitMs);
   } catch (error) {
     if (findStorageFault(error)?.kind !== "outage") throw error;
-    services.intakeState.recordSilence(journalOfClient(id), services.clock());
+    services.intakeState.recordSilence(journal, services.clock());
     const snapshot = await readSnapshot(services, id, originHeader, Promise.resolve("journal"));
     if (snapshot === null) throw error;
     return snapshot;

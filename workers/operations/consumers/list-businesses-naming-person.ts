@@ -6,7 +6,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import { addressIndexField } from "../../../storage/people.ts";
-import { listNamingBusinesses, type NamingBusiness } from "../../../storage/person-certificates.ts";
+import { listNamingBusinesses, maxCountedRecords, type NamingBusiness } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
@@ -40,9 +40,34 @@ export const queryOtherShards = (
       .map(([, db]) => runIsolated(services, "certificates of a person", async () => queryNamingBusinesses(db, person, startingAfter))),
   );
 
+type CountedKey = "certificates" | "active" | "othersShares" | "activeOthersShares";
+
+/** Adds up the counts of a business that has certificates in several shards. Counts stop at 1,000. */
+const mergeBusiness = (parts: readonly [NamingBusiness, ...NamingBusiness[]]): NamingBusiness => {
+  const sum = (key: CountedKey): number =>
+    Math.min(
+      parts.reduce((total, part) => total + part[key], 0),
+      maxCountedRecords,
+    );
+  return {
+    ...parts[0],
+    certificates: sum("certificates"),
+    active: sum("active"),
+    othersShares: sum("othersShares"),
+    activeOthersShares: sum("activeOthersShares"),
+    lastIssuedAt: Math.max(...parts.map(({ lastIssuedAt }) => lastIssuedAt)),
+  };
+};
+
 /** Merges the pages from all shards by business ID. */
 export const mergeShardResults = (results: readonly ShardResult[]): NamingBusinessPage => {
-  const found = results.flatMap((result) => result ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const byId = Map.groupBy(
+    results.flatMap((result) => result ?? []),
+    ({ id }) => id,
+  );
+  const found = [...byId.values()]
+    .map((parts) => mergeBusiness(parts as [NamingBusiness, ...NamingBusiness[]]))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
   return {
     businesses: found.slice(0, businessesPerPage),
     hasMore: found.length > businessesPerPage,

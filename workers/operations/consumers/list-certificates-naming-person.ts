@@ -1,9 +1,10 @@
 // Lists one business's live certificates that name the person.
 import type { Person } from "../../../core/access/principal.ts";
-import type { BusinessId, CertId } from "../../../core/ids.ts";
+import { shardOfId, type BusinessId, type CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import { listNamingCertificates, type NamingCertificate } from "../../../storage/person-certificates.ts";
+import { findNamedAt, listNamingCertificates, type NamingCertificate } from "../../../storage/person-certificates.ts";
 import type { Stores } from "../dependencies.ts";
+import { listOtherShards, queryShardsInGroups } from "../query-issuing-shards.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
 export interface NamingCertificatePage {
@@ -12,6 +13,30 @@ export interface NamingCertificatePage {
 }
 
 const certificatesPerPage = 50;
+
+/** Lists one certificate more than a page has. Among certificates of the same millisecond, those of earlier shards come first. */
+const listInShards = async (
+  services: Stores,
+  address: string,
+  businessId: BusinessId,
+  startingAfter: CertId | null,
+): Promise<readonly NamingCertificate[]> => {
+  const { shards } = services;
+  const limit = certificatesPerPage + 1;
+  const inOrder = [shardOfId(businessId), ...(await listOtherShards(services, businessId))];
+  const last = startingAfter === null ? null : shardOfId(startingAfter);
+  const before =
+    startingAfter === null || inOrder.length === 1 ? null : await findNamedAt(shards.forId(startingAfter), address, startingAfter);
+  const pages = await queryShardsInGroups(services, inOrder, (db, shard) => {
+    if (before === null || shard === last) return listNamingCertificates(db, address, businessId, { startingAfter, limit });
+    const isIncluded = last !== null && inOrder.indexOf(shard) > inOrder.indexOf(last);
+    return listNamingCertificates(db, address, businessId, { before, isIncluded, limit });
+  });
+  return pages
+    .flat()
+    .sort((a, b) => b.issuedAt - a.issuedAt)
+    .slice(0, limit);
+};
 
 /**
  * Lists 50 certificates, newest first. The list is empty for an unknown business. Returns `unauthorized` if the account no longer exists.
@@ -25,7 +50,6 @@ export const listCertificatesNamingPerson = async (
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
   if (businessId === null) return ok({ certificates: [], hasMore: false });
-  const page = { startingAfter, limit: certificatesPerPage + 1 };
-  const found = await listNamingCertificates(services.shards.forId(businessId), address, businessId, page);
+  const found = await listInShards(services, address, businessId, startingAfter);
   return ok({ certificates: found.slice(0, certificatesPerPage), hasMore: found.length > certificatesPerPage });
 };

@@ -11,10 +11,12 @@ import {
   finishAccountWithdrawal,
   listNamingCertificates,
   insertAccountWithdrawal,
+  markWithdrawalSpread,
   type AccountWithdrawal,
 } from "../../../storage/person-certificates.ts";
 import { hasShareNaming } from "../../../storage/shares.ts";
 import { isAlreadyWithdrawn } from "../../../storage/withdrawals.ts";
+import { queryIssuingShards } from "../query-issuing-shards.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "../withdrawals/commit-withdrawals.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
@@ -38,6 +40,10 @@ export const withdrawBatches = async (
   db: Database,
   work: AccountWithdrawal,
 ): Promise<ShardWithdrawal> => {
+  if (work.forAllShards === true && work.businessId !== null) {
+    await queryIssuingShards(services, work.businessId, (each) => insertAccountWithdrawal(each, { ...work, forAllShards: false }).run());
+    await markWithdrawalSpread(db, work).run();
+  }
   let withdrawn = 0;
   for (let done = 0; done < maxBatches && (await services.hasBudget()); done += 1) {
     const certificates: readonly WithdrawableCertificate[] = await listNextToWithdraw(db, work, maxPerBatch);
@@ -89,15 +95,16 @@ export const withdrawAllCertificates = async (
   if (address === null) return refuse("unauthorized");
   const now = services.clock();
   const businessId = from === "everybody" ? null : from.businessId;
-  const databases = businessId === null ? services.shards.all().map(([, db]) => db) : [services.shards.forId(businessId)];
+  const databases =
+    businessId === null ? services.shards.all().map(([, db]) => db) : await queryIssuingShards(services, businessId, async (db) => db);
   if (from !== "everybody") {
     if (businessId === null) return refuse("cert_not_found");
     const db = services.shards.forId(businessId);
     const [certificates, shares] = await Promise.all([
-      listNamingCertificates(db, address, businessId, { startingAfter: null, limit: 1 }),
+      Promise.all(databases.map((each) => listNamingCertificates(each, address, businessId, { startingAfter: null, limit: 1 }))),
       hasShareNaming(db, { addressIndex: address, consumerId: person.id, businessId }),
     ]);
-    if (certificates.length === 0 && !shares) return refuse("cert_not_found");
+    if (certificates.flat().length === 0 && !shares) return refuse("cert_not_found");
   }
   const work: AccountWithdrawal = { addressIndex: address, consumerId: person.id, businessId, withdrawnAt: now };
   const withdrawing = databases.map(async (db) => {

@@ -3,8 +3,9 @@
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
-import { listContactBasis } from "../../../storage/contact.ts";
+import { findContactRecords, mergeContactRecords } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
+import { queryShardsOf } from "../query-issuing-shards.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface ContactQuery {
@@ -35,6 +36,6 @@ export const checkContact = async (
   const indexes = await Promise.all(subjects.map((subject) => computeSubjectIndexes(services, business.country, subject)));
   const checkedAt = services.clock();
   const query = { businessId: business.id, environment, subjects: indexes, entity, purpose };
-  const found = await listContactBasis(services.shards.forId(business.id), query, checkedAt);
-  return found.map(({ basis, isTruncated }) => ({ ...resolveContactVerdict(basis), basis, isTruncated, checkedAt }));
+  const found = await queryShardsOf(services, business, (db) => findContactRecords(db, query, checkedAt));
+  return mergeContactRecords(found).map(({ basis, isTruncated }) => ({ ...resolveContactVerdict(basis), basis, isTruncated, checkedAt }));
 };

@@ -46,7 +46,7 @@ export const matchSubject = async (
   const names = isIssuer ? await findBusinessNames(db, business.id) : null;
   const ownNames = isIssuer
     ? [names?.name ?? null, names?.legalName ?? null]
-    : await listLinkedNames(db, certificate.businessId, business.id);
+    : await listLinkedNames(services.shards.forId(certificate.businessId), certificate.businessId, business.id);
   if (!isIssuer && !isNamedRecipient(certificate, ownNames)) return refuse("cert_not_found");
 
   const now = services.clock();

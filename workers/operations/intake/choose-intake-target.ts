@@ -1,6 +1,5 @@
 // Decides whether a submission is written to its database or to the journal.
-import { journalOfClient } from "../../../core/intake/journal-name.ts";
-import type { ClientId } from "../../../core/ids.ts";
+import type { JournalName } from "../../../core/intake/journal-name.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { getErrorKind } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
@@ -13,8 +12,7 @@ const countTimeoutMs = 300; // a journal that does not respond for this long is 
  * Decides based on this isolate's state. Asks the journal only if there is no recent information, so that a repeated submission finds the
  * one that another isolate has just journaled. Never rejects.
  */
-export const chooseIntakeTarget = async (services: IntakeDependencies, clientId: ClientId): Promise<IntakeTarget> => {
-  const journal = journalOfClient(clientId);
+export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());
   if (view !== "unknown") return view === "well" ? "database" : "journal";
   let waiting = 0;

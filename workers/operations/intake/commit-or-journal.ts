@@ -1,6 +1,5 @@
 // Writes a submission to its database or, while the database does not respond, to the journal.
-import { journalOfClient } from "../../../core/intake/journal-name.ts";
-import type { ClientId } from "../../../core/ids.ts";
+import type { JournalName } from "../../../core/intake/journal-name.ts";
 import type { JournalEntry, KeyedReceipt } from "../../../durable-objects/intake-journal/entry.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { findStorageFault, StorageFault } from "../../../storage/faults.ts";
@@ -8,7 +7,7 @@ import type { IntakeDependencies } from "./dependencies.ts";
 import type { IntakeTarget } from "./choose-intake-target.ts";
 
 export interface SubmissionWrite<T> {
-  readonly clientId: ClientId;
+  readonly journal: JournalName;
   readonly target: Promise<IntakeTarget>;
   /** Sends the batch to the database. */
   readonly commit: () => Promise<T>;
@@ -30,11 +29,11 @@ const appendTimeoutMs = 800; // with the default wait for the database, the call
 
 const journalSubmission = async <T>(
   services: IntakeDependencies,
-  { clientId, buildEntry, room }: SubmissionWrite<T>,
+  { journal, buildEntry, room }: SubmissionWrite<T>,
 ): Promise<WrittenSubmission<T>> => {
   if (buildEntry === null) throw new StorageFault("outage");
   const entry = await buildEntry();
-  const answer = await withDeadline(async () => services.intakeJournal(journalOfClient(clientId)).append(entry, room), appendTimeoutMs);
+  const answer = await withDeadline(async () => services.intakeJournal(journal).append(entry, room), appendTimeoutMs);
   if (answer.kind === "refused") throw new StorageFault("outage", "JOURNAL_FULL");
   return answer;
 };
@@ -46,7 +45,7 @@ const journalSubmission = async <T>(
  */
 export const commitOrJournal = async <T>(services: IntakeDependencies, write: SubmissionWrite<T>): Promise<WrittenSubmission<T>> => {
   const { intakeState, clock, config } = services;
-  const journal = journalOfClient(write.clientId);
+  const { journal } = write;
   if ((await write.target) === "journal") return journalSubmission(services, write);
   try {
     const results = await withDeadline(write.commit, config.intakeWaitMs);

@@ -2,14 +2,19 @@
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getActivityStart, buildActivity, type Activity } from "../../../core/accounts/activity.ts";
+import type { Instant } from "../../../core/time.ts";
 import { listDailyActivity } from "../../../storage/activity.ts";
-import type { Lookup } from "../../../storage/lookups.ts";
+import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { queryShardsOf } from "../query-issuing-shards.ts";
+
+/** Looks up the figures in one shard. */
+export const lookUpActivity = (db: Database, { business }: MemberSession, environment: Environment, now: Instant) =>
+  listDailyActivity(db, { businessId: business.id, environment }, getActivityStart(now));
 
 /** Reads one environment's daily figures, up to now. */
-export const getActivity = (services: ReadDependencies, member: MemberSession, environment: Environment): Lookup<Activity> => {
+export const getActivity = async (services: ReadDependencies, member: MemberSession, environment: Environment): Promise<Activity> => {
   const now = services.clock();
-  const scope = { businessId: member.business.id, environment };
-  return listDailyActivity(getBusinessDatabase(services, member), scope, getActivityStart(now)).map((days) => buildActivity(days, now));
+  const days = await queryShardsOf(services, member.business, (db) => lookUpActivity(db, member, environment, now));
+  return buildActivity(days.flat(), now);
 };

@@ -1,23 +1,29 @@
 // Loads the data for the portal's overview page.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
-import type { Activity } from "../../../core/accounts/activity.ts";
+import { buildActivity, type Activity } from "../../../core/accounts/activity.ts";
 import type { DeadlinePage } from "../../../storage/deadlines.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import { getBusinessDatabase } from "./commit-with-audit.ts";
-import { getActivity } from "./get-activity.ts";
-import { listDeadlines } from "./list-deadlines.ts";
+import { queryShardsOf } from "../query-issuing-shards.ts";
+import { lookUpActivity } from "./get-activity.ts";
+import { lookUpDeadlines, mergeDeadlines } from "./list-deadlines.ts";
 
-/** Reads one environment's activity and open deadlines in one database round trip. */
+/** Reads one environment's activity and open deadlines in one database round trip per shard. */
 export const getOverview = async (
   services: ReadDependencies,
   member: MemberSession,
   environment: Environment,
 ): Promise<{ readonly activity: Activity; readonly due: DeadlinePage }> => {
-  const [activity, due] = await combineLookups(getBusinessDatabase(services, member), [
-    getActivity(services, member, environment),
-    listDeadlines(services, member, environment),
-  ]);
-  return { activity, due };
+  const now = services.clock();
+  const found = await queryShardsOf(services, member.business, (db) =>
+    combineLookups(db, [lookUpActivity(db, member, environment, now), lookUpDeadlines(db, member, environment)]),
+  );
+  return {
+    activity: buildActivity(
+      found.flatMap(([days]) => days),
+      now,
+    ),
+    due: mergeDeadlines(found.map(([, page]) => page)),
+  };
 };

@@ -5,10 +5,10 @@ import type { CertificateStatus } from "../../../core/certificates/certificate.t
 import { listCertificatePage } from "../../../storage/certificate-list.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Stores } from "../dependencies.ts";
-import { getBusinessDatabase } from "./commit-with-audit.ts";
+import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Lists the newest certificates in an environment, in any status if `status` is null, with the exact total. */
-export const listNewestCertificates = (
+/** Lists the newest certificates in one shard in an environment, in any status if `status` is null, with the exact total. */
+export const lookUpNewestCertificates = (
   db: Database,
   { business }: MemberSession,
   environment: Environment,
@@ -21,4 +21,6 @@ export const listNewestCertificates = (
 
 /** Returns whether the business has a live certificate. */
 export const hasLiveCertificate = async (services: Stores, member: MemberSession): Promise<boolean> =>
-  (await listNewestCertificates(getBusinessDatabase(services, member), member, "live", null, 1)).total > 0;
+  (await queryShardsOf(services, member.business, (db) => lookUpNewestCertificates(db, member, "live", null, 1))).some(
+    ({ total }) => total > 0,
+  );

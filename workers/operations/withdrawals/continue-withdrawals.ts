@@ -1,22 +1,36 @@
 // Continues the withdrawal of all of a person's certificates if they did not fit into one batch.
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
-import { finishWithdrawalWork, continueWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
+import {
+  finishWithdrawalWork,
+  continueWithdrawalWork,
+  insertWithdrawalWork,
+  markWorkSpread,
+  type WithdrawalWork,
+} from "../../../storage/outboxes/withdrawal-work.ts";
 import { findRecordedWithdrawal, listActiveWithAddress } from "../../../storage/withdrawals.ts";
 import type { Stores } from "../dependencies.ts";
+import { queryIssuingShards } from "../query-issuing-shards.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals } from "./commit-withdrawals.ts";
 
-const loadWithdrawalChange = async ({ vault }: Stores, db: Database, work: WithdrawalWork): Promise<WithdrawalSource> => {
+const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalWork): Promise<WithdrawalSource> => {
   if (work.method !== "business_recorded") return sourceFromPerson(work.method);
-  const recorded = await findRecordedWithdrawal(db, vault, work);
+  const recorded = await findRecordedWithdrawal(shards.forId(work.certId), vault, work);
   if (recorded === null || work.apiKeyId === null) throw new Error("withdrawals: the recorded request of this work is missing");
   return sourceFromBusiness(recorded, work.apiKeyId);
+};
+
+/** Adds the work to every shard of the business. Adding it again changes nothing that is already withdrawn. */
+const spreadWork = async (services: Stores, db: Database, work: WithdrawalWork): Promise<void> => {
+  await queryIssuingShards(services, work.businessId, (shard) => insertWithdrawalWork(shard, { ...work, forAllShards: false }).run());
+  await markWorkSpread(db, work.certId).run();
 };
 
 /** Withdraws the next batch. The batch that contains the last certificate also deletes the work row. */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
+  if (work.forAllShards) await spreadWork(services, db, work);
   const certificates = await listActiveWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;
   const next = isLast ? finishWithdrawalWork(db, certId) : continueWithdrawalWork(db, certId, services.clock());
@@ -25,6 +39,6 @@ export const continueWithdrawals = async (services: WithdrawalDependencies, db: 
     return;
   }
   // This uses the time of the request instead of this batch's time, because consent ended with the request.
-  const change = { change: await loadWithdrawalChange(services, db, work), scope: "business", now: issuedUntil } as const;
+  const change = { change: await loadWithdrawalChange(services, work), scope: "business", now: issuedUntil } as const;
   await commitWithdrawals(services, db, certificates, change, { after: [next] });
 };

@@ -17,5 +17,5 @@ export const listOtherCertificatesByLink = async (
   const located = await locateRecord(services, certId);
   if (located === null) return null;
   const link = findMailedLink(await listMailedLinks(services, located, services.clock()), token);
-  return link === undefined ? null : loadOtherCertificates(located, link.addressIndex);
+  return link === undefined ? null : loadOtherCertificates(services, located, link.addressIndex);
 };

@@ -1,5 +1,8 @@
 // Finds the same business's other certificates that name an email address of the person.
+import type { Database } from "../../../storage/database.ts";
 import { findOtherCertificates } from "../../../storage/withdrawals.ts";
+import type { Stores } from "../dependencies.ts";
+import { queryIssuingShards } from "../query-issuing-shards.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
 const maxShownCertificates = 20;
@@ -10,14 +13,23 @@ export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>
  * Returns the number of other active certificates, and the newest 20 of them. After a withdrawal with scope `business`, counts only
  * certificates issued later, because consent for earlier ones has been withdrawn or will be within minutes.
  */
-export const loadOtherCertificates = async ({ db, record }: LocatedRecord, addressIndex: string): Promise<OtherCertificates> => {
+export const loadOtherCertificates = async (
+  services: Stores,
+  { db, record }: LocatedRecord,
+  addressIndex: string,
+): Promise<OtherCertificates> => {
   const { certificate, withdrawal } = record;
   const { id: certId, businessId, environment } = certificate;
   const issuedAfter = withdrawal?.scope === "business" ? withdrawal.withdrawnAt : null;
-  return findOtherCertificates(
-    db,
-    { businessId, environment, addressIndexes: [addressIndex] },
-    { certId, issuedAfter },
-    maxShownCertificates,
-  );
+  const scope = { businessId, environment, addressIndexes: [addressIndex] };
+  const find = (shard: Database) => findOtherCertificates(shard, scope, { certId, issuedAfter }, maxShownCertificates);
+  if (!record.hasOtherShards) return find(db);
+  const found = await queryIssuingShards(services, businessId, find);
+  return {
+    count: found.reduce((sum, { count }) => sum + count, 0),
+    newest: found
+      .flatMap(({ newest }) => newest)
+      .sort((a, b) => b.issuedAt - a.issuedAt)
+      .slice(0, maxShownCertificates),
+  };
 };

@@ -6,7 +6,13 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { sourceFromPerson, type WithdrawalScope, type PersonMethod } from "../../../core/withdrawals/withdrawal.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import { finishAccountWithdrawal, insertAccountWithdrawal, type AccountWithdrawal } from "../../../storage/person-certificates.ts";
+import {
+  finishAccountWithdrawal,
+  insertAccountWithdrawal,
+  markWithdrawalSpread,
+  type AccountWithdrawal,
+} from "../../../storage/person-certificates.ts";
+import { batch } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
 import { endNamedShares } from "./end-named-shares.ts";
 import type { Runtime } from "../dependencies.ts";
@@ -81,14 +87,20 @@ export const withdrawVerified = async (
   const { businessId, environment } = located.record.certificate;
   if (scope !== "business" || addressIndex === null || environment !== "live")
     return withdrawCertificate(services, located, { ...request, scope, addressIndexes });
-  const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt: services.clock() };
+  const { hasOtherShards: forAllShards } = located.record;
+  const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt: services.clock(), forAllShards };
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
   // If this fails or does not finish, the job that runs every minute continues.
   await runIsolated(services, "shares of a withdrawal", async () => {
-    const { isDone } = await endNamedShares(services, located.db, work);
-    if (isDone) await finishAccountWithdrawal(located.db, work).run();
+    const home = services.shards.forId(businessId); // has all shares
+    if (forAllShards) await insertAccountWithdrawal(home, { ...work, forAllShards: false }).run();
+    const { isDone } = await endNamedShares(services, home, work);
+    if (!isDone) return;
+    await finishAccountWithdrawal(home, work).run();
+    // The certificates in other shards are withdrawn by the work that the certificate's batch contains.
+    if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;
 };

@@ -29,7 +29,7 @@ export const submitWithdrawalCode = async (
   if (!verified.ok) return verified;
   const { located, codeId, addressIndex } = verified.value;
   const token = await services.vault.linkToken(bindWithdrawalCode(codeId));
-  if (request.entities === null && (await loadOtherCertificates(located, addressIndex)).count > 0) {
+  if (request.entities === null && (await loadOtherCertificates(services, located, addressIndex)).count > 0) {
     const { db } = located;
     const [spent] = await batch(db, [
       markCodeUsed(db, { codeId, sessionHash: sha256Hex(token), now: services.clock() }),

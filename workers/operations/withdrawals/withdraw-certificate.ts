@@ -33,7 +33,16 @@ export const withdrawCertificate = async (
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
     const work: WithdrawalWork | null =
       scope === "business" && addressIndexes.length > 0
-        ? { certId, businessId, environment, addressIndexes, issuedUntil: now, method: change.method, apiKeyId }
+        ? {
+            certId,
+            businessId,
+            environment,
+            addressIndexes,
+            issuedUntil: now,
+            method: change.method,
+            apiKeyId,
+            forAllShards: record.hasOtherShards,
+          }
         : null;
     const others = work === null ? [] : (await listActiveWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
     const hasMore = others.length > maxPerBatch - 1;
@@ -41,7 +50,7 @@ export const withdrawCertificate = async (
     const receivedAt = recorded?.receivedAt ?? null;
     const withdrawal = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt: null };
     const withdrawn: WithdrawalResult = { certId, withdrawnAt, ceaseBy, fromEntities: [], withdrawal };
-    const rest = work !== null && hasMore ? [insertWithdrawalWork(db, work)] : [];
+    const rest = work !== null && (hasMore || work.forAllShards) ? [insertWithdrawalWork(db, work)] : [];
     try {
       await commitWithdrawals(
         services,
@@ -53,7 +62,7 @@ export const withdrawCertificate = async (
           after: [...extraRows, ...((await request.saveIdempotentResponse?.(withdrawn)) ?? []), ...rest],
         },
       );
-      if (hasMore) services.scheduleRelay();
+      if (rest.length > 0) services.scheduleRelay();
       scheduleWithdrawalFollowUp(services, certificate);
       return ok(withdrawn);
     } catch (error) {

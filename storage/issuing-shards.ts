@@ -1,0 +1,288 @@
+// The shards that a business issues certificates into, apart from the shard of its account. Such a shard has a copy of the account, to which
+// its certificates refer, and a row of `issuers` with the only revision of the account that can issue there. Before the account changes, that
+// revision is removed (the account is held), and afterward it is replaced. docs/internals/consistency.md explains why no certificate is
+// issued after a change that forbids it.
+import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
+import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
+import { shardOfId, type BusinessId, type ClientId, type ShardId } from "../core/ids.ts";
+import { secondMs, type Instant } from "../core/time.ts";
+import { batch, onPrimary, type Database, type Statement } from "./database.ts";
+import { isConstraintViolation, isTriggerError, StorageFault } from "./faults.ts";
+import { excluded, insertIf } from "./inserts.ts";
+import { jsonRows } from "./json-rows.ts";
+import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
+import { businesses, clients, domains, issuers, issuingShards } from "./schema.ts";
+import type { Shards } from "./shards.ts";
+
+const holdMs = 30 * secondMs; // a change takes a few milliseconds; the account can be held again if its process dies
+
+/** The clock of the database. The clocks of different databases are compared with a margin of five seconds (trigger `businesses_held`). */
+const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
+
+const { shard, startedAt } = issuingShards;
+
+/** Sub-select of a business's other shards, for a query over `businesses`. */
+export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard, startedAt }, (rows) =>
+  query.select({ rows }).from(issuingShards).where(eq(issuingShards.businessId, businesses.id)),
+);
+
+/** The same without the times, in order. */
+export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(select json_group_array(shard) from ${query
+  .select({ shard })
+  .from(issuingShards)
+  .where(eq(issuingShards.businessId, businesses.id))
+  .orderBy(startedAt)})`.mapWith((list: string): readonly ShardId[] => JSON.parse(list));
+
+/** Lists the other shards that have certificates of the business. `home` is the database of its account. */
+export const listIssuingShards = (home: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
+  onPrimary(home).select({ shard, startedAt }).from(issuingShards).where(eq(issuingShards.businessId, businessId)).orderBy(startedAt).all();
+
+/** Returns true if a change failed because the account was not held in all of its shards. Nothing was written. */
+export const isHoldMissing = (error: unknown): boolean =>
+  isTriggerError(error, "the issuing shards of an account must be held while it changes");
+
+/** Returns true if the business could not start in a shard because its account has changed. */
+export const isStartOutdated = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", issuingShards.businessId);
+
+/** A hold: no certificate of the business can be issued in the shard until it is released. */
+export interface Hold {
+  readonly businessId: BusinessId;
+  readonly shard: ShardId;
+  /** By the clock of the shard's database. The account cannot be changed after this time. Each hold of a business in a shard has another time. */
+  readonly until: Instant;
+}
+
+/**
+ * Holds the account in one shard. From then on, no certificate of the business is issued there. Returns null, without a change, while
+ * another change holds it: if that hold could be replaced and released, its change would commit without being held.
+ */
+export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {
+  const { revision, heldUntil } = issuers;
+  const row = await shards
+    .get(inShard)
+    .insert(issuers, "businessId", "revision", "heldUntil")
+    .select(sql`select ${businessId}, null, ${databaseNow} + ${holdMs} where true`)
+    .onConflictDoUpdate({
+      target: issuers.businessId,
+      set: { revision: null, heldUntil: sql`max(${heldUntil} + 1, ${excluded(heldUntil)})` },
+      setWhere: sql`${revision} is not null or ${heldUntil} <= ${databaseNow}`,
+    })
+    .returning({ until: heldUntil })
+    .get();
+  return row === undefined ? null : { businessId, shard: inShard, until: row.until };
+};
+
+const waitMs = 100;
+const maxWaits = 10; // another change takes a few round trips
+
+/** Holds the account in one shard once no other change holds it. Throws an outage if that takes more than a second. */
+const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold> => {
+  for (let waits = 0; ; waits += 1) {
+    const hold = await tryHoldAccount(shards, businessId, inShard);
+    if (hold !== null) return hold;
+    if (waits === maxWaits) throw new StorageFault("outage", "ACCOUNT_HELD");
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+};
+
+/** Statements that permit one change of an account: `before` comes first in its batch, and `after` last, so that nothing else is permitted. */
+interface Permission {
+  readonly before: readonly Statement[];
+  readonly after: readonly Statement[];
+}
+
+const permitChange = (home: Database, holds: readonly Hold[]): Permission => {
+  const update = ({ businessId, shard: inShard }: Hold, heldUntil: Instant): Statement =>
+    home
+      .update(issuingShards)
+      .set({ heldUntil })
+      .where(allOf(eq(issuingShards.businessId, businessId), eq(shard, inShard)));
+  return { before: holds.map((hold) => update(hold, hold.until)), after: holds.map((hold) => update(hold, 0)) };
+};
+
+/** Reads what a shard's copy of the account consists of. Null if the business does not issue certificates into the shard. */
+const loadAccount = async (home: Database, businessId: BusinessId, inShard: ShardId) => {
+  const isVerified = allOf(eq(domains.businessId, businessId), eq(domains.status, "verified"));
+  const primary = onPrimary(home);
+  const [[business], verified, all, started] = await primary.batch([
+    primary.select().from(businesses).where(eq(businesses.id, businessId)),
+    primary.select().from(domains).where(isVerified),
+    primary.select().from(clients).where(eq(clients.businessId, businessId)),
+    primary
+      .select({ shard })
+      .from(issuingShards)
+      .where(allOf(eq(issuingShards.businessId, businessId), eq(shard, inShard))),
+  ]);
+  return business === undefined || started.length === 0 ? null : { business, domains: verified, clients: all };
+};
+
+/**
+ * Ends a hold: copies the account as it is now, and permits its revision to issue. Does nothing if the hold has passed and another change
+ * holds the account. If the business does not issue into the shard, only the hold is deleted.
+ */
+const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }: Hold): Promise<void> => {
+  const account = await loadAccount(shards.forId(businessId), businessId, inShard);
+  const db = shards.get(inShard);
+  const isHold = allOf(eq(issuers.businessId, businessId), eq(issuers.heldUntil, until), isNull(issuers.revision));
+  if (account === null) {
+    await db.delete(issuers).where(isHold).run();
+    return;
+  }
+  const onlyIf = existsIn(issuers, isHold);
+  const { business } = account;
+  const verified = jsonTable(account.domains);
+  const all = jsonTable(account.clients.map((client) => ({ ...client, requireOrigin: Number(client.requireOrigin) })));
+  await batch(db, [
+    insertIf(db, businesses, business, onlyIf).onConflictDoUpdate({ target: businesses.id, set: business }),
+    db.delete(domains).where(allOf(eq(domains.businessId, businessId), onlyIf)),
+    db
+      .insert(domains, "id", "businessId", "domain", "status", "method", "verifiedAt", "createdAt")
+      .select(
+        sql`select ${verified.cell("id")}, ${businessId}, ${verified.cell("domain")}, 'verified', ${verified.cell("method")}, ${verified.cell("verifiedAt")}, ${verified.cell("createdAt")} from ${verified.each} where ${onlyIf}`,
+      ),
+    db
+      .insert(clients, "id", "businessId", "environment", "name", "createdAt", "dailySubmissionLimit", "dailyByteLimit", "requireOrigin")
+      .select(
+        sql`select ${all.cell("id")}, ${businessId}, ${all.cell("environment")}, ${all.cell("name")}, ${all.cell("createdAt")}, ${all.cell("dailySubmissionLimit")}, ${all.cell("dailyByteLimit")}, ${all.cell("requireOrigin")} from ${all.each} where ${onlyIf}`,
+      )
+      .onConflictDoUpdate({
+        target: clients.id,
+        set: {
+          name: excluded(clients.name),
+          dailySubmissionLimit: excluded(clients.dailySubmissionLimit),
+          dailyByteLimit: excluded(clients.dailyByteLimit),
+        },
+      }),
+    db.update(issuers).set({ revision: business.revision }).where(isHold),
+  ]);
+};
+
+/** Releases holds. A hold that cannot be released is renewed after its time by the next submission or the minute job. */
+const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<void> => {
+  await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
+};
+
+/** All changes hold an account's shards in this order, so that two of them never wait for each other. */
+const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly ShardId[] => [...new Set(all.map((each) => each.shard))].sort();
+
+const maxAttempts = 3; // an attempt can fail only because the business has started in another shard
+
+/**
+ * Runs a change of accounts that failed with `isHoldMissing` again, while they are held. The accounts are named by the tags of their audit
+ * chains. `run` must write the given statements in its batch. Throws, with nothing written, if a shard does not respond.
+ */
+export const runWhileHeld = async <T>(
+  shards: Shards,
+  home: Database,
+  chainTags: readonly string[],
+  run: (permission: Permission) => Promise<T>,
+): Promise<T> => {
+  const changed = await home
+    .select({ id: businesses.id })
+    .from(businesses)
+    .where(inArray(businesses.auditChain, jsonList(chainTags)))
+    .orderBy(businesses.id);
+  for (let attempt = 1; ; attempt += 1) {
+    const holds: Hold[] = [];
+    try {
+      for (const { id } of changed)
+        for (const each of sortShards(await listIssuingShards(home, id))) holds.push(await holdAccount(shards, id, each));
+      return await run(permitChange(home, holds));
+    } catch (error) {
+      if (!isHoldMissing(error) || attempt === maxAttempts) throw error;
+    } finally {
+      await releaseHolds(shards, holds);
+    }
+  }
+};
+
+/**
+ * Makes the business issue its next certificates into another shard. Fails if its account has changed since `revision`; check with
+ * `isStartOutdated`. Afterward, its earlier shards issue no more certificates for it.
+ */
+export const startIssuing = async (
+  shards: Shards,
+  account: { readonly id: BusinessId; readonly revision: number; readonly issuingShards: readonly IssuingShard[] },
+  next: ShardId,
+  now: Instant,
+): Promise<void> => {
+  const { id, revision } = account;
+  if (next === shardOfId(id) || next === getCurrentShard(account)) throw new Error("issuing shards: this shard is not another one");
+  const home = shards.forId(id);
+  const holds: Hold[] = [];
+  try {
+    for (const each of sortShards([...account.issuingShards, { shard: next }])) holds.push(await holdAccount(shards, id, each));
+    const until = holds.find((hold) => hold.shard === next)?.until ?? 0;
+    const { before, after } = permitChange(home, holds);
+    const unchanged = query
+      .select({ id: businesses.id })
+      .from(businesses)
+      .where(allOf(eq(businesses.id, id), eq(businesses.revision, revision)));
+    const last = query
+      .select({ at: sql`max(${startedAt}) + 1` })
+      .from(issuingShards)
+      .where(eq(issuingShards.businessId, id));
+    await batch(home, [
+      ...before,
+      home
+        .insert(issuingShards, "businessId", "shard", "startedAt", "heldUntil")
+        .select(sql`select ${unchanged}, ${next}, max(${now}, coalesce(${last}, 0)), ${until} where true`)
+        .onConflictDoUpdate({
+          target: [issuingShards.businessId, shard],
+          set: { startedAt: excluded(startedAt), heldUntil: excluded(issuingShards.heldUntil) },
+        }),
+      ...after,
+    ]);
+  } finally {
+    await releaseHolds(shards, holds);
+  }
+};
+
+/** Whether a shard can issue certificates of a revision of the account. */
+export type IssuerState = "ready" | "held" | "outdated";
+
+/**
+ * Returns whether a shard can issue: `held` while the account is being changed, and `outdated` if its copy of the account has to be
+ * renewed.
+ */
+export const getIssuerState = async (
+  db: Database,
+  { businessId, clientId, revision }: { readonly businessId: BusinessId; readonly clientId: ClientId; readonly revision: number },
+): Promise<IssuerState> => {
+  const row = await onPrimary(db)
+    .select({
+      revision: issuers.revision,
+      isExpired: sql`${issuers.heldUntil} <= ${databaseNow}`.mapWith(Boolean),
+      hasClient: existsIn(clients, eq(clients.id, clientId)).mapWith(Boolean),
+    })
+    .from(issuers)
+    .where(eq(issuers.businessId, businessId))
+    .get();
+  if (row === undefined) return "outdated";
+  if (row.revision === null) return row.isExpired ? "outdated" : "held";
+  return row.revision === revision && row.hasClient ? "ready" : "outdated";
+};
+
+/** Renews a shard's copy of the account. Returns false, without a change, while the account is being changed. */
+export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<boolean> => {
+  const hold = await tryHoldAccount(shards, businessId, inShard);
+  if (hold !== null) await releaseHold(shards, hold);
+  return hold !== null;
+};
+
+/** Lists the businesses whose hold in this shard has passed, because the process that changed the account died. */
+export const listExpiredHolds = async (db: Database, max: number): Promise<readonly BusinessId[]> => {
+  const rows = await db
+    .select({ businessId: issuers.businessId })
+    .from(issuers)
+    .where(allOf(isNull(issuers.revision), lte(issuers.heldUntil, databaseNow)))
+    .limit(max);
+  return rows.map(({ businessId }) => businessId);
+};
+
+/** Builds the business ID for a certificate in another shard than its account. NULL unless this revision can issue there. */
+export const selectIssuer = (businessId: SQL | BusinessId, revision: SQL | number): SQL<BusinessId> =>
+  sql`${query
+    .select({ id: issuers.businessId })
+    .from(issuers)
+    .where(allOf(sql`${issuers.businessId} = ${businessId}`, sql`${issuers.revision} = ${revision}`))}`;

@@ -1,0 +1,153 @@
+// Tests of certificates that a business issues into another shard because its own is closed or full. The account is in shard 00.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Env } from "../../workers/env.ts";
+import { relayMail } from "../../workers/background/mail-relay.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { closeFirstShard, finishWithdrawals, getToken, issueThrough, listIds, openFirstShard, submitThrough } from "../support/overflow.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { listMailTo, signIn } from "../support/people.ts";
+import { buildJsonPost, createEmailAddress } from "../support/withdrawal.ts";
+import { createServiceCall, world, type Call } from "../support/world.ts";
+
+const platform = await getPlatform(env as unknown as Env);
+const key = { authorization: `Bearer ${world.acme.keys.live}` };
+const shardOf = (certId: string): string => certId.slice(3, 5);
+
+/** An isolate that remembers the account as it was before the business continued in shard 01. */
+let earlierIsolate: Call;
+let service: Call;
+/** A certificate of a person in shard 00, and a later one of the same person in shard 01. */
+const email = createEmailAddress();
+let own: { readonly cert_id: string; readonly manage_url: string };
+let other: { readonly cert_id: string; readonly manage_url: string };
+beforeAll(async () => {
+  earlierIsolate = createServiceCall();
+  own = await issueThrough(earlierIsolate, { fields: { email }, purpose: "overflow quote" });
+  await closeFirstShard();
+  service = createServiceCall();
+  other = await issueThrough(service, { fields: { email }, purpose: "overflow quote" });
+});
+
+const read = async (path: string): Promise<{ readonly [key: string]: never }> => {
+  const { status, body, text } = await service(path, { headers: key });
+  if (status !== 200) throw new Error(text);
+  return body.data;
+};
+
+describe("a business whose shard is closed", () => {
+  test("continues to issue certificates in another shard", async () => {
+    expect([shardOf(own.cert_id), shardOf(other.cert_id)]).toEqual(["00", "01"]);
+    expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM certificates WHERE id = ?").bind(other.cert_id).first("n")).toBe(1);
+    expect((await service(`/v1/certs/${other.cert_id}/verify`)).body.data).toMatchObject({ cert_id: other.cert_id, status: "active" });
+    expect(await read(`/v1/certs/${other.cert_id}`)).toMatchObject({ cert_id: other.cert_id });
+    expect((await service(`/c/${other.cert_id}`)).text).toContain("Acme Solar LLC");
+    expect((await service(`/v1/certs/${other.cert_id}/evidence-pack`, { headers: key })).status).toBe(200);
+  });
+
+  test("issues nothing more in its own shard, not even through an isolate that remembers the account", async () => {
+    expect(shardOf((await issueThrough(earlierIsolate)).cert_id)).toBe("01");
+    await openFirstShard();
+    expect(shardOf((await issueThrough(createServiceCall())).cert_id)).toBe("01");
+    await closeFirstShard();
+  });
+
+  test("lists the certificates of all shards, newest first, with one total", async () => {
+    const first = await read("/v1/certs?per_page=3");
+    const second = await read("/v1/certs?per_page=3&page=2");
+    const all = await read("/v1/certs?per_page=100");
+    expect([...listIds(first), ...listIds(second)]).toEqual(listIds(all).slice(0, 6));
+    expect(listIds(all)).toEqual(expect.arrayContaining([own.cert_id, other.cert_id]));
+    expect(listIds(all).indexOf(other.cert_id)).toBeLessThan(listIds(all).indexOf(own.cert_id));
+    expect(all.total).toBe(listIds(all).length);
+  });
+
+  test.each([`subject_email=${encodeURIComponent(email)}`, "q=overflow", "q=overflow&status=active"])(
+    "finds %s in all shards",
+    async (search) => {
+      const found = await read(`/v1/certs?${search}`);
+      expect([listIds(found), found.total]).toEqual([[other.cert_id, own.cert_id], 2]);
+    },
+  );
+
+  test("issues one certificate for a submission that was first sent before the business continued in another shard", async () => {
+    await openFirstShard();
+    const submission = { submission_id: crypto.randomUUID() };
+    const first = await submitThrough(createServiceCall(), submission, world.other);
+    await closeFirstShard();
+    const isolate = createServiceCall();
+    expect(shardOf((await issueThrough(isolate, {}, world.other)).cert_id)).toBe("01");
+    for (const repeated of [
+      await submitThrough(isolate, submission, world.other),
+      await submitThrough(createServiceCall(), submission, world.other),
+    ]) {
+      expect(repeated.body.data).toEqual(first.body.data);
+      expect(repeated.headers.get("idempotency-replayed")).toBe("true");
+    }
+    const conflicting = await submitThrough(isolate, { ...submission, purpose: "another purpose" }, world.other);
+    expect(conflicting.body.error.code).toBe("idempotency_conflict");
+  });
+
+  test("gets certificates from the other shard's journal while its database does not respond", async () => {
+    const setFault = (forMs: number) => service("/dev/faults", buildJsonPost({ database: "01", mode: "hang", for_ms: forMs }));
+    await setFault(3_600_000);
+    let certId: string;
+    try {
+      certId = (await issueThrough(service)).cert_id;
+      expect(shardOf(certId)).toBe("01");
+      expect((await service(`/v1/certs/${certId}/verify`)).body.data.cert_id).toBe(certId);
+    } finally {
+      await setFault(0);
+    }
+    const countStored = () => env.DB_01.prepare("SELECT COUNT(*) AS n FROM certificates WHERE id = ?").bind(certId).first("n");
+    await expect.poll(countStored, { timeout: 20_000 }).toBe(1);
+  });
+
+  test("gets the events of all shards", async () => {
+    const revoked = await issueThrough(service);
+    await service(`/v1/certs/${revoked.cert_id}/opt-out/manage`, buildJsonPost({ token: getToken(revoked) }));
+    const listEvents = async () => JSON.stringify(await read("/v1/events?types=certificate.revoked&limit=500"));
+    await expect.poll(listEvents, { timeout: 20_000 }).toContain(revoked.cert_id);
+  });
+});
+
+describe("a person whose certificates are in two shards", () => {
+  test("is found by the contact check until both are withdrawn", async () => {
+    const person = createEmailAddress();
+    const check = async (): Promise<{ allowed: boolean; basis: { id: string }[] }> =>
+      (await service("/v1/contact-check", buildJsonPost({ subjects: [{ email: person }] }, key))).body.data.results[0];
+    const { cert_id: certId, manage_url: manageUrl } = await issueThrough(service, { fields: { email: person } });
+    expect((await check()).basis.map(({ id }) => id)).toEqual([certId]);
+    await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: getToken({ manage_url: manageUrl }) }));
+    expect(JSON.stringify(await check())).toContain("revoked");
+  });
+
+  test("withdraws all of them with one request of the business", async () => {
+    const recorded = await service(
+      `/v1/certs/${other.cert_id}/withdrawals`,
+      buildJsonPost({ method: "phone", received_at: new Date().toISOString(), scope: "business" }, key),
+    );
+    expect(recorded.status).toBe(201);
+    await finishWithdrawals();
+    for (const { cert_id: certId } of [own, other]) expect((await service(`/v1/certs/${certId}/verify`)).body.data.status).toBe("revoked");
+    const deadlines = await env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first("n");
+    expect([deadlines, await env.DB_01.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first("n")]).toEqual([0, 0]);
+  });
+
+  test("is reported to the owners, whose addresses are in the account's shard", async () => {
+    await waitUntilSettled();
+    await relayMail(platform);
+    expect(JSON.stringify(await listMailTo(world.ownerEmail))).toContain("cc_01");
+  });
+});
+
+describe("the portal", () => {
+  test("shows the certificates, deadlines and figures of all shards", async () => {
+    const { cookie } = await signIn(world.ownerEmail);
+    const open = async (path: string): Promise<string> => (await service(path, { headers: { cookie } })).text;
+    const list = await open("/portal/certificates");
+    expect(list).toContain(other.cert_id);
+    expect(await open("/portal/deadlines")).toContain(other.cert_id);
+    expect(await open("/portal/audit?type=certificate.issued")).toContain(other.cert_id);
+  });
+});

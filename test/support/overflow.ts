@@ -1,0 +1,50 @@
+// A business of shard 00 that issues certificates into shard 01.
+import { env } from "cloudflare:workers";
+import { runOutboxRelay, waitUntilSettled } from "./background-work.ts";
+import type { DemoBusiness } from "../../scripts/demo-world.ts";
+import { world, buildConsentRequest, buildSubmission, type Call, type ConsentBody, type TestResponse } from "./world.ts";
+
+/** Closes shard 00 for new certificates. An isolate notices it within a minute, a new one at once. */
+export const closeFirstShard = async (): Promise<void> => {
+  await env.DB.exec("INSERT INTO shard_registry (shard, state) VALUES ('00', 'closed') ON CONFLICT (shard) DO UPDATE SET state = 'closed'");
+};
+
+export const openFirstShard = async (): Promise<void> => {
+  await env.DB.exec("DELETE FROM shard_registry");
+};
+
+/** Submits a form of the business through the given isolate. */
+export const submitThrough = (
+  service: Call,
+  change: Partial<ConsentBody> = {},
+  business: DemoBusiness = world.acme,
+): Promise<TestResponse> => {
+  const origin = business === world.other ? "https://www.other.example" : "https://www.example.com";
+  const body = { ...buildSubmission(business), page_url: `${origin}/quote`, ...change };
+  return service("/v1/consent", buildConsentRequest(body, { origin }));
+};
+
+/** Issues a certificate through the given isolate. */
+export const issueThrough = async (
+  service: Call,
+  change: Partial<ConsentBody> = {},
+  business: DemoBusiness = world.acme,
+): Promise<{ cert_id: string; manage_url: string }> => {
+  const answer = await submitThrough(service, change, business);
+  if (answer.status !== 201) throw new Error(`not issued: ${answer.text}`);
+  return answer.body.data;
+};
+
+/** The IDs of a page of the certificate list. */
+export const listIds = (page: { readonly certs?: readonly { readonly cert_id: string }[] }): readonly string[] =>
+  (page.certs ?? []).map(({ cert_id: certId }) => certId);
+
+/** The token of a receipt's withdrawal link. */
+export const getToken = ({ manage_url: url }: { readonly manage_url: string }): string => url.split("#m=")[1] as string;
+
+/** Finishes the withdrawals of all of a person's certificates. The first run spreads the work to the other shards. */
+export const finishWithdrawals = async (): Promise<void> => {
+  await waitUntilSettled();
+  await runOutboxRelay();
+  await runOutboxRelay();
+};

@@ -1,0 +1,15 @@
+// Renews the copies of accounts in shards that issue certificates for them, if the process that changed an account died before it did so.
+// The next submission does the same. Without one, the copy on the certificates' pages would stay as it was.
+import { listExpiredHolds, renewIssuer } from "../../storage/issuing-shards.ts";
+import { runIsolated } from "../log.ts";
+import type { Platform } from "../platform/platform.ts";
+import { forEachShard } from "./for-each-shard.ts";
+
+const maxPerRun = 50; // each takes three database calls; only changes whose process died leave a hold
+
+/** Renews up to 50 accounts in each shard. */
+export const endExpiredHolds = (platform: Platform): Promise<void> =>
+  forEachShard(platform, "expired-holds", async (db, shard) => {
+    for (const businessId of await listExpiredHolds(db, maxPerRun))
+      await runIsolated(platform, "expired hold", async () => renewIssuer(platform.shards, businessId, shard));
+  });

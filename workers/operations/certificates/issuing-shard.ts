@@ -1,0 +1,86 @@
+// Chooses the shard of a business's next certificates, and waits until that shard can issue them.
+import { shardOfId } from "../../../core/ids.ts";
+import { chooseOverflow, hasRoom, type ShardFill } from "../../../core/shards/placement.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { StorageFault } from "../../../storage/faults.ts";
+import { getIssuerState, isStartOutdated, renewIssuer, startIssuing } from "../../../storage/issuing-shards.ts";
+import { listShardFills } from "../../../storage/shard-registry.ts";
+import { runIsolated } from "../../log.ts";
+import type { CertificateDependencies } from "./dependencies.ts";
+import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
+
+const registryTimeoutMs = 300; // the registry is in another shard, which must not delay a submission while it does not respond
+
+/** Returns the shards' states and sizes, read at most once a minute. Empty while the registry does not respond. */
+const loadFills = async (services: CertificateDependencies): Promise<readonly ShardFill[]> => {
+  const { intakeState, clock, shards } = services;
+  const now = clock();
+  const known = intakeState.getFills(now);
+  if (known !== null) return known;
+  const fills = await runIsolated(services, "shard registry", () => withDeadline(() => listShardFills(shards), registryTimeoutMs));
+  intakeState.recordFills(fills ?? [], now);
+  return fills ?? [];
+};
+
+/**
+ * Returns the client with the shard for its next certificate. If its shard is closed or full and another one has room, the business first
+ * continues there. Otherwise, and while that is not possible, the client is returned unchanged. A deployment with one shard reads nothing.
+ */
+export const continueInShardWithRoom = async (
+  services: CertificateDependencies,
+  client: SubmissionClient,
+  originHeader: string | null,
+): Promise<SubmissionClient> => {
+  const { shards, intakeState, config, clock } = services;
+  if (shards.all().length === 1) return client;
+  const now = clock();
+  const fills = (await loadFills(services)).map((fill) => ({
+    ...fill,
+    bytes: Math.max(fill.bytes, intakeState.getSize(fill.shard, now)),
+  }));
+  const current = fills.find(({ shard }) => shard === client.shard);
+  if (current === undefined || hasRoom(current, config.maxShardBytes)) return client;
+  const ownShard = shardOfId(client.id);
+  const next = chooseOverflow(
+    fills.filter(({ shard }) => shard !== ownShard && shard !== client.shard),
+    config.maxShardBytes,
+  );
+  if (next === null) return client;
+  const continued = await runIsolated(services, "issuing shard", async () => {
+    try {
+      await startIssuing(shards, client.known.account, next, now);
+    } catch (error) {
+      if (!isStartOutdated(error)) throw error; // the account has changed, perhaps because another isolate has just done the same
+    }
+    return readSubmissionClient(services, client.id, originHeader);
+  });
+  return continued ?? client;
+};
+
+const waitMs = 50; // a change of an account takes a few round trips
+const maxWaits = 10;
+
+/**
+ * Returns the account as the issuing shard has it. Waits while the account is being changed, and renews the shard's copy of the account if
+ * the process that changed it died. Throws an outage if the account is still being changed after half a second. Null if the client is
+ * unknown.
+ */
+export const waitForIssuer = async (
+  services: CertificateDependencies,
+  client: SubmissionClient,
+  originHeader: string | null,
+): Promise<SubmissionClient | null> => {
+  let current: SubmissionClient | null = client;
+  for (let waits = 0; waits < maxWaits && current !== null; waits += 1) {
+    const { shard, id: clientId, known } = current;
+    const { id: businessId, revision } = known.account;
+    if (shard === shardOfId(clientId)) return current;
+    const state = await getIssuerState(services.shards.get(shard), { businessId, clientId, revision });
+    if (state === "ready") return current;
+    const isRenewed = state === "outdated" && (await renewIssuer(services.shards, businessId, shard));
+    if (!isRenewed) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    current = await readSubmissionClient(services, clientId, originHeader);
+  }
+  if (current === null) return null;
+  throw new StorageFault("outage", "ACCOUNT_HELD");
+};

@@ -1,0 +1,44 @@
+// Queries every shard that has certificates of a business: the shard of its account, and those into which it continued when that was full.
+// If a shard is unavailable, the whole request fails, because a certificate or a withdrawal that is missing is worse than an error.
+import type { BusinessPrincipal } from "../../core/access/principal.ts";
+import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
+import type { Database } from "../../storage/database.ts";
+import { listIssuingShards } from "../../storage/issuing-shards.ts";
+import type { Stores } from "./dependencies.ts";
+
+const maxConcurrentQueries = 6; // a Worker invocation has six connections
+
+/** Lists the shards other than that of the account. A deployment with one shard reads nothing. */
+export const listOtherShards = async ({ shards }: Pick<Stores, "shards">, businessId: BusinessId): Promise<readonly ShardId[]> =>
+  shards.all().length === 1 ? [] : (await listIssuingShards(shards.forId(businessId), businessId)).map(({ shard }) => shard);
+
+/** Queries the given shards, at most six at a time, and returns their results in the same order. */
+export const queryShardsInGroups = async <T>(
+  { shards }: Pick<Stores, "shards">,
+  ids: readonly ShardId[],
+  query: (db: Database, shard: ShardId) => PromiseLike<T>,
+): Promise<readonly T[]> => {
+  const results: T[] = [];
+  for (let at = 0; at < ids.length; at += maxConcurrentQueries)
+    results.push(...(await Promise.all(ids.slice(at, at + maxConcurrentQueries).map((shard) => query(shards.get(shard), shard)))));
+  return results;
+};
+
+/** Queries all shards of a business whose other shards are known. The first result is that of the account's own shard. */
+export const queryShardsOf = async <T>(
+  services: Pick<Stores, "shards">,
+  { id, otherShards }: Pick<BusinessPrincipal, "id" | "otherShards">,
+  query: (db: Database, shard: ShardId) => PromiseLike<T>,
+): Promise<readonly [T, ...(readonly T[])]> =>
+  (await queryShardsInGroups(services, [shardOfId(id), ...otherShards], query)) as readonly [T, ...(readonly T[])];
+
+/** The same for any business. The own shard's query runs while the other shards are listed. */
+export const queryIssuingShards = async <T>(
+  services: Pick<Stores, "shards">,
+  businessId: BusinessId,
+  query: (db: Database, shard: ShardId) => PromiseLike<T>,
+): Promise<readonly [T, ...(readonly T[])]> => {
+  const own = query(services.shards.forId(businessId), shardOfId(businessId));
+  const [found, others] = await Promise.all([own, listOtherShards(services, businessId)]);
+  return [found, ...(others.length === 0 ? [] : await queryShardsInGroups(services, others, query))];
+};
