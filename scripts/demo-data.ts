@@ -1,11 +1,12 @@
 // Prepares the databases of a local service: migrations, the demo accounts and, unless the service should start empty, a month of demo data.
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sha256Hex } from "../core/hash.ts";
 import { firstShard } from "../core/ids.ts";
 import { dayMs } from "../core/time.ts";
 import { openMonthReplay, type MonthReplay, type ReplayedMonth, type ReplayOptions } from "./demo-month.ts";
 import { openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "./demo-world.ts";
-import { prepareDatabases, type D1Like } from "./local-runtime.ts";
+import { prepareDatabases, type D1Like, type RuntimeOptions } from "./local-runtime.ts";
 
 const accountAgeMs = 45 * dayMs; // so that the accounts are older than their month of data
 
@@ -15,15 +16,42 @@ const hasCertificates = async (db: D1Like, businessId: string): Promise<boolean>
 /** Returns whether the folder holds databases, which may already contain the month of demo data. */
 const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
 
+type DemoDataOptions = ReplayOptions & Pick<RuntimeOptions, "extraShards">;
+
+/** What `prepareDemoData` last wrote to a state folder. */
+interface Preparation {
+  /** Hash of everything that determines which rows it writes, except the month. */
+  readonly digest: string;
+  readonly hasMonth: boolean;
+}
+
+const markerName = "prepared.json";
+
+const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): string => {
+  const files = [...readdirSync("d1-migrations").map((name) => join("d1-migrations", name)), "scripts/demo-world.ts"];
+  const contents = files.sort().map((path) => [path, readFileSync(path, "utf8")]);
+  return sha256Hex(JSON.stringify([contents, extraShards, vars.ISSUER_KEY, vars.MASTER_KEYS, vars.INDEX_KEY]));
+};
+
+/** Returns whether the databases already contain what would be written. A restart then does not open them twice. */
+const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {
+  const path = join(stateDir, markerName);
+  if (!hasDatabases(stateDir) || !existsSync(path)) return false;
+  const found = JSON.parse(readFileSync(path, "utf8")) as Preparation;
+  return found.digest === digest && (found.hasMonth || !hasMonth);
+};
+
 /**
- * Prepares the databases. Existing accounts stay unchanged. The month is replayed only if the business `world.acme` has no certificates
+ * Prepares the databases, unless it has done so before. Existing accounts stay unchanged. The month is replayed only if the business `world.acme` has no certificates
  * yet; otherwise returns null. Throws as `prepareDatabases` and `MonthReplay.run` do.
  */
 export const prepareDemoData = async (
-  options: ReplayOptions,
+  options: DemoDataOptions,
   world: DemoWorld,
   { isEmpty }: { readonly isEmpty: boolean },
 ): Promise<ReplayedMonth | null> => {
+  const preparation = { digest: computePreparationDigest(options), hasMonth: !isEmpty };
+  if (isPrepared(options.stateDir, preparation)) return null;
   let opened: Promise<MonthReplay> | null = null;
   const openReplay = (): Promise<MonthReplay> => {
     opened ??= openMonthReplay(options);
@@ -41,7 +69,9 @@ export const prepareDemoData = async (
       isUsed = await hasCertificates(db, world.acme.id);
     };
     await prepareDatabases({ ...options, seed });
-    return isEmpty || isUsed ? null : await (await openReplay()).run(world);
+    const month = isEmpty || isUsed ? null : await (await openReplay()).run(world);
+    writeFileSync(join(options.stateDir, markerName), JSON.stringify(preparation));
+    return month;
   } finally {
     await (opened as Promise<MonthReplay> | null)?.then(
       (replay) => replay.close(),

@@ -2,7 +2,8 @@
 // because it fires no crons, prompts on the terminal and is several times slower.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 
 process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skips the request for the machine's location
@@ -12,15 +13,20 @@ process.env.WRANGLER_HIDE_BANNER ??= "true";
 // as if it were the only one. Together they take 1 GiB after a minute of load. With a young generation of 2 MiB, they take about 400 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
-const { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } = await import("wrangler");
+/** Loads wrangler when it is needed. It takes half a second, and a restart without changes does not need it. */
+const loadWrangler = (): typeof import("wrangler") => createRequire(import.meta.url)("wrangler") as typeof import("wrangler");
+
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
 type Miniflare = InstanceType<typeof Miniflare>;
 
 const bundleDir = "dist/worker";
 
+/** Name of the file beside the bundle that contains the options of `loadWorkerConfiguration`. */
+const configurationName = "configuration.json";
+
 /**
- * Bundles the Worker as a deployment does, or the module `entry` with the same settings, and writes esbuild's list of inputs beside it.
- * Rejects with wrangler's output if that fails.
+ * Bundles the Worker as a deployment does, or the module `entry` with the same settings, and writes esbuild's list of inputs and the Worker
+ * options beside it. Rejects with wrangler's output if that fails.
  */
 export const bundleWorker = async (outDir: string = bundleDir, entry?: string): Promise<void> => {
   const command = ["deploy", ...(entry === undefined ? [] : [entry]), "--dry-run", "--metafile", "--outdir", outDir];
@@ -29,6 +35,7 @@ export const bundleWorker = async (outDir: string = bundleDir, entry?: string): 
   for (const stream of [wrangler.stdout, wrangler.stderr]) stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
   const [status] = (await once(wrangler, "close")) as [number | null];
   if (status !== 0) throw new Error(`Bundling the Worker failed:\n${output.join("")}`);
+  writeFileSync(join(outDir, configurationName), JSON.stringify(loadWorkerConfiguration()));
 };
 
 export interface RuntimeOptions {
@@ -132,7 +139,7 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
   if (unknown.length > 0) throw new OutdatedStateError(`The database was created with unknown migrations: ${unknown.join(", ")}.`);
   for (const name of files) {
     if (applied.has(name)) continue;
-    const statements = unstable_splitSqlQuery(readFileSync(join("d1-migrations", name), "utf8"));
+    const statements = loadWrangler().unstable_splitSqlQuery(readFileSync(join("d1-migrations", name), "utf8"));
     await db.batch([...statements.map((sql) => db.prepare(sql)), db.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)]);
   }
 };
@@ -175,8 +182,15 @@ const listShards = (worker: Record<string, unknown>, { extraShards = [] }: Pick<
 
 /** Loads the Worker options from a wrangler.toml, without the settings that wrangler would add from .dev.vars. */
 export const loadWorkerConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
+  const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = loadWrangler();
   const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions(path).workerOptions as Record<string, unknown>;
   return { ...worker, bindings: unstable_readConfig({ config: path }).vars };
+};
+
+/** Reads the options that `bundleWorker` wrote, or loads them if there are none. */
+const readBundledConfiguration = (folder: string): Record<string, unknown> => {
+  const path = join(folder, configurationName);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>) : loadWorkerConfiguration();
 };
 
 const listDatabases = (worker: Record<string, unknown>, shards: readonly string[]): Record<string, unknown> =>
@@ -250,7 +264,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
 
 /** Starts the service with databases that `prepareDatabases` has prepared. */
 export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">): Promise<Runtime> => {
-  const worker = loadWorkerConfiguration();
+  const worker = readBundledConfiguration(options.bundleDir ?? bundleDir);
   const databases = listDatabases(worker, listShards(worker, options));
   const running = new Miniflare(
     convertV4MiniflareOptions({

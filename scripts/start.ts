@@ -1,5 +1,6 @@
 // `npm start`: runs the whole service and a demo business site locally in the foreground. The first start also writes a month of demo data,
 // unless `--empty` is given.
+import { flushCompileCache } from "node:module";
 import { buildAssets } from "./build.ts";
 import { prepareDemoData } from "./demo-data.ts";
 import { startDemoSite } from "./demo-site.ts";
@@ -57,6 +58,7 @@ const main = async (): Promise<void> => {
     paymentProviderMockFrom(settings),
   );
   const ticker = startCron(runtime);
+  flushCompileCache(); // Node writes it at exit otherwise, and not at all if the process is killed
   if (month !== null) runCron(runtime, "* * * * *", new Date()); // adds the demo data to the audit logs and the ledger
 
   console.log(`

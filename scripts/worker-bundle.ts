@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { bundleWorker } from "./local-runtime.ts";
 
 /** Inputs that esbuild does not list. The lock file changes whenever a package does. */
-const configurationFiles = ["wrangler.toml", "package-lock.json", "package.json", "tsconfig.json", "scripts/worker-bundle.ts"];
+const configurationFiles = [
+  "wrangler.toml",
+  "package-lock.json",
+  "package.json",
+  "tsconfig.json",
+  "scripts/local-runtime.ts",
+  "scripts/worker-bundle.ts",
+];
 
 interface BundleRecord {
   readonly inputs: readonly string[];

@@ -1,0 +1,33 @@
+// Checks that a restart does not open databases that are already prepared, and that an added shard prepares them again.
+import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { prepareDemoData } from "../../scripts/demo-data.ts";
+import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { testVars, worldSecret } from "../support/local-vars.ts";
+
+const stateDir = mkdtempSync(join(tmpdir(), "svc-demo-data-"));
+afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+
+const prepare = (extraShards: readonly string[]) =>
+  prepareDemoData({ stateDir, vars: testVars, demoOrigin: "http://demo.test", extraShards }, createDemoWorld(worldSecret), {
+    isEmpty: true,
+  });
+
+/** Lists the database files with the times of their last change. */
+const listDatabaseFiles = (): readonly string[] =>
+  globSync("v3/d1/**/*.sqlite*", { cwd: stateDir })
+    .sort()
+    .map((name) => `${name} ${statSync(join(stateDir, name)).mtimeMs}`);
+
+test("leaves prepared databases alone until a shard is added", { timeout: 120_000 }, async () => {
+  await prepare([]);
+  const prepared = listDatabaseFiles();
+  expect(prepared.length).toBeGreaterThan(0);
+  await prepare([]);
+  expect(listDatabaseFiles()).toEqual(prepared);
+
+  await prepare(["01"]);
+  expect(listDatabaseFiles().length).toBeGreaterThan(prepared.length);
+});
