@@ -54,7 +54,7 @@ import { randomBytes } from "./platform/create-platform.ts";
 import type { Services } from "./platform/platform.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
-  { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|status$|docs(?:\/|$)|\.well-known\/|a\/)/ },
+  { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|status$|operator$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:$|status$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host from which it was loaded
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },

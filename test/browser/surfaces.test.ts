@@ -12,6 +12,9 @@ let browser: Browser;
 /** Paths of pages that need no session. */
 let publicPaths: readonly string[];
 
+/** The page of the operator asks for the admin token. */
+const operator = () => ({ username: "operator", password: service.vars.ADMIN_TOKEN as string });
+
 const postJson = (path: string, body: object): Promise<Response> =>
   fetch(`${service.origin}${path}`, {
     method: "POST",
@@ -55,6 +58,7 @@ beforeAll(async () => {
     "/",
     "/withdraw",
     "/status",
+    "/operator",
     ...[active, test, withdrawn, partly].map(({ id }) => `/c/${id}`),
     "/c/unknown",
     "/app/sign-in",
@@ -123,7 +127,7 @@ const listInvisibleStops = async (page: Page, path: string): Promise<readonly st
 
 describe("pages without a session", () => {
   test("pass axe in light and dark at each width, and never scroll sideways with 200 % text or zoom", async () => {
-    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
+    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 }, httpCredentials: operator() });
     const findings: string[] = [];
     for (const path of publicPaths) findings.push(...(await inspect(page, path)));
     expect(findings).toEqual([]);
@@ -131,7 +135,11 @@ describe("pages without a session", () => {
   }, 240_000);
 
   test("show the keyboard focus where the system sets the colors", async () => {
-    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 }, forcedColors: "active" });
+    const { page, close } = await openPage(browser, {
+      viewport: { width: 1_280, height: 900 },
+      forcedColors: "active",
+      httpCredentials: operator(),
+    });
     const invisible: string[] = [];
     for (const path of publicPaths) invisible.push(...(await listInvisibleStops(page, path)));
     expect(invisible).toEqual([]);

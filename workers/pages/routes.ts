@@ -11,6 +11,7 @@ import { registerCapturedMailRoutes } from "./dev/captured-mail.tsx";
 import { registerDocsRoutes } from "./docs/routes.tsx";
 import { registerHomeRoutes, registerCertificateNumberRoutes } from "./home/routes.ts";
 import { renderCertificateNotFound, handlePageError, renderMethodNotAllowed } from "./shared/notice-pages.tsx";
+import { registerOperatorRoutes } from "./operator/routes.ts";
 import { registerPortalRoutes } from "./portal/routes.ts";
 import { registerSecurityTxtRoutes } from "./home/security-txt.ts";
 import { registerRevokeLinkRoutes } from "./app/revoke-share.tsx";
@@ -27,6 +28,7 @@ export interface PageDependencies {
 export const registerPageRoutes = (app: Hono<AppEnv>, config: Config, { getOpenApiDocument, exportFile }: PageDependencies): void => {
   registerHomeRoutes(app);
   registerStatusRoutes(app);
+  registerOperatorRoutes(app);
   registerDocsRoutes(app, getOpenApiDocument);
   registerSecurityTxtRoutes(app, config);
   if (config.environment === "development") registerCapturedMailRoutes(app);

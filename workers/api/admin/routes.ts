@@ -1,19 +1,16 @@
-// Operator routes (docs/operate/admin-commands.md), which are not in the OpenAPI document. The deployment stores only the admin token's
-// hash. If it is not set, every operator route returns 404.
+// Operator routes (docs/operate/admin-commands.md), which are not in the OpenAPI document.
 import { z } from "@hono/zod-openapi";
 import { alertDefinitions, alertKinds } from "../../../core/alerts.ts";
-import { sha256Hex } from "../../../core/hash.ts";
 import { parseBusinessId, parseRemovalId, parseShardId, parseWebhookId } from "../../../core/ids.ts";
 import { incidentImpacts, statusComponents, type Incident } from "../../../core/incidents.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
 import { shardStates } from "../../../core/shards/placement.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
-import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { respond, failure, success } from "../../http/envelope.ts";
-import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
-import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
+import { respond, success } from "../../http/envelope.ts";
+import { combineGuards } from "../../http/guards/define-guard.ts";
+import { requireOperator } from "../../http/guards/operator.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { idSchema, instantSchema, optionalMember, requestBody } from "../../http/wire.ts";
 import { getEntitlement } from "../../operations/admin/get-entitlement.ts";
@@ -31,17 +28,6 @@ import { updateEntitlement } from "../../operations/admin/update-entitlement.ts"
 import { updateShardState } from "../../operations/admin/update-shard-state.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 import { getServiceStatus } from "../../operations/service/get-service-status.ts";
-
-/** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
-const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
-  const { services, ip } = c.var;
-  const { adminTokenHash } = services.config;
-  if (adminTokenHash === null) return failure(c, "not_found");
-  const [, token] = /^Bearer ([\x21-\x7e]{32,200})$/.exec(c.req.header("authorization") ?? "") ?? [];
-  if (token !== undefined && sha256Hex(token) === adminTokenHash) return next();
-  const state = await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
-  return applySecondaryRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) ?? failure(c, "unauthorized");
-});
 
 const entitlementUpdateSchema = z
   .strictObject({

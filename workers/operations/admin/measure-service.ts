@@ -1,4 +1,4 @@
-// Measures the figures that alerts compare with their thresholds, for the job and for GET /v1/admin/figures.
+// Measures the figures that alerts compare with their thresholds, for the job, GET /v1/admin/figures and the operator's page.
 import type { AlertFigures } from "../../../core/alerts.ts";
 import { dayMs, minuteMs } from "../../../core/time.ts";
 import { countFailedMailSince } from "../../../storage/failed-mail.ts";
@@ -11,8 +11,8 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Measures the whole deployment. The figures contain no personal data. */
-export const measureService = async (services: AdminDependencies): Promise<AlertFigures> => {
+/** Measures the whole deployment. Returns the figures and what they were computed from. Contains no personal data. */
+export const inspectService = async (services: AdminDependencies) => {
   const now = services.clock();
   const [stuck, shards, failing, failedMail] = await Promise.all([
     listStuckWorkByShard(services),
@@ -24,11 +24,16 @@ export const measureService = async (services: AdminDependencies): Promise<Alert
     const since = stuck.flatMap((work) => (anchoringKinds.includes(work.kind) === isAnchoring ? (work.since ?? []) : []));
     return since.length === 0 ? 0 : Math.floor((now - Math.min(...since)) / minuteMs);
   };
-  return {
+  const figures: AlertFigures = {
     overdue_work: oldestMinutes(false),
     anchoring_delay: oldestMinutes(true),
     full_shard: Math.floor(Math.max(...shards.map(({ bytes, maxBytes }) => (100 * bytes) / maxBytes))),
     failing_endpoints: failing.length,
     failed_mail: sum(failedMail),
   };
+  return { figures, stuck, shards, failing, thresholds: services.config.alertThresholds };
 };
+
+export type ServiceInspection = Awaited<ReturnType<typeof inspectService>>;
+
+export const measureService = async (services: AdminDependencies): Promise<AlertFigures> => (await inspectService(services)).figures;

@@ -1,0 +1,52 @@
+// Guards of the operator's routes and page. The deployment stores only the admin token's hash; if it is not set, they do not exist.
+import { fromBase64 } from "../../../core/bytes.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
+import type { AppEnv, RequestContext } from "../context.ts";
+import { failure, type FailureResponse } from "../envelope.ts";
+import { defineGuard } from "./define-guard.ts";
+import { applySecondaryRateLimit } from "./rate-limits.ts";
+
+const tokenPattern = /^[\x21-\x7e]{32,200}$/;
+
+/** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
+const isAdminToken = (c: RequestContext, token: string | undefined): boolean =>
+  token !== undefined && tokenPattern.test(token) && sha256Hex(token) === c.var.services.config.adminTokenHash;
+
+/** Counts a request without the token. Returns the 429 response once there are too many from one address, otherwise null. */
+const limitGuesses = async (c: RequestContext): Promise<FailureResponse | null> =>
+  applySecondaryRateLimit(
+    c,
+    "UNKNOWN_KEYS_PER_IP",
+    await c.var.services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(c.var.ip)),
+  );
+
+/** Accepts the admin token as a bearer token. Otherwise returns 401, 429 after too many attempts, or 404 if no token is set. */
+export const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
+  if (c.var.services.config.adminTokenHash === null) return failure(c, "not_found");
+  const [, token] = /^Bearer (\S+)$/.exec(c.req.header("authorization") ?? "") ?? [];
+  if (isAdminToken(c, token)) return next();
+  return (await limitGuesses(c)) ?? failure(c, "unauthorized");
+});
+
+/** Returns the password of HTTP Basic authentication; undefined if there is none. */
+const readPassword = (header: string | undefined): string | undefined => {
+  const [, encoded = ""] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? "") ?? [];
+  const bytes = fromBase64(encoded);
+  const text = bytes === null ? "" : new TextDecoder().decode(bytes);
+  return text.includes(":") ? text.slice(text.indexOf(":") + 1) : undefined;
+};
+
+/**
+ * `accepted` if the password of HTTP Basic authentication is the admin token. `closed`: no token is set. Otherwise `refused`, with the 429
+ * response after too many attempts.
+ */
+export const checkOperatorPassword = async (
+  c: RequestContext,
+): Promise<
+  { readonly kind: "accepted" } | { readonly kind: "closed" } | { readonly kind: "refused"; readonly limited: FailureResponse | null }
+> => {
+  if (c.var.services.config.adminTokenHash === null) return { kind: "closed" };
+  if (isAdminToken(c, readPassword(c.req.header("authorization")))) return { kind: "accepted" };
+  return { kind: "refused", limited: await limitGuesses(c) };
+};

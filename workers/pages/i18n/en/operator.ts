@@ -1,0 +1,66 @@
+// Messages of the operator's page, which exists in English only.
+import type { AlertKind } from "../../../../core/alerts.ts";
+import type { ShardState } from "../../../../core/shards/placement.ts";
+import type { ServiceInspection } from "../../../operations/admin/measure-service.ts";
+
+const figures: Readonly<Record<AlertKind, { readonly name: string; readonly unit: "minutes" | "percent" | "endpoints" | "emails" }>> = {
+  overdue_work: { name: "Oldest overdue work", unit: "minutes" },
+  anchoring_delay: { name: "Oldest statement that waits for the ledger", unit: "minutes" },
+  full_shard: { name: "Fullest shard", unit: "percent" },
+  failing_endpoints: { name: "Failing webhook endpoints", unit: "endpoints" },
+  failed_mail: { name: "Emails given up in the last 24 hours", unit: "emails" },
+};
+
+const shardStates: Readonly<Record<ShardState, string>> = { open: "Open", closed: "Closed" };
+
+const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>> = {
+  audit: "Changes without an audit entry",
+  change_exceptions: "Changes that were set aside",
+  anchors: "Statements for the ledger",
+  parked_anchors: "Statements that the ledger refused",
+  events: "Events without a number",
+  mail: "Emails",
+  policies: "Policy pages",
+  subscription_ends: "Subscriptions to cancel",
+};
+
+export const messages = {
+  title: "Operator",
+  intro: "How this deployment is doing now. Times are in UTC.",
+  signInTitle: "Sign in as the operator",
+  signInAdvice: "Reload this page and enter the admin token as the password. The username can be anything.",
+  figuresTitle: "Figures",
+  figuresNote: "The figures that alerts watch.",
+  figure: "Figure",
+  value: "Now",
+  threshold: "Alert above",
+  state: "State",
+  raised: "Alert",
+  fine: "OK",
+  figures,
+  units: { minutes: "{n} min", percent: "{n}%", endpoints: "{n}", emails: "{n}" },
+  shardsTitle: "Shards",
+  shard: "Shard",
+  used: "Used",
+  size: "Size",
+  shardState: "New accounts",
+  shardStates,
+  next: "Next account is created here",
+  workTitle: "Overdue work",
+  workNote: "Work that has waited for ten minutes or longer.",
+  kind: "Kind",
+  count: "Count",
+  since: "Waiting since",
+  noWork: "Nothing is overdue.",
+  work,
+  endpointsTitle: "Failing webhook endpoints",
+  endpointsNote: "Endpoints that still fail after their owners were alerted. At most 50 for each shard.",
+  endpoint: "Endpoint",
+  business: "Business",
+  failingSince: "Failing since",
+  failures: "Failures in a row",
+  waiting: "Events waiting",
+  unknown: "Unknown",
+  noEndpoints: "No endpoint is failing.",
+  requests: "Requests and errors by code are in Workers Analytics Engine if metrics are enabled for this deployment.",
+};

@@ -1,0 +1,88 @@
+// The operator's page: the figures that alerts watch, the fill of each shard, overdue work and failing endpoints. It shows no personal data.
+import { alertKinds } from "../../../core/alerts.ts";
+import type { ServiceInspection } from "../../operations/admin/measure-service.ts";
+import { messages } from "../i18n/en/operator.ts";
+import { Card, ShortTime, StatusLabel, Table } from "../portal/components.tsx";
+import { formatMessage } from "../shared/components.tsx";
+import type { Page } from "../shared/layout.tsx";
+
+const mebibyte = 1_048_576;
+
+const formatSize = (bytes: number): string => `${Math.ceil(bytes / mebibyte).toLocaleString("en-US")} MiB`;
+
+export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: ServiceInspection): Page => ({
+  title: `${messages.title} · svc`,
+  onlyLanguage: "en",
+  content: (
+    <>
+      <div>
+        <h1>{messages.title}</h1>
+        <p class="lede">{messages.intro}</p>
+      </div>
+      <Card id="figures" title={messages.figuresTitle} note={messages.figuresNote} isFlush footer={messages.requests}>
+        <Table
+          label={messages.figuresTitle}
+          rows={alertKinds}
+          columns={[
+            [messages.figure, (kind) => messages.figures[kind].name],
+            [messages.value, (kind) => formatMessage(messages.units[messages.figures[kind].unit], { n: String(figures[kind]) }), "number"],
+            [
+              messages.threshold,
+              (kind) => formatMessage(messages.units[messages.figures[kind].unit], { n: String(thresholds[kind]) }),
+              "number",
+            ],
+            [
+              messages.state,
+              (kind) =>
+                figures[kind] > thresholds[kind] ? (
+                  <StatusLabel tone="bad" text={messages.raised} />
+                ) : (
+                  <StatusLabel tone="good" text={messages.fine} />
+                ),
+              "corner",
+            ],
+          ]}
+        />
+      </Card>
+      <Card id="shards" title={messages.shardsTitle} isFlush>
+        <Table
+          label={messages.shardsTitle}
+          rows={shards}
+          columns={[
+            [messages.shard, ({ shard }) => <code translate="no">{shard}</code>],
+            [messages.used, ({ bytes, maxBytes }) => `${Math.floor((100 * bytes) / maxBytes)}%`, "number"],
+            [messages.size, ({ bytes }) => formatSize(bytes), "number"],
+            [messages.shardState, ({ state, isNext }) => (isNext ? messages.next : messages.shardStates[state])],
+          ]}
+        />
+      </Card>
+      <Card id="work" title={messages.workTitle} note={messages.workNote} isFlush>
+        <Table
+          label={messages.workTitle}
+          rows={stuck}
+          emptyMessage={messages.noWork}
+          columns={[
+            [messages.kind, ({ kind }) => messages.work[kind]],
+            [messages.shard, ({ home }) => <code translate="no">{home}</code>],
+            [messages.count, ({ count }) => String(count), "number"],
+            [messages.since, ({ since }) => (since === null ? messages.unknown : <ShortTime at={since} />)],
+          ]}
+        />
+      </Card>
+      <Card id="endpoints" title={messages.endpointsTitle} note={messages.endpointsNote} isFlush>
+        <Table
+          label={messages.endpointsTitle}
+          rows={failing}
+          emptyMessage={messages.noEndpoints}
+          columns={[
+            [messages.endpoint, ({ webhookId }) => <code translate="no">{webhookId}</code>],
+            [messages.business, ({ businessId }) => <code translate="no">{businessId}</code>],
+            [messages.failingSince, ({ since }) => <ShortTime at={since} />],
+            [messages.failures, ({ failures }) => (failures === null ? messages.unknown : String(failures)), "number"],
+            [messages.waiting, ({ backlog }) => (backlog === null ? messages.unknown : String(backlog)), "number"],
+          ]}
+        />
+      </Card>
+    </>
+  ),
+});
