@@ -45,8 +45,8 @@ export interface Fault {
   readonly id: string;
   readonly dependency: Dependency;
   readonly mode: FaultMode;
-  /** Another dependency that fails at the same time, because the first one is not used otherwise. */
-  readonly alongside?: FailingCall;
+  /** Other dependencies that fail at the same time. */
+  readonly alongside?: readonly FailingCall[];
   /** Whether every acknowledged write must be there exactly once afterwards. */
   readonly isPromised: boolean;
 }
@@ -66,7 +66,7 @@ export const faults: readonly Fault[] = dependencies
       dependency,
       mode,
       isPromised: isPromised(dependency, mode),
-      ...(dependency === "IntakeJournal" && { alongside: needsJournal }),
+      ...(dependency === "IntakeJournal" && { alongside: [needsJournal] }),
     })),
   )
   .map((fault, at) => ({ id: `F${at + 1}`, ...fault }));

@@ -280,7 +280,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
     client.takeSlowestMs();
     const shard = fault.dependency.slice(-2);
     if (fault.mode === "set_back") await setBack(shard);
-    else await fail([{ dependency: fault.dependency, mode: fault.mode }, ...(fault.alongside === undefined ? [] : [fault.alongside])]);
+    else await fail([{ dependency: fault.dependency, mode: fault.mode }, ...(fault.alongside ?? [])]);
     const endedAt = performance.now();
     const slowestMs = Math.round(client.takeSlowestMs());
     await runPhase(2, 1);
