@@ -3,6 +3,7 @@
 // copy of its data key, which is how erasure works. The additional authenticated data contains the table, record, field, owner and key
 // version, so a sealed value that was moved to another row or tenant cannot be opened. When a value is rewrapped, only its wrapped key
 // changes. The prefix then also names the version that it was sealed with: `<key version>-<version when sealed>.`
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
@@ -93,16 +94,11 @@ const associatedData = (context: EncryptionContext, version: string): Uint8Array
   return encodeUtf8(parts.join("|"));
 };
 
-const passThrough = async (
-  bytes: Uint8Array<ArrayBuffer>,
-  stream: CompressionStream | DecompressionStream,
-): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
-
 const toPlainBytes = (text: string, { isCompressed = false }: EncryptionContext) =>
-  isCompressed ? passThrough(encodeUtf8(text), new CompressionStream("deflate-raw")) : encodeUtf8(text);
+  isCompressed ? new Uint8Array(deflateRawSync(encodeUtf8(text))) : encodeUtf8(text);
 
-const toText = async (bytes: Uint8Array<ArrayBuffer>, { isCompressed = false }: EncryptionContext) =>
-  decoder.decode(isCompressed ? await passThrough(bytes, new DecompressionStream("deflate-raw")) : bytes);
+const toText = (bytes: Uint8Array<ArrayBuffer>, { isCompressed = false }: EncryptionContext) =>
+  decoder.decode(isCompressed ? inflateRawSync(bytes) : bytes);
 
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
@@ -186,7 +182,7 @@ const createSealer = (keys: WrappingKeys): Sealer => {
     seal: async (context, text) => {
       const dataKey = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-GCM", true, ["encrypt"]);
       const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
-      const plain = await toPlainBytes(text, context);
+      const plain = toPlainBytes(text, context);
       const [wrappedKey, ciphertext] = await Promise.all([
         wrapWithKey(dataKey, currentKey),
         crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: associatedData(context, current) }, dataKey, plain),

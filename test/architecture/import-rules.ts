@@ -19,7 +19,7 @@ const everything = ["core", "storage", "durable-objects", "workers"];
 
 export const importRules: readonly ImportRule[] = [
   { from: "core", allowed: [], packages: ["node:crypto"] },
-  { from: "storage", allowed: ["core"], packages: ["drizzle-orm"] },
+  { from: "storage", allowed: ["core"], packages: ["drizzle-orm", "node:zlib"] },
   { from: "durable-objects", allowed: ["core", "storage"], packages: ["cloudflare:workers"] },
   { from: "workers/adapters", allowed: ["core"], types: ["workers/env.ts"], packages: "any" },
   {
