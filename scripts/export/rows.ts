@@ -1,7 +1,7 @@
 // Writes rows of a SQLite database as lines of JSON and reads them back. The first line of a table names the table and its columns. Each
 // further line is one row: an array of null, numbers, texts, {"b64": …} for bytes, and {"int": …} for integers beyond 2^53.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { Rewrapper } from "../../storage/vault.ts";
+import { sealedFromBytes, sealedToHex, type Rewrapper } from "../../storage/vault.ts";
 
 type StoredValue = string | number | null | { readonly b64: string } | { readonly int: string };
 
@@ -37,7 +37,12 @@ export const listColumns = (database: DatabaseSync, table: string): readonly str
     .all(table)
     .map(({ name }) => String(name));
 
-/** Wraps the sealed values of a row with the current key of `rewrapper`. A column is sealed if its name ends with `_sealed`. */
+const isBytes = (value: StoredValue): value is { readonly b64: string } => typeof value === "object" && value !== null && "b64" in value;
+
+/**
+ * Wraps the sealed values of a row, which are texts or bytes, with the current key of `rewrapper`. A column is sealed if its name ends with
+ * `_sealed`.
+ */
 const rewrapRow = async (
   row: readonly StoredValue[],
   sealedColumns: readonly number[],
@@ -45,8 +50,12 @@ const rewrapRow = async (
 ): Promise<readonly StoredValue[]> => {
   const changed = [...row];
   for (const at of sealedColumns) {
-    const value = row[at];
+    const value = row[at] ?? null;
     if (typeof value === "string") changed[at] = (await rewrapper.rewrap(value)) ?? value;
+    else if (isBytes(value)) {
+      const rewrapped = await rewrapper.rewrap(sealedFromBytes(Buffer.from(value.b64, "base64")));
+      if (rewrapped !== null) changed[at] = { b64: Buffer.from(sealedToHex(rewrapped), "hex").toString("base64") };
+    }
   }
   return changed;
 };
