@@ -48,6 +48,7 @@ export const domainEventRoutes = {
   "data.exported": { anchored: false, event: null },
   "account.deleted": { anchored: false, event: null },
   "removal.requested": { anchored: false, event: null },
+  "removal.opened": { anchored: false, event: null },
   "removal.completed": { anchored: false, event: null },
   "policy.linked": { anchored: false, event: null },
   "session.ended": { anchored: false, event: null },

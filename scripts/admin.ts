@@ -14,6 +14,9 @@ const usage = `Usage: npm run admin -- <command>
   unsuspend <biz_...>       Activate a suspended business.
   close <biz_...>           Close a business and end its subscription.
   plan <biz_...> <plan>     Set the plan: free, business or enterprise.
+  removals                  List removal requests that are unfinished or due to be checked again.
+  removal <rmv_...>         Show a removal request with the person's data. The person sees in their history that it was opened.
+  removal <rmv_...> checked Record that the brokers of a completed removal were checked again.
   removal <rmv_...> <target>=<status> ...
                             Set the status of removal targets: requested, in_progress, completed or rejected.
   shards                    List the shards: state, size, and which one gets new accounts.
@@ -122,6 +125,9 @@ try {
     if (!(await runIncidentCommand(process.argv.slice(3)))) console.log(usage);
   } else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
+  else if (command === "removals") await callAdminRoute("removals");
+  else if (command === "removal" && id !== "" && plan === "") await callAdminRoute(`removals/${encodeURIComponent(id)}/open`, {});
+  else if (command === "removal" && plan === "checked") await callAdminRoute(`removals/${encodeURIComponent(id)}/checked`, {});
   else if (command === "removal" && plan !== "") {
     const targets = Object.fromEntries(process.argv.slice(4).map((target) => target.split("=", 2)));
     await callAdminRoute(`removals/${encodeURIComponent(id)}`, { targets });

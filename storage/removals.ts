@@ -1,5 +1,5 @@
 // Data removal requests, stored in the person's shard. An affidavit contains the person's name, so its file is sealed; its hash is not.
-import { desc, eq, inArray, sql } from "drizzle-orm";
+import { desc, eq, inArray, lte, or, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
@@ -92,6 +92,30 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
     ],
     ([rows, targets]) => Promise.all(rows.map((row) => toRemoval(vault, row, targets))),
   );
+};
+
+/** Lists unfinished removals, and completed ones that are due to be checked again, oldest first, up to `limit`. Reads no personal data. */
+export const listWaitingRemovals = async (db: Database, now: Instant, limit: number) => {
+  const isWaiting = or(inArray(removals.status, ["requested", "in_progress"]), lte(removals.recheckAt, now));
+  const waiting = query.select({ id: removals.id }).from(removals).where(isWaiting).orderBy(removals.ord).limit(limit);
+  const { id, status, requestedAt, recheckAt } = removals;
+  const { rows, targets } = await batch(db, {
+    rows: db.select({ id, status, requestedAt, recheckAt }).from(removals).where(isWaiting).orderBy(removals.ord).limit(limit),
+    targets: db.select().from(removalTargets).where(inArray(removalTargets.removalId, waiting)).orderBy(removalTargets.name),
+  });
+  return rows.map((row) => ({
+    ...row,
+    targets: targets.filter(({ removalId }) => removalId === row.id).map(({ name, status: of }) => ({ name, status: of })),
+  }));
+};
+
+/** Moves the next check of a completed removal that is due. Returns false if there is no such removal. */
+export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Instant, nextAt: Instant): Promise<boolean> => {
+  const { meta } = await db
+    .update(removals)
+    .set({ recheckAt: nextAt })
+    .where(allOf(eq(removals.id, id), lte(removals.recheckAt, now)));
+  return meta.changes > 0;
 };
 
 /** Finds a removal with its sealed affidavit and the ID of its last change. Returns null if it is unknown. */

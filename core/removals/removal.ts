@@ -64,6 +64,9 @@ const isFinalStatus = (status: RemovalStatus): boolean => status === "completed"
 
 const recheckIntervalMs = 90 * dayMs; // data brokers buy new lists every quarter, so the results are checked again after that
 
+/** Returns when the data brokers of a removal that was completed or checked at `now` have to be checked again. */
+export const getNextRemovalCheck = (now: Instant): Instant => now + recheckIntervalMs;
+
 export interface RemovalUpdate {
   readonly removal: Removal;
   readonly isCompleted: boolean;
@@ -90,6 +93,6 @@ export const applyRemovalProgress = (
   const isDone = targets.every(({ status }) => isFinalStatus(status));
   const isCompleted = isDone && targets.some(({ status }) => status === "completed");
   const status = isCompleted ? "completed" : isDone ? "rejected" : "in_progress";
-  const times = isCompleted ? { completedAt: now, recheckAt: now + recheckIntervalMs } : {};
+  const times = isCompleted ? { completedAt: now, recheckAt: getNextRemovalCheck(now) } : {};
   return ok({ removal: { ...removal, targets, status, ...times }, isCompleted });
 };

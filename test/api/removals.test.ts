@@ -106,6 +106,55 @@ describe("POST /v1/admin/removals/{id}", () => {
   });
 });
 
+describe("/v1/admin/removals", () => {
+  const token = "t".repeat(43);
+  const headers = { authorization: `Bearer ${token}` };
+  const settings = { ADMIN_TOKEN_SHA256: sha256Hex(token) };
+  const operator = createServiceCall(settings);
+  const later = (days: number) => createServiceCall({ ...settings, DEV_CLOCK_OFFSET_MS: String(days * 86_400_000) });
+  const post = (path: string, service: Call = operator) => service(`/v1/admin/removals/${path}`, { method: "POST", headers });
+  const listed = async (id: string, service: Call = operator) => {
+    const { text, body } = await service("/v1/admin/removals", { headers });
+    return { text, found: body.data.removals.find((removal: { id: string }) => removal.id === id) };
+  };
+
+  test("lists unfinished removals without personal data", async () => {
+    const by = await onPlan();
+    const id = await requestId(by);
+    const { text, found } = await listed(id);
+    expect(found).toMatchObject({ home: "00", status: "requested", recheck_at: null, targets: [{ name: "radaris" }, { name: "spokeo" }] });
+    expect(text).not.toContain(by.email);
+    await progress(id, { spokeo: "rejected", radaris: "rejected" });
+    expect((await listed(id)).found).toBeUndefined();
+  });
+
+  test("shows a removal with the person's data, and records this in the person's history", async () => {
+    const by = await onPlan();
+    const fields = { first_name: "Pat", city: "Springfield" };
+    expect((await by.put("/v1/me/fields", fields)).status).toBe(200);
+    const { id } = (await request(by, { notes: "I am also known as Patricia" })).body.data;
+    const { status, body } = await post(`${id}/open`);
+    expect([status, body.data.email, body.data.notes]).toEqual([200, by.email, "I am also known as Patricia"]);
+    expect(body.data.fields).toEqual(fields);
+    const { entries } = (await by.get("/v1/me/audit")).body.data;
+    expect(entries.filter(({ type }: { type: string }) => type === "removal.opened")).toHaveLength(1);
+    expect(describeOutcome(await post("rmv_00000000000000000000000000/open"))).toBe("404 not_found");
+  });
+
+  test("lists a completed removal again after 90 days, until the operator has checked the brokers", async () => {
+    const id = await requestId(await onPlan());
+    await progress(id, { spokeo: "completed", radaris: "completed" });
+    expect((await listed(id)).found).toBeUndefined();
+    expect(describeOutcome(await post(`${id}/checked`))).toBe("404 not_found");
+    const due = later(91);
+    expect((await listed(id, due)).found).toMatchObject({ status: "completed" });
+    const checked = await post(`${id}/checked`, due);
+    expect(Date.parse(checked.body.data.recheck_at)).toBeGreaterThan(Date.now() + 180 * 86_400_000);
+    expect((await listed(id, due)).found).toBeUndefined();
+    expect((await listed(id, later(182))).found).toMatchObject({ status: "completed" });
+  });
+});
+
 describe("GET /v1/me/removals/{id}/affidavit", () => {
   test("returns the same bytes every time, with their hash signed and in the person's audit chain", async () => {
     const by = await onPlan();

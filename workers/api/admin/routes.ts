@@ -18,8 +18,11 @@ import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.t
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
 import { listShards } from "../../operations/admin/list-shards.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
+import { listWaitingRemovalsByShard } from "../../operations/admin/list-waiting-removals.ts";
 import { measureService } from "../../operations/admin/measure-service.ts";
+import { openRemoval } from "../../operations/admin/open-removal.ts";
 import { changeIncident, openIncident } from "../../operations/admin/record-incident.ts";
+import { recordRemovalCheck } from "../../operations/admin/record-removal-check.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
 import { replaceWebhookSecrets } from "../../operations/admin/replace-webhook-secrets.ts";
@@ -59,15 +62,31 @@ const updateEntitlementRoute = createRoute({
   middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: { params: businessParam, body: requestBody(entitlementUpdateSchema, {}) },
 });
+const removalParam = z.object({ removal_id: idSchema(parseRemovalId, "must be an ID") });
 const updateRemovalRoute = createRoute({
   ...undocumentedRoute,
   method: "post",
   path: "/v1/admin/removals/{removal_id}",
   middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
-    params: z.object({ removal_id: idSchema(parseRemovalId, "must be an ID") }),
+    params: removalParam,
     body: requestBody(z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }), {}),
   },
+});
+const listRemovalsRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/removals", middleware: requireOperator });
+const openRemovalRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/removals/{removal_id}/open",
+  middleware: combineGuards<AppEnv>(requireOperator, noBody),
+  request: { params: removalParam },
+});
+const recordRemovalCheckRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/removals/{removal_id}/checked",
+  middleware: combineGuards<AppEnv>(requireOperator, noBody),
+  request: { params: removalParam },
 });
 const resendMailRoute = createRoute({
   ...undocumentedRoute,
@@ -188,6 +207,37 @@ adminRoutes.openapi(updateRemovalRoute, async (c) => {
     status,
     targets: targets.map((target) => ({ name: target.name, status: target.status })),
   }));
+});
+
+adminRoutes.openapi(listRemovalsRoute, async (c) => {
+  const waiting = await listWaitingRemovalsByShard(c.var.services);
+  return success(c, 200, {
+    removals: waiting.map(({ home, id, status, requestedAt, recheckAt, targets }) => ({
+      home,
+      id,
+      status,
+      requested_at: toIso(requestedAt),
+      recheck_at: toIsoOrNull(recheckAt),
+      targets,
+    })),
+  });
+});
+
+adminRoutes.openapi(openRemovalRoute, async (c) => {
+  const opened = await openRemoval(c.var.services, c.req.valid("param").removal_id);
+  return respond(c, 200, opened, ({ removal: { id, status, targets, notes }, email, fields }) => ({
+    id,
+    status,
+    targets: targets.map((target) => ({ name: target.name, status: target.status })),
+    notes,
+    email,
+    fields: Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.value])),
+  }));
+});
+
+adminRoutes.openapi(recordRemovalCheckRoute, async (c) => {
+  const recorded = await recordRemovalCheck(c.var.services, c.req.valid("param").removal_id);
+  return respond(c, 200, recorded, (recheckAt) => ({ recheck_at: toIso(recheckAt) }));
 });
 
 adminRoutes.openapi(resendMailRoute, async (c) => {

@@ -171,16 +171,14 @@ const newPasskeyPage = (view: AppView, options: object): Page => {
       lede: messages.passkeyWaitingAdvice,
       script: "passkey.js",
     },
-    <>
-      <PostForm action="/app/account/passkeys" class="card">
-        <div class="body stack">
-          <PasskeyPrompt how="create" options={options} label={messages.addPasskey} />
-          <p>
-            <a href="/app/account">{messages.notNow}</a>
-          </p>
-        </div>
-      </PostForm>
-    </>,
+    <PostForm action="/app/account/passkeys" class="card">
+      <div class="body stack">
+        <PasskeyPrompt how="create" options={options} label={messages.addPasskey} />
+        <p>
+          <a href="/app/account">{messages.notNow}</a>
+        </p>
+      </div>
+    </PostForm>,
   );
 };
 

@@ -196,6 +196,7 @@ export const messages = {
     "agent.called": "An assistant acted for you",
     "data.exported": "You downloaded your data",
     "removal.requested": "You requested a removal",
+    "removal.opened": "We opened your removal request to work on it",
     "removal.completed": "A removal was completed",
     "certificate.entities_withdrawn": "You withdrew consent for some recipients",
     "consumer.plan_changed": "Your plan changed",

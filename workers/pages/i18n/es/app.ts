@@ -197,6 +197,7 @@ export const messages: AppMessages = {
     "agent.called": "Un asistente actuó por usted",
     "data.exported": "Descargó sus datos",
     "removal.requested": "Pidió una eliminación",
+    "removal.opened": "Abrimos su solicitud de eliminación para atenderla",
     "removal.completed": "Se completó una eliminación",
     "certificate.entities_withdrawn": "Retiró el consentimiento a algunos destinatarios",
     "consumer.plan_changed": "Cambió su plan",

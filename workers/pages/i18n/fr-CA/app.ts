@@ -201,6 +201,7 @@ export const messages: AppMessages = {
     "agent.called": "Un assistant a agi pour vous",
     "data.exported": "Vous avez téléchargé vos données",
     "removal.requested": "Vous avez demandé une suppression",
+    "removal.opened": "Nous avons ouvert votre demande de suppression pour la traiter",
     "removal.completed": "Une suppression est terminée",
     "certificate.entities_withdrawn": "Vous avez retiré votre consentement à certains destinataires",
     "consumer.plan_changed": "Votre forfait a changé",
