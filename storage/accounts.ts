@@ -9,9 +9,9 @@ import type { Database, Found } from "./database.ts";
 import { issuingShardsField, otherShardsField } from "./issuing-shards.ts";
 import { clientClockOffsetField } from "./sandbox-clocks.ts";
 import { prepareOnce } from "./prepared.ts";
-import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
+import { apiKeys, businesses, clients, domains, issuers, shares } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, countIn, query } from "./query.ts";
+import { allOf, countIn, notExistsIn, query } from "./query.ts";
 
 /** The audit chain of a business, for selections from `businesses`. */
 export const businessChainFields = { tag: businesses.auditChain, auditLog: auditLogOf(businesses.id) };
@@ -183,12 +183,12 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists up to `max` business IDs in ascending order, starting after `after`. */
+/** Lists up to `max` IDs of businesses whose account is in this shard, in ascending order, starting after `after`. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })
     .from(businesses)
-    .where(sql`${businesses.id} > ${after}`)
+    .where(allOf(sql`${businesses.id} > ${after}`, notExistsIn(issuers, eq(issuers.businessId, businesses.id)))) // leaves out copies of accounts
     .orderBy(businesses.id)
     .limit(max);
   return rows.map(({ id }) => id);

@@ -77,7 +77,7 @@ const exceptions: readonly { readonly route: RegExp; readonly rows: number; read
 const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[] = [
   { route: / \/dev\//, why: "development only" },
   { route: /\*$/, why: "unknown paths, which read no database, and logs in Durable Objects, which have their own tests" },
-  { route: / \/v1\/admin\//, why: "operators only" },
+  { route: / \/(?:v1\/admin\/|operator$)/, why: "operators only" },
 ];
 
 /**

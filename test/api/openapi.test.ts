@@ -95,6 +95,7 @@ const undocumentedRoutes: readonly { readonly path: RegExp; readonly why: string
   { path: /^GET \/docs(?:\/|$)/, why: "pages that show the API reference and the guides" },
   { path: /^GET \/\.well-known\/security\.txt$/, why: "security contact (RFC 9116)" },
   { path: /^(?:GET|POST|DELETE) \/v1\/admin\//, why: "operator routes (docs/operate/admin-commands.md)" },
+  { path: /^GET \/operator$/, why: "the operator's page" },
   { path: /^(?:GET|POST) \/dev\//, why: "development only" },
   { path: /^(?:GET|POST) \/oauth\/(?:authorize|end)(?:\/|$)/, why: "pages and forms that connect an assistant" },
   {

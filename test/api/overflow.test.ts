@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Env } from "../../workers/env.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { listBusinessIdsAfter } from "../../storage/accounts.ts";
+import { openDatabase } from "../../storage/database.ts";
 import { closeFirstShard, finishWithdrawals, getToken, issueThrough, listIds, openFirstShard, submitThrough } from "../support/overflow.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { listMailTo, signIn } from "../support/people.ts";
@@ -43,6 +45,12 @@ describe("a business whose shard is closed", () => {
     expect(await read(`/v1/certs/${other.cert_id}`)).toMatchObject({ cert_id: other.cert_id });
     expect((await service(`/c/${other.cert_id}`)).text).toContain("Acme Solar LLC");
     expect((await service(`/v1/certs/${other.cert_id}/evidence-pack`, { headers: key })).status).toBe(200);
+  });
+
+  test("has one account, although the other shard has a copy of it", async () => {
+    const [first, second] = await Promise.all([env.DB, env.DB_01].map((db) => listBusinessIdsAfter(openDatabase(db), "", 1_000)));
+    expect(first).toContain(world.acme.id);
+    expect(second).not.toContain(world.acme.id);
   });
 
   test("issues nothing more in its own shard, not even through an isolate that remembers the account", async () => {

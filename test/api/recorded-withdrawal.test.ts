@@ -375,7 +375,7 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
 
 describe("the email that confirms a withdrawal", () => {
   const confirmations = async (email: string) =>
-    (await listMailTo(email)).filter(({ subject }) => /withdrawn|retirado|retiré/.test(subject));
+    (await listMailTo(email)).filter(({ subject }) => /withdrawn|Se retiró|retiré/.test(subject));
   const contactDetails = ["privacy@acme-solar.example", "1 Sun Street, Testville, CA 94000"] as const;
   const withContactDetails = async (work: () => Promise<unknown>): Promise<void> => {
     const before = await env.DB.prepare("SELECT contact_email, mailing_address FROM businesses WHERE id = ?")
@@ -395,7 +395,7 @@ describe("the email that confirms a withdrawal", () => {
 
   test.each([
     ["en", "withdrawn", "By the end of"],
-    ["es", "retirado", "A más tardar al final del"],
+    ["es", "Se retiró su consentimiento", "A más tardar al final del"],
     ["fr-CA", "retiré", "Au plus tard à la fin du"],
   ] as const)("contains the receipt link, the deadline and the business's contact details (%s)", async (language, subject, deadline) => {
     const mine = await issueToNewPerson();

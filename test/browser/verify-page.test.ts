@@ -304,7 +304,7 @@ describe("without scripts", () => {
 
 describe("languages", () => {
   test.each([
-    ["es-MX", "es", "Certificado de consentimiento", "Nada ha cambiado"],
+    ["es-MX", "es", "Certificado de consentimiento", "No se ha modificado nada"],
     ["fr-CA", "fr-CA", "Certificat de consentement", "Rien n’a été modifié"],
     ["de-DE", "en", "Certificate of consent", "Nothing has been changed"],
   ])("shows the page to a browser in %s in %s", async (locale, language, kind, match) => {

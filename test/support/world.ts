@@ -159,7 +159,9 @@ const omitBackgroundData = (table: string, rows: readonly Record<string, unknown
 
 /** D1 returns bytes as a list of numbers. As text, a value that was stored in the clear is found in them. */
 const showBytesAsText = (_key: string, value: unknown): unknown =>
-  Array.isArray(value) && value.every((byte) => typeof byte === "number") ? new TextDecoder().decode(Uint8Array.from(value)) : value;
+  Array.isArray(value) && value.length > 0 && value.every((byte) => typeof byte === "number")
+    ? new TextDecoder("latin1").decode(Uint8Array.from(value)) // one character for each byte, so that different values stay different
+    : value;
 
 /** Returns the rows of every table as text, to assert that a refused request changed nothing. Waits for background work first. */
 export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {

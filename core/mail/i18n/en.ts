@@ -153,8 +153,8 @@ export const en = {
     wrong: "Use the link above to stop sharing.",
   },
   share_expiring: {
-    subjectTomorrow: "Sharing of your contact details ends tomorrow",
-    subjectWeek: "Sharing of your contact details ends in 7 days",
+    subjectTomorrow: "You’ll stop sharing your contact details tomorrow",
+    subjectWeek: "You’ll stop sharing your contact details in 7 days",
     intro:
       "You share contact details with {business} until {date}. If you do nothing, sharing will end, and they can no longer use your details.",
     action: "Renew sharing",
@@ -211,7 +211,7 @@ export const en = {
     intro: "You deleted your svc account. We also deleted your details, your sessions, and this address.",
     told: "All your sharing has stopped. We’ve told each business that it must stop contacting you by its deadline.",
     keptTitle: "What we keep",
-    kept: "A record that the shares existed, without your details, and the certificates of forms you submitted. You can still withdraw each consent on the page of its certificate.",
+    kept: "The certificates of forms you submitted, and a record that the shares existed, without your details. You can still withdraw consent on each certificate’s page.",
     wrongTitle: "Wasn’t you?",
     wrong: "Someone may have access to your email. Change your email password.",
     reason: "You are receiving this because this address belonged to the account. This is our last email about it.",
@@ -259,7 +259,7 @@ export const en = {
   },
   client_limit_near: {
     subject: "A form is close to its daily limit",
-    intro: "Submissions without an API key are close to today’s limit for one of your clients.",
+    intro: "One of your client IDs is close to today’s limit for submissions without an API key.",
     over: "Over the limit, your forms still work, but their submissions get no certificate until the limit resets.",
     action: "View your API keys",
     hint: "Submissions that your server sends with an API key don’t count.",
@@ -287,7 +287,7 @@ export const en = {
     },
     share_owner_notice: {
       subject: "{count} more shares were stopped",
-      intro: "People stopped {count} more shares of their details with your business. You must stop contacting them by their deadlines.",
+      intro: "{count} more shares with your business were stopped. You must stop contacting each person by the deadline for their share.",
       action: "View withdrawals",
       hint: "Once you’ve stopped contacting a person, confirm it there.",
     },
@@ -317,8 +317,8 @@ export const en = {
       hint: "After a replacement, we sign deliveries with both secrets for seven days.",
     },
     client_limit_near: {
-      subject: "{count} more clients are close to their daily limit",
-      intro: "Submissions without an API key are close to today’s limit for {count} more of your clients.",
+      subject: "{count} more client IDs are close to their daily limit",
+      intro: "{count} more of your client IDs are close to today’s limit for submissions without an API key.",
       action: "View your API keys",
       hint: "Submissions that your server sends with an API key don’t count.",
     },

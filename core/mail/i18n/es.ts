@@ -106,7 +106,7 @@ export const es: MailMessages = {
     subject: "Su código para retirar el consentimiento",
     intro: "Ingrese este código para retirar el consentimiento que dio a {business}. Sirve una sola vez y vence en 10 minutos.",
     action: "Retirar sin código",
-    hint: "Abre el certificado, donde usted confirma el retiro. El enlace funciona durante un día.",
+    hint: "El enlace abre el certificado, donde podrá confirmar el retiro. Funciona durante un día.",
     wrongTitle: "¿No lo solicitó usted?",
     wrong: "Puede ignorar este correo. No se retira nada sin el código o el enlace.",
     reason: "Recibe este correo porque alguien pidió retirar un consentimiento dado con esta dirección.",
@@ -154,8 +154,8 @@ export const es: MailMessages = {
     wrong: "Use el enlace de arriba para dejar de compartir.",
   },
   share_expiring: {
-    subjectTomorrow: "Mañana deja de compartir sus datos de contacto",
-    subjectWeek: "En 7 días deja de compartir sus datos de contacto",
+    subjectTomorrow: "Mañana dejará de compartir sus datos de contacto",
+    subjectWeek: "En 7 días dejará de compartir sus datos de contacto",
     intro:
       "Usted comparte datos de contacto con {business} hasta el {date}. Si no hace nada, dejará de compartirlos y la empresa ya no podrá usarlos.",
     action: "Seguir compartiendo",
@@ -176,7 +176,7 @@ export const es: MailMessages = {
   },
   share_ceased: {
     subject: "Una empresa confirmó que dejó de contactarle",
-    intro: "{business} confirmó que ya no le contacta en virtud del permiso que usted canceló.",
+    intro: "{business} confirmó que ya no usa el permiso que usted canceló para contactarle.",
     action: "Ver su registro",
     hint: "Contiene el permiso y esta confirmación, con prueba de ambos.",
     contactedTitle: "¿Le siguen contactando?",
@@ -195,7 +195,7 @@ export const es: MailMessages = {
   share_owner_notice: {
     subject: "Una persona dejó de compartir sus datos con ustedes",
     intro:
-      "Una persona dejó de compartir sus datos con su empresa. Su empresa debe dejar de contactar a esa persona a más tardar al final del {date} (UTC).",
+      "Una persona dejó de compartir sus datos con ustedes. Su empresa debe dejar de contactarla a más tardar al final del {date} (UTC).",
     action: "Ver los retiros",
     hint: "Cuando hayan dejado de contactar a esta persona, confírmelo allí.",
     apiTitle: "¿Usa la API?",
@@ -223,7 +223,7 @@ export const es: MailMessages = {
     subject: "Su solicitud de eliminación está completa",
     intro: "{completed} de {total} empresas eliminaron sus datos.",
     action: "Ver la declaración firmada",
-    hint: "Indica cada empresa y lo que respondió.",
+    hint: "La declaración indica cada empresa y lo que respondió.",
   },
   agent_connected: {
     subject: "Se conectó un asistente",
@@ -249,7 +249,7 @@ export const es: MailMessages = {
     subject: "Un endpoint de webhook está fallando",
     intro: "Uno de sus endpoints de webhook no acepta los eventos que enviamos. Seguimos intentándolo.",
     action: "Ver el endpoint",
-    hint: "Muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, allí puede reenviar los eventos fallidos.",
+    hint: "La página muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, allí puede reenviar los eventos fallidos.",
     missedTitle: "¿No recibió algunos eventos?",
     missed: "Todos los eventos están también, en orden, en el canal de eventos: GET /v1/events.",
   },

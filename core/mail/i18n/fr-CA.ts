@@ -133,7 +133,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a retiré le consentement qu’elle avait donné à votre entreprise. Vous devez cesser de communiquer avec elle au plus tard à la fin du {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Une fois que vous ne communiquez plus avec cette personne, confirmez-le à cet endroit.",
+    hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le à la page des retraits.",
     keptTitle: "Que devient le certificat?",
     kept: "Nous le conservons avec son dossier, marqué comme retiré.",
   },
@@ -142,7 +142,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a retiré son consentement aux destinataires ci-dessous. Ils doivent cesser de communiquer avec elle au plus tard à la fin du {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Une fois que vous ne communiquez plus avec cette personne, confirmez-le à cet endroit.",
+    hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le à la page des retraits.",
     keptTitle: "Et les autres destinataires?",
     kept: "Le certificat reste actif pour eux.",
   },
@@ -171,8 +171,8 @@ export const frCa: MailMessages = {
     action: "Voir votre dossier",
     hint: "Nous vous écrirons quand l’entreprise le confirmera, ou quand ce jour sera passé sans réponse.",
     heldTitle: "Et les renseignements déjà reçus?",
-    held: "L’entreprise peut encore détenir ce qu’elle a reçu. Vous pouvez lui demander de le supprimer.",
-    heldContact: "L’entreprise peut encore détenir ce qu’elle a reçu. Vous pouvez lui demander de le supprimer\u00a0: {contact}.",
+    held: "L’entreprise détient peut-être encore ce qu’elle a reçu. Vous pouvez lui demander de l’effacer.",
+    heldContact: "L’entreprise détient peut-être encore ce qu’elle a reçu. Vous pouvez lui demander de l’effacer\u00a0: {contact}.",
     contactedTitle: "On communique encore avec vous après cette date?",
     contacted: "Conservez le message. Dans votre plainte, indiquez l’ID du partage ci-dessus.",
   },
@@ -200,7 +200,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a cessé de partager ses renseignements avec votre entreprise. Vous devez cesser de communiquer avec elle au plus tard à la fin du {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Une fois que vous ne communiquez plus avec cette personne, confirmez-le à cet endroit.",
+    hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le à la page des retraits.",
     apiTitle: "Vous utilisez l’API?",
     api: "Confirmez la fin des communications avec POST /v1/shares/{id}/cease-ack.",
   },
@@ -266,7 +266,7 @@ export const frCa: MailMessages = {
   },
   client_limit_near: {
     subject: "Un formulaire approche de sa limite quotidienne",
-    intro: "Les envois sans clé d’API approchent de la limite du jour pour un de vos clients.",
+    intro: "Les envois sans clé d’API approchent de la limite du jour pour un de vos ID de client.",
     over: "Au-delà de la limite, vos formulaires fonctionnent toujours, mais les envois ne reçoivent pas de certificat avant la remise à zéro.",
     action: "Voir vos clés d’API",
     hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
@@ -283,21 +283,21 @@ export const frCa: MailMessages = {
       intro:
         "Des personnes ont retiré le consentement qu’elles avaient donné à votre entreprise pour {count} autres certificats. Vous devez cesser de communiquer avec elles avant chaque échéance.",
       action: "Voir les retraits",
-      hint: "Une fois que vous ne communiquez plus avec une personne, confirmez-le à cet endroit.",
+      hint: "Quand vous aurez cessé de communiquer avec une personne, confirmez-le à la page des retraits.",
     },
     entities_owner_notice: {
       subject: "{count} autres retraits pour certains destinataires",
       intro:
         "Des personnes ont retiré leur consentement à certains destinataires {count} autres fois. Ces destinataires doivent cesser de communiquer avec elles avant chaque échéance.",
       action: "Voir les retraits",
-      hint: "Une fois que vous ne communiquez plus avec une personne, confirmez-le à cet endroit.",
+      hint: "Quand vous aurez cessé de communiquer avec une personne, confirmez-le à la page des retraits.",
     },
     share_owner_notice: {
       subject: "{count} autres partages ont été arrêtés",
       intro:
         "Des personnes ont arrêté {count} autres partages de leurs renseignements avec votre entreprise. Vous devez cesser de communiquer avec elles avant chaque échéance.",
       action: "Voir les retraits",
-      hint: "Une fois que vous ne communiquez plus avec une personne, confirmez-le à cet endroit.",
+      hint: "Quand vous aurez cessé de communiquer avec une personne, confirmez-le à la page des retraits.",
     },
     domain_missing: {
       subject: "Nous n’avons pas pu vérifier {count} autres domaines",
@@ -310,7 +310,7 @@ export const frCa: MailMessages = {
       intro:
         "Les enregistrements de vérification de {count} autres domaines sont restés introuvables pendant deux semaines. Ces domaines ne sont plus vérifiés.",
       action: "Voir vos domaines",
-      hint: "Publiez les enregistrements, puis vérifiez les domaines à cet endroit.",
+      hint: "Publiez les enregistrements, puis vérifiez les domaines dans le portail.",
     },
     webhook_failing: {
       subject: "{count} autres alertes sur des points de terminaison",
@@ -327,8 +327,8 @@ export const frCa: MailMessages = {
       hint: "Après un remplacement, nous signons les livraisons avec les deux secrets pendant sept jours.",
     },
     client_limit_near: {
-      subject: "{count} autres clients approchent de leur limite quotidienne",
-      intro: "Les envois sans clé d’API approchent de la limite du jour pour {count} autres clients de votre entreprise.",
+      subject: "{count} autres ID de client approchent de leur limite quotidienne",
+      intro: "Les envois sans clé d’API approchent de la limite du jour pour {count} autres ID de client de votre entreprise.",
       action: "Voir vos clés d’API",
       hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
     },

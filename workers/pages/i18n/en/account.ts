@@ -92,7 +92,7 @@ export const messages = {
     type: "Type “{word}” to confirm",
     word: "delete",
     badWord: "Type the word “{word}”.",
-    proveFirst: "First, confirm it’s you. You must have signed in within the last 5 minutes.",
+    proveFirst: "First, confirm it’s you. Deleting your account requires a sign-in within the last 5 minutes.",
     goOn: "Confirm it’s you",
     keep: "Keep my account",
     done: "Your account has been deleted",

@@ -114,7 +114,7 @@ export const messages = {
   loggedPending: "Not in the audit log yet",
   anchored: "Recorded in the public log",
   anchoredPending: "Not in the public log yet",
-  anchoredPendingNote: "Once it’s recorded, others can confirm when this certificate existed.",
+  anchoredPendingNote: "Once it’s recorded, anyone can confirm that this certificate existed at that time.",
   openedNever: "Not opened yet",
   openedOnce: "Opened once",
   openedTimes: "Opened {count} times",
@@ -387,7 +387,7 @@ export const messages = {
     },
     person: "The person",
     personText:
-      "The commitment to a field is the SHA-256 of the canonical JSON [salt, field, value]. The salt is 128 random bits. The SHA-256 of the canonical JSON of all commitments by field is subject_hash. With its salt, you can prove one field and reveal nothing else. Without the salt, no one can test a guess.",
+      "Each field has its own 128-bit random salt. The commitment to a field is the SHA-256 of the canonical JSON [salt, field, value]. subject_hash is the SHA-256 of the canonical JSON object that maps each field to its commitment. With a field’s salt, you can prove that field and reveal nothing else. Without the salt, no one can test a guess.",
     signature: "The signature",
     signatureText: "svc signs the record with Ed25519. The signature is in the JSON. The public keys are published:",
     keysLink: "Public keys of the issuer",

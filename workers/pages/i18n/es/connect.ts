@@ -10,8 +10,8 @@ export const messages: ConnectMessages = {
   goesTo: "{host} tendrá acceso.",
   goesHere: "Un programa de esta computadora tendrá acceso. Continúe solo si usted acaba de iniciarlo.",
   goesToApp: "La aplicación {host} de este dispositivo tendrá acceso.",
-  asConsumer: "Para {address}: su cuenta personal.",
-  asMember: "Para {address}, {role}: la cuenta de {business}.",
+  asConsumer: "Para su cuenta personal. Inició sesión como {address}.",
+  asMember: "Para la cuenta de {business}. Inició sesión como {address} ({role}).",
   roles: { owner: "propietario", member: "miembro" },
   can: "Podrá",
   consumerCan: [

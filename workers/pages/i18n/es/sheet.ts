@@ -9,7 +9,7 @@ export const messages: SheetMessages = {
   heading: "¿Quiere compartir sus datos de contacto con {business}?",
   asks: "Sus datos: {groups}",
   asksBesides: ", y si quiere también: {groups}",
-  asksOptional: "Si quiere: {groups}",
+  asksOptional: "Sus datos (opcionales): {groups}",
   until: "Hasta el {date}",
   untilOrSooner: "{until}, o antes si deja de compartir",
   purpose: "Para:",
@@ -36,7 +36,7 @@ export const messages: SheetMessages = {
     "El enlace del correo solo funciona en el navegador en el que lo pidió. Para iniciar sesión aquí, ingrese su dirección de correo y el código del mismo mensaje.",
   linkDone: "Ha iniciado sesión",
   linkDoneAdvice: "Si empezó en otra página, vuelva a ella y continúe allí.",
-  linkDoneOpen: "Abrir su cuenta",
+  linkDoneOpen: "Ir a su cuenta",
   continue: "Continuar",
   reminder: "{business} solicita:",
   signedInAs: "Inició sesión como {address}",
@@ -76,7 +76,7 @@ export const messages: SheetMessages = {
   unconfirmedHeading: "No podemos confirmar esta solicitud",
   unconfirmed:
     "Este enlace dice que {business} solicita sus datos de contacto, pero nada demuestra que venga de {host}. Cualquiera puede crear un enlace así, por lo que aquí no puede compartir nada.",
-  unconfirmedAdvice: "No se compartió nada. Para compartir sus datos, visite {host} por su cuenta y use el botón de su página.",
+  unconfirmedAdvice: "No se compartió nada. Para compartir sus datos, visite {host} directamente y use el botón de ese sitio.",
   confirming: "Verificando con {host}…",
   needsScripts: "Active JavaScript para compartir",
   needsScriptsAdvice:

@@ -89,7 +89,7 @@ export const messages: AccountMessages = {
     erased:
       "Nous effacerons votre adresse courriel, vos renseignements, ce que vous avez partagé, les clés d’accès, l’accès des assistants, et les notes et fichiers de vos suppressions. Vous ne pourrez pas les récupérer.",
     keepsCertificates:
-      "Nous conserverons les certificats des formulaires que vous avez envoyés, car ils prouvent ce qui a été accepté. Pour retirer ce consentement, faites-le d’abord.",
+      "Nous conserverons les certificats des formulaires que vous avez envoyés, car ils prouvent ce qui a été accepté. Si vous voulez retirer ce consentement, faites-le avant de supprimer votre compte.",
     keepsHashes: "Les hachages, les dates et les états de vos partages resteront dans le registre public. Ils ne vous nomment pas.",
     type: "Tapez «\u00a0{word}\u00a0» pour confirmer",
     word: "supprimer",

@@ -188,7 +188,8 @@ export const messages: PublicMessages = {
   policySaved: "enregistrement du {date}",
   policiesPending:
     "La politique de confidentialité et les conditions du site Web ne sont pas encore enregistrées. Cela prend généralement moins d’une minute.",
-  policiesUnavailable: "Aucune politique de confidentialité ni condition n’a pu être enregistrée à partir du site Web.",
+  policiesUnavailable:
+    "Ni la politique de confidentialité ni les conditions d’utilisation n’ont pu être enregistrées à partir du site Web.",
 
   isThisYou: "Est-ce votre consentement?",
   isThisYouText: "Vous pouvez le retirer en tout temps.",
@@ -336,7 +337,7 @@ export const messages: PublicMessages = {
     submit: "Continuer",
     withEmail: "Avec votre courriel",
     emailHint:
-      "L’adresse indiquée dans le formulaire. Nous vous enverrons un code à 6 chiffres. Vous verrez ensuite ce que vous avez accepté et pourrez le retirer.",
+      "L’adresse indiquée dans le formulaire. Nous vous enverrons un code à 6 chiffres. Vous verrez ensuite ce que vous avez accepté et pourrez retirer votre consentement.",
     otherWays:
       "Si l’entreprise vous a donné un lien de retrait, ouvrez-le. Vous pouvez aussi aviser directement l’entreprise et lui demander de consigner votre retrait.",
   },
@@ -374,7 +375,7 @@ export const messages: PublicMessages = {
   busy: "Trop de tentatives",
   busyAdvice: "Rien n’a été modifié. Attendez {wait}, puis réessayez.",
   crowdedForm: "Trop de tentatives",
-  crowdedFormAdvice: "Nous avons reçu trop de tentatives depuis votre réseau. Attendez {wait}, puis réessayez.",
+  crowdedFormAdvice: "Il y a eu trop de tentatives à partir de votre réseau. Attendez {wait}, puis réessayez.",
   readOnly: "Cette page est en lecture seule",
   readOnlyAdvice: "Ouvrez cette URL dans un navigateur pour voir son contenu.",
   outage: "Cette page n’est pas disponible pour le moment",
@@ -416,6 +417,6 @@ export const messages: PublicMessages = {
       "Une déclaration de six membres (entity_id, event, fingerprint, origin_domain, schema, timestamp) est envoyée à un registre public. Elle ne contient aucun renseignement personnel. Le JSON montre la déclaration et son SHA-256 et, une fois l’inscription faite, la preuve du registre.",
     limits: "Ce qu’un certificat ne montre pas",
     limitsText:
-      "Un certificat montre ce qu’un formulaire a envoyé, et quand. Il ne montre pas qui était au clavier ni si les renseignements saisis sont exacts. Le navigateur indique le site Web de lui-même; d’autres programmes peuvent en indiquer n’importe lequel.",
+      "Un certificat montre ce qu’un formulaire a envoyé, et quand. Il ne montre pas qui était au clavier ni si les renseignements saisis sont exacts. Un navigateur indique le véritable site Web; les autres programmes peuvent indiquer n’importe lequel.",
   },
 };

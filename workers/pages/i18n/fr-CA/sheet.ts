@@ -8,7 +8,7 @@ export const messages: SheetMessages = {
   test: "Mode d’essai\u00a0: aucun vrai renseignement",
   heading: "Partager vos coordonnées avec {business}?",
   asks: "Vos renseignements\u00a0: {groups}",
-  asksBesides: ", et si vous le voulez\u00a0: {groups}",
+  asksBesides: ", et, si vous le voulez, {groups}",
   asksOptional: "Si vous le voulez\u00a0: {groups}",
   until: "Jusqu’au {date}",
   untilOrSooner: "{until}, ou avant si vous arrêtez",
