@@ -392,6 +392,11 @@ export const jobWrites: readonly JobWrite[] = [
     bounds: "Once a week for each verified domain. `OWNER_NOTICES`",
     jobs: ["domain-checks"],
   },
+  {
+    stores: "A copy of an account in a shard that issues its certificates",
+    bounds: "Once for each change that did not end",
+    jobs: ["expired-holds"],
+  },
   { stores: "A notice before an assistant's connection expires", bounds: "Once for each connection", jobs: ["connection-expiry-notices"] },
   {
     stores: "Checkpoints, their attestations and the size of each shard",

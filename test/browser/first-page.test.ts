@@ -53,7 +53,7 @@ describe("the landing page and its forms", () => {
     await page.goto(`${service.origin}/?lang=es`);
     await page.getByLabel("Consultar un certificado").fill("cc_ nothing");
     await page.keyboard.press("Enter");
-    expect(await page.getByRole("alert").textContent()).toContain("Eso no es un ID de certificado.");
+    expect(await page.getByRole("alert").textContent()).toContain("Ese no es un ID de certificado.");
     expect(await page.getByLabel("Consultar un certificado").inputValue()).toBe("cc_ nothing");
     await page.getByLabel("Consultar un certificado").fill(certId.toUpperCase().replaceAll(/(.{5})/g, "$1 "));
     await page.getByRole("button", { name: "Consultar" }).click();
