@@ -47,7 +47,7 @@ export const refusals = {
   already_revoked: "This consent has already been withdrawn.",
   not_a_consent: "No recipients were accepted: this certificate records a refusal, so it has no consent receipt.",
   cease_not_open: "There is no withdrawal to acknowledge.",
-  affidavit_not_ready: "The removal is not complete. The affidavit is available once it is.",
+  affidavit_not_ready: "The removal is not complete yet. Try again when it is complete to get the affidavit.",
   payload_too_large: "The request body must be at most 256 KiB.",
   unsupported_media_type: "The request body must be JSON without a content encoding. Send Content-Type: application/json.",
   page_unreachable: "The page could not be fetched. It must be public and return at most 2 MiB of HTML within eight seconds.",

@@ -126,9 +126,9 @@ const isMatchingGroup = ({ originDomain, entitiesHash, ...purpose }: GroupKey & 
 const maxCountedGroups = 500;
 
 /**
- * Stores the combination of purpose, recipients and origin unless it is already stored. It gets no counters if the business has 500 groups
- * with counters, or if the client has reached its daily limit of new groups. `usage` must have been recorded earlier in the batch. It is
- * null for a submission with an API key, because only the business can send one.
+ * Stores the combination of purpose, recipients and origin unless it is already stored. A new combination gets no counters if the business
+ * has 500 groups with counters, or if the client has reached its daily limit of new groups. `usage` must have been recorded earlier in the
+ * batch. It is null for a submission with an API key, which has no daily limit because only the business can send it.
  */
 const insertCertificateGroup = (
   db: Database,

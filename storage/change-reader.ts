@@ -1,6 +1,6 @@
-// The loop that every reader of the change log runs. It first retries the work that was set aside. It then reads the log page by page, does
-// the work of each page, and stores its position after the page. A reader that dies reads the same changes again, so its work must
-// recognize what it has already done. Several runs of the loop may overlap.
+// The loop that every reader of the change log runs. It first retries the work that was set aside. It then reads the log page by page,
+// processes each page, and stores its position. After a crash, a reader sees the same changes again, so it must recognize what it has
+// already done. Several runs of the loop may overlap.
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";

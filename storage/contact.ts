@@ -52,8 +52,8 @@ const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds the condition that the certificate names the recipient and, if the form asked about each recipient separately, asked about this
- * one.
+ * Builds the condition that the certificate names the recipient and that the form, if it asked about each recipient separately, asked about
+ * this one. A certificate without accepted recipients always counts as having asked.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;

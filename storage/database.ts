@@ -120,7 +120,10 @@ export type BatchResults<Of extends Statements> = {
   [Key in keyof Of]: Exclude<Of[Key], undefined> extends infer Query extends Statement ? Query["_"]["result"] : Of[Key];
 };
 
-/** Arranges results, one per statement in order, in the shape of the statements. Ignores additional results. */
+/**
+ * Returns the results in the shape of `statements`: a list for a list, an object for an object. `results` has one result per statement, in
+ * the same order. Extra results are ignored.
+ */
 export const shapeResults = <Of extends Statements>(statements: Of, results: readonly unknown[]): BatchResults<Of> =>
   (Array.isArray(statements)
     ? results.slice(0, statements.length)

@@ -72,7 +72,7 @@ interface NewShare {
   readonly signature: IssuerSignature;
   readonly language: MailLanguage;
   readonly requestId: string;
-  /** The real time. Limits are counted by it even if a sandbox clock was moved. */
+  /** The real time. Limits use it even if the sandbox clock has been moved. */
   readonly writtenAt: Instant;
   readonly storageLimits: StorageLimits;
 }

@@ -50,7 +50,7 @@ export type DueShare = Found<typeof listDueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
-/** Lists shares that are due by the clock of a business's sandbox. */
+/** Lists a business's sandbox shares that are due according to the sandbox clock. */
 export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
   const time = ownerTime({ businessId, environment: "sandbox" }, now);
   return db

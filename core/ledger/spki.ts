@@ -23,7 +23,7 @@ const curvesByOid: Readonly<Record<string, { readonly name: string; readonly siz
 
 export type SpkiKey = { readonly kind: "rsa" } | { readonly kind: "ecdsa"; readonly curve: string; readonly size: number };
 
-/** Parses a public key. Returns null for other kinds of keys. */
+/** Parses an SPKI public key. Returns null unless it is RSA or ECDSA on P-256 or P-384. */
 export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
   const algorithm = createSequenceReader(createSequenceReader(parseDer(spki) ?? undefined).next(derTags.sequence));
   const oid = parseOid(algorithm.next(derTags.oid));

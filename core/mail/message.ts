@@ -38,7 +38,7 @@ export type MailSpan = string | { readonly strong: string };
 /** Text in which some parts are emphasized. */
 export type MailText = readonly MailSpan[];
 
-/** One row of the table of facts. Several values are listed below each other. */
+/** One row of the table of facts. If it has several values, each is on its own line. */
 export interface MailFact {
   readonly label: string;
   readonly values: readonly string[];

@@ -78,7 +78,7 @@ export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): n
 
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 
-/** An entry with the data that is needed to place it. */
+/** An entry with the data that is needed to write it to the database. */
 export interface WaitingEntry {
   readonly ord: number;
   readonly certId: CertId;

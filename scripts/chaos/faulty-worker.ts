@@ -162,7 +162,7 @@ const privateAddress = (): Response =>
 let runner = "";
 const originalFetch = globalThis.fetch;
 
-/** Sends a request for another machine to the runner, with the host as the first segment of the path. */
+/** Redirects requests meant for other machines to the runner. The first path segment is the original host. */
 globalThis.fetch = ((input: RequestInfo | URL, init?: RequestInit) => {
   const request = new Request(input, init);
   const url = new URL(request.url);

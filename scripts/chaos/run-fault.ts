@@ -59,7 +59,7 @@ const peopleCount = 6;
 const shards = ["00", "01"] as const;
 const quarterHourMs = 15 * 60_000;
 
-/** Limits that would stop a load from one machine. */
+/** Raises the limits that would otherwise throttle a load test from one machine. */
 const raisedLimits = Object.fromEntries(
   [
     "API_KEY",

@@ -79,7 +79,7 @@ export const findResources = async (needed: readonly Resource[]): Promise<Resour
   return found;
 };
 
-/** Creates the resources that are missing, one after another, and returns the IDs of all of them by binding. */
+/** Creates the missing resources one at a time, and returns the IDs of all needed resources by binding. */
 export const createMissingResources = async (
   needed: readonly Resource[],
   existing: ResourceIds,

@@ -73,10 +73,10 @@ const deriveWrappingKey = (exportKey: Uint8Array): readonly [string, Uint8Array<
 
 const unusedIndexKey = new Uint8Array(32); // rewrapping computes no index
 
-/** Returns a rewrapper that replaces the wrapping with a deployment's master keys by the wrapping with the key of an export. */
+/** Returns a rewrapper that unwraps data keys with a deployment's master keys and wraps them again with an export's key. */
 export const openExportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>
   openVault({ masterKeys: new Map([...parseMasterKeys(vars), deriveWrappingKey(exportKey)]), indexKey: unusedIndexKey });
 
-/** Returns a rewrapper that replaces the wrapping with the key of an export by the wrapping with a deployment's newest master key. */
+/** Returns a rewrapper that unwraps data keys with an export's key and wraps them again with a deployment's newest master key. */
 export const openImportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>
   openVault({ masterKeys: new Map([deriveWrappingKey(exportKey), ...parseMasterKeys(vars)]), indexKey: unusedIndexKey });

@@ -81,8 +81,8 @@ const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[
 ];
 
 /**
- * Routes that refuse in this test, but only after they have read what they need, because the mocked external services have no page, record
- * or payment for them.
+ * Routes that return an error in this test, because the mocked external services have no page, record or payment for them. They fail only
+ * after they have read everything they need.
  */
 const refusingRoutes: readonly RegExp[] = [
   /\/integrate$|\/snippet$/,

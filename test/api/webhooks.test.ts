@@ -22,7 +22,7 @@ type Method = "GET" | "POST" | "PATCH" | "DELETE";
 interface Person {
   readonly cookie: string;
 }
-/** Each test uses its own days, so that limits that an earlier test used up have long been reset. */
+/** Each test starts days after the previous one, so the limits that earlier tests used up have been reset. */
 let start = farAhead;
 let owner: Person;
 let member: Person;

@@ -1,5 +1,5 @@
-// Tests attempts to a host that has not responded to a business with 2xx yet. Nobody can flood a third party's server by entering its
-// address.
+// Tests the limits on delivery attempts to a host that has not yet returned a 2xx response to the business. The limits keep a business
+// from flooding a third party's server by registering its address.
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Delivery } from "../../core/webhooks/endpoint.ts";

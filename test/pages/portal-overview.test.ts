@@ -24,8 +24,9 @@ beforeAll(async () => {
 });
 
 interface Figures {
-  /** Certificates that were issued and withdrawn today, and acknowledgments that were made on time and late this month. */
+  /** The number of certificates issued today, and the number withdrawn today. */
   readonly today: readonly [number, number];
+  /** The number of acknowledgments this month that were on time, and the number that were late. */
   readonly month: readonly [number, number];
 }
 

@@ -38,7 +38,7 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
-  /** Set while the provider collects no payments, with any behavior for the invoices. The status stays `active`. */
+  /** Set while payment collection is paused, whatever happens to the invoices. The status stays `active`. */
   pause_collection: z.object({}).nullish(),
   quantity: z.number().nullish(),
   items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),

@@ -520,7 +520,7 @@ export const certificateListSchema = z
     per_page: z.int(),
     truncated: z.literal(true).optional().openapi({
       description:
-        "Present if there may be more matches than `total` says or than the pages contain. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counters for a limited number of combinations of purpose, recipients and domain. Of the certificates without counters, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach the others, use `from` and `to`.",
+        "Present if there may be more matches than `total` says or than the pages contain. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. Only a limited number of combinations of purpose, recipients and domain are counted. Among certificates whose combination is not counted, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
     }),
   })
   .openapi("CertificateList");

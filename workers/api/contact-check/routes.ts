@@ -99,7 +99,7 @@ const contactCheckRequestSchema = z
     }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
-        "Counts only consent for this recipient, spelled exactly as on the certificate. A share counts only if this is your business name, as the person saw it.",
+        "Counts only consent for this recipient, spelled exactly as on the certificate. A share counts only if this value is exactly your business name as the person saw it.",
     }),
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
   })

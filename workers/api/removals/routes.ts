@@ -69,7 +69,7 @@ export const removalSchema = z
         signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
       })
       .nullable()
-      .openapi({ description: "Proof of the affidavit file. The file's hash is also in your audit chain." }),
+      .openapi({ description: "Hash and signature that prove that the affidavit file is genuine. The hash is also in your audit chain." }),
   })
   .openapi("Removal");
 

@@ -110,9 +110,9 @@ const getReceiptRoute = createRoute({
   },
   refuses: ["cert_not_found"],
   when: {
-    not_a_consent: "With `format`: the person accepted none of the recipients.",
+    not_a_consent: "You set `format`, but the person accepted none of the recipients.",
     invalid_request: "A query parameter is invalid. The message states the parameter and the rule.",
-    not_found: "Without `format`: there is no withdrawal, or none with this number.",
+    not_found: "You did not set `format`, and there is no withdrawal, or none with this number.",
   },
 });
 

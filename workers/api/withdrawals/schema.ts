@@ -206,7 +206,7 @@ export const acknowledgmentSchema = z
       .enum(["active", "revoked"])
       .openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
     acknowledged_at: describedTime(
-      "When you first acknowledged the withdrawal. If there are several recipients, this is the latest of their times",
+      "When you first acknowledged the withdrawal. With several recipients, the time when you acknowledged the last one",
     ),
     cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
     on_time: z.boolean().openapi({
@@ -219,7 +219,7 @@ export const acknowledgmentSchema = z
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients whose withdrawals you acknowledged. Present if you sent `entities`." }),
+      .openapi({ description: "Recipients for which you confirmed that contact has stopped. Present if you sent `entities`." }),
     already_acknowledged: z.literal(true).optional().openapi({ description: "Present if you had already acknowledged the withdrawal." }),
   })
   .openapi("CeaseAcknowledged");

@@ -31,7 +31,7 @@ export interface SecretCursor {
 }
 
 export interface SecretStep {
-  /** The time before which a secret is replaced. */
+  /** Secrets created before this time are replaced. */
   readonly before: Instant;
   readonly replaced: number;
   /** Secrets from before that time that this step found and did not replace. */

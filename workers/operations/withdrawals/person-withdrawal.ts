@@ -39,8 +39,8 @@ export interface PersonWithdrawal {
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * Returns true if a site of a third party (neither ours nor the issuer's) sent the request, because such a site has no reason to submit
- * codes. This is only an extra check; the code or token is the proof.
+ * Returns true if a third-party site (neither ours nor the issuer's) sent the request. Such a site has no reason to submit codes. This is
+ * only an extra check; the code or token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
