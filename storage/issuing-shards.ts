@@ -7,7 +7,7 @@ import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
 import { shardOfId, type BusinessId, type ClientId, type ShardId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database, type Statement } from "./database.ts";
-import { isConstraintViolation, isTriggerError, StorageFault } from "./faults.ts";
+import { findStorageFault, isConstraintViolation, isTriggerError, StorageFault } from "./faults.ts";
 import { excluded, insertIf } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
@@ -163,6 +163,34 @@ const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<voi
   await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
 };
 
+/**
+ * Runs a change whose holds are taken, and releases them afterward. If the database of the account did not answer, the change may still be
+ * committed, so the holds then stay until their time has passed, after which the trigger `businesses_held` refuses the change.
+ */
+const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
+  let isUnknown = false;
+  try {
+    return await run();
+  } catch (error) {
+    isUnknown = findStorageFault(error)?.kind === "outage";
+    throw error;
+  } finally {
+    if (!isUnknown) await releaseHolds(shards, holds);
+  }
+};
+
+/** Holds the account in all of the given shards, or in none if one of them does not respond. */
+const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]): Promise<readonly Hold[]> => {
+  const holds: Hold[] = [];
+  try {
+    for (const { businessId, shard: inShard } of held) holds.push(await holdAccount(shards, businessId, inShard));
+  } catch (error) {
+    await releaseHolds(shards, holds);
+    throw error;
+  }
+  return holds;
+};
+
 /** All changes hold an account's shards in this order, so that two of them never wait for each other. */
 const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly ShardId[] => [...new Set(all.map((each) => each.shard))].sort();
 
@@ -184,15 +212,14 @@ export const runWhileHeld = async <T>(
     .where(inArray(businesses.auditChain, jsonList(chainTags)))
     .orderBy(businesses.id);
   for (let attempt = 1; ; attempt += 1) {
-    const holds: Hold[] = [];
+    const held: Omit<Hold, "until">[] = [];
+    for (const { id: businessId } of changed)
+      for (const each of sortShards(await listIssuingShards(home, businessId))) held.push({ businessId, shard: each });
+    const holds = await holdAccounts(shards, held);
     try {
-      for (const { id } of changed)
-        for (const each of sortShards(await listIssuingShards(home, id))) holds.push(await holdAccount(shards, id, each));
-      return await run(permitChange(home, holds));
+      return await runAndRelease(shards, holds, () => run(permitChange(home, holds)));
     } catch (error) {
       if (!isHoldMissing(error) || attempt === maxAttempts) throw error;
-    } finally {
-      await releaseHolds(shards, holds);
     }
   }
 };
@@ -210,33 +237,29 @@ export const startIssuing = async (
   const { id, revision } = account;
   if (next === shardOfId(id) || next === getCurrentShard(account)) throw new Error("issuing shards: this shard is not another one");
   const home = shards.forId(id);
-  const holds: Hold[] = [];
-  try {
-    for (const each of sortShards([...account.issuingShards, { shard: next }])) holds.push(await holdAccount(shards, id, each));
-    const until = holds.find((hold) => hold.shard === next)?.until ?? 0;
-    const { before, after } = permitChange(home, holds);
-    const unchanged = query
-      .select({ id: businesses.id })
-      .from(businesses)
-      .where(allOf(eq(businesses.id, id), eq(businesses.revision, revision)));
-    const last = query
-      .select({ at: sql`max(${startedAt}) + 1` })
-      .from(issuingShards)
-      .where(eq(issuingShards.businessId, id));
-    await batch(home, [
-      ...before,
-      home
-        .insert(issuingShards, "businessId", "shard", "startedAt", "heldUntil")
-        .select(sql`select ${unchanged}, ${next}, max(${now}, coalesce(${last}, 0)), ${until} where true`)
-        .onConflictDoUpdate({
-          target: [issuingShards.businessId, shard],
-          set: { startedAt: excluded(startedAt), heldUntil: excluded(issuingShards.heldUntil) },
-        }),
-      ...after,
-    ]);
-  } finally {
-    await releaseHolds(shards, holds);
-  }
+  const all = sortShards([...account.issuingShards, { shard: next }]);
+  const holds = await holdAccounts(
+    shards,
+    all.map((each) => ({ businessId: id, shard: each })),
+  );
+  const until = holds.find((hold) => hold.shard === next)?.until ?? 0;
+  const { before, after } = permitChange(home, holds);
+  const unchanged = query
+    .select({ id: businesses.id })
+    .from(businesses)
+    .where(allOf(eq(businesses.id, id), eq(businesses.revision, revision)));
+  const last = query
+    .select({ at: sql`max(${startedAt}) + 1` })
+    .from(issuingShards)
+    .where(eq(issuingShards.businessId, id));
+  const start = home
+    .insert(issuingShards, "businessId", "shard", "startedAt", "heldUntil")
+    .select(sql`select ${unchanged}, ${next}, max(${now}, coalesce(${last}, 0)), ${until} where true`)
+    .onConflictDoUpdate({
+      target: [issuingShards.businessId, shard],
+      set: { startedAt: excluded(startedAt), heldUntil: excluded(issuingShards.heldUntil) },
+    });
+  await runAndRelease(shards, holds, () => batch(home, [...before, start, ...after]));
 };
 
 /** Whether a shard can issue certificates of a revision of the account. */

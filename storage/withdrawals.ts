@@ -157,7 +157,8 @@ export interface AddressWithdrawalScope extends AddressScope {
 const named = certificateAddresses;
 
 /** Anyone can create certificates about anyone, so counting stops here. */
-const maxCounted = 1_000;
+/** Other certificates of a person are counted up to this number. */
+export const maxCounted = 1_000;
 
 /** Selects the active certificates in the scope by `ord`: for each address, the first `max` in the given order. */
 const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>

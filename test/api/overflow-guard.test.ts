@@ -1,9 +1,13 @@
 // Tests that no certificate is issued into another shard after a change of the account that forbids it. The account is in shard 00, its
 // certificates are in shard 01, and the process that changes the account can die at any round trip.
 import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ShardId } from "../../core/ids.ts";
-import { tryHoldAccount } from "../../storage/issuing-shards.ts";
+import { batch } from "../../storage/database.ts";
+import { StorageFault } from "../../storage/faults.ts";
+import { runWhileHeld, tryHoldAccount } from "../../storage/issuing-shards.ts";
+import { businesses } from "../../storage/schema.ts";
 import { openShards } from "../../storage/shards.ts";
 import { endExpiredHolds } from "../../workers/background/expired-holds.ts";
 import type { Env } from "../../workers/env.ts";
@@ -81,6 +85,28 @@ describe("a change of the account", () => {
       expect(await countCertificates()).toBe(issued);
       await setStatus("active");
     }
+    expect(await submit()).toBe("201 ok");
+  });
+});
+
+describe("when the database of the account does not answer a change", () => {
+  test("nothing is issued until it is certain whether the change was committed, and a late commit takes effect", async () => {
+    const { chain } = world.acme;
+    let commitLate = async (): Promise<void> => {};
+    const change = runWhileHeld(shards, shards.forId(id), [chain], ({ before, after }) => {
+      const suspend = shards.forId(id).update(businesses).set({ status: "suspended" }).where(eq(businesses.id, id));
+      commitLate = async () => {
+        await batch(shards.forId(id), [...before, suspend, ...after]);
+      };
+      return Promise.reject(new StorageFault("outage", "NO_ANSWER"));
+    });
+    await expect(change).rejects.toThrow("outage");
+    await commitLate();
+    await keepHolds();
+    expect([await getStatus(), await submit()]).toEqual(["suspended", "503 storage_unavailable"]);
+    await passHolds();
+    expect(await submit()).toBe("402 business_suspended");
+    await setStatus("active");
     expect(await submit()).toBe("201 ok");
   });
 });

@@ -8,10 +8,11 @@ import { listBusinessIdsAfter } from "../../storage/accounts.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { closeFirstShard, finishWithdrawals, getToken, issueThrough, listIds, openFirstShard, submitThrough } from "../support/overflow.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
-import { listMailTo, signIn } from "../support/people.ts";
+import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
 import { buildJsonPost, createEmailAddress } from "../support/withdrawal.ts";
 import { createServiceCall, world, type Call } from "../support/world.ts";
 
+const hourMs = 3_600_000;
 const platform = await getPlatform(env as unknown as Env);
 const key = { authorization: `Bearer ${world.acme.keys.live}` };
 const shardOf = (certId: string): string => certId.slice(3, 5);
@@ -19,6 +20,8 @@ const shardOf = (certId: string): string => certId.slice(3, 5);
 /** An isolate that remembers the account as it was before the business continued in shard 01. */
 let earlierIsolate: Call;
 let service: Call;
+/** Another one of that kind. */
+let lateIsolate: Call;
 /** A certificate of a person in shard 00, and a later one of the same person in shard 01. */
 const email = createEmailAddress();
 let own: { readonly cert_id: string; readonly manage_url: string };
@@ -26,10 +29,16 @@ let other: { readonly cert_id: string; readonly manage_url: string };
 beforeAll(async () => {
   earlierIsolate = createServiceCall();
   own = await issueThrough(earlierIsolate, { fields: { email }, purpose: "overflow quote" });
+  lateIsolate = createServiceCall();
+  await issueThrough(lateIsolate);
   await closeFirstShard();
   service = createServiceCall();
   other = await issueThrough(service, { fields: { email }, purpose: "overflow quote" });
 });
+
+const setFault = async (mode: string, for_ms: number): Promise<void> => {
+  expect((await service("/dev/faults", buildJsonRequest({ database: "01", mode, for_ms }))).status).toBe(200);
+};
 
 const read = async (path: string): Promise<{ readonly [key: string]: never }> => {
   const { status, body, text } = await service(path, { headers: key });
@@ -45,6 +54,37 @@ describe("a business whose shard is closed", () => {
     expect(await read(`/v1/certs/${other.cert_id}`)).toMatchObject({ cert_id: other.cert_id });
     expect((await service(`/c/${other.cert_id}`)).text).toContain("Acme Solar LLC");
     expect((await service(`/v1/certs/${other.cert_id}/evidence-pack`, { headers: key })).status).toBe(200);
+  });
+
+  test("issues one certificate for a repeated submission, although an isolate remembers the account and the shard answers late", async () => {
+    const submission_id = crypto.randomUUID();
+    const first = await issueThrough(service, { submission_id });
+    await setFault("slow", hourMs);
+    try {
+      expect((await issueThrough(lateIsolate, { submission_id })).cert_id).toBe(first.cert_id);
+    } finally {
+      await setFault("slow", 0);
+    }
+  });
+
+  test("issues in its own shard while the other one does not respond", async () => {
+    await setFault("hang", hourMs);
+    try {
+      const isolate = createServiceCall();
+      for (const _ of [1, 2]) expect(shardOf((await issueThrough(isolate, {}, world.other)).cert_id)).toBe("00");
+    } finally {
+      await setFault("hang", 0);
+    }
+  });
+
+  test("shows the portal while the other shard does not respond", async () => {
+    const { cookie } = await signIn(world.ownerEmail);
+    await setFault("reset", hourMs);
+    try {
+      expect((await service("/portal/team", { headers: { cookie } })).status).toBe(200);
+    } finally {
+      await setFault("reset", 0);
+    }
   });
 
   test("has one account, although the other shard has a copy of it", async () => {

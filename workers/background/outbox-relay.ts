@@ -3,12 +3,14 @@ import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";
 import { continueWithdrawals } from "../operations/withdrawals/continue-withdrawals.ts";
+import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 import { capturePolicies } from "./policy-capture.ts";
 
 const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
-  for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now))) await continueWithdrawals(platform, db, work);
+  for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now)))
+    await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work)); // other people's withdrawals go on
 };
 
 /** Works until nothing is due or this run's budget is used up. The next run continues. */

@@ -4,7 +4,7 @@ import type { AnySession, MemberSession } from "../../../core/access/session.ts"
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
-import type { Database } from "../../../storage/database.ts";
+import { withDeadline, type Database } from "../../../storage/database.ts";
 import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sessions.ts";
 import { countOpenDeadlines } from "../../../storage/deadlines.ts";
 import { runIsolated } from "../../log.ts";
@@ -19,11 +19,15 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
   });
 };
 
-/** Adds the open deadlines in the business's other shards. */
+const otherShardTimeoutMs = 300;
+
+/** Adds the open deadlines in the business's other shards. A shard that does not respond is left out, because it must not block every page. */
 const addOtherDeadlines = async (services: ReadDependencies, session: MemberSession, environment: Environment): Promise<MemberSession> => {
   const { id, otherShards } = session.business;
-  const counts = await queryShardsInGroups(services, otherShards, (db) => countOpenDeadlines(db, id, environment));
-  return { ...session, openDeadlines: counts.reduce((sum, open) => sum + open, session.openDeadlines ?? 0) };
+  const counts = await queryShardsInGroups(services, otherShards, async (db) =>
+    runIsolated(services, "deadlines", () => withDeadline(async () => countOpenDeadlines(db, id, environment), otherShardTimeoutMs)),
+  );
+  return { ...session, openDeadlines: counts.reduce<number>((sum, open) => sum + (open ?? 0), session.openDeadlines ?? 0) };
 };
 
 /** Returns whether a text cannot be a session token, so that it needs no lookup. */

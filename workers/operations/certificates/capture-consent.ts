@@ -234,10 +234,11 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     request.client.origin.ok && isPermitted ? await continueInShardWithRoom(services, request.client, originHeader) : request.client;
   const isFull = ({ shard }: SubmissionClient): boolean =>
     services.intakeState.isFull(shard, services.config.maxShardBytes, services.clock());
-  let isIdTaken = false;
+  let attemptedIn = client.shard;
+  let idTakenIn: ShardId | null = null;
   const isIdConflict = (error: unknown): boolean => {
     if (!isCertIdTaken(error)) return false;
-    isIdTaken = true;
+    idTakenIn = attemptedIn;
     return true;
   };
   let isIssuerOutdated = false;
@@ -267,13 +268,14 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     const current = loaded !== null && isIssuerOutdated ? await waitForIssuer(services, loaded, originHeader) : loaded;
     if (current === null) return refuse("client_not_found");
     if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
-    const shards = [...listRecentShards(services, current), ...(current.shard === client.shard ? [] : [current.shard])];
-    const repeated =
-      repeatedHere !== null || idempotencyHashes === null || shards.length === 0
-        ? repeatedHere
-        : await findRepeatedEarlier(services, shards, clientId, idempotencyHashes);
-    if (repeated === null && isFull(current)) throw new StorageFault("outage", "SHARD_FULL");
-    if (repeated === null) return attemptCapture(services, capture, current, isIdTaken);
-    return current.origin.ok ? repeated : current.origin;
+    // The shard that issues must answer, because a repeated submission would otherwise get a second certificate there.
+    const findInOtherShards = async (hashes: IdempotencyHashes) =>
+      (current.shard === client.shard ? null : await findRepeated(services, current.shard, clientId, hashes)) ??
+      findRepeatedEarlier(services, listRecentShards(services, current), clientId, hashes);
+    const repeated = repeatedHere ?? (idempotencyHashes === null ? null : await findInOtherShards(idempotencyHashes));
+    if (repeated !== null) return current.origin.ok ? repeated : current.origin;
+    if (isFull(current)) throw new StorageFault("outage", "SHARD_FULL");
+    attemptedIn = current.shard;
+    return attemptCapture(services, capture, current, idTakenIn === current.shard);
   });
 };

@@ -3,6 +3,7 @@ import { shardOfId } from "../../../core/ids.ts";
 import { chooseOverflow, hasRoom, type ShardFill } from "../../../core/shards/placement.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
+import { isDatabaseHealthy } from "../../../storage/health.ts";
 import { getIssuerState, isStartOutdated, renewIssuer, startIssuing } from "../../../storage/issuing-shards.ts";
 import { listShardFills } from "../../../storage/shard-registry.ts";
 import { runIsolated } from "../../log.ts";
@@ -34,7 +35,8 @@ export const continueInShardWithRoom = async (
   const { shards, intakeState, config, clock } = services;
   if (shards.all().length === 1) return client;
   const now = clock();
-  const fills = (await loadFills(services)).map((fill) => ({
+  const known = await loadFills(services);
+  const fills = known.map((fill) => ({
     ...fill,
     bytes: Math.max(fill.bytes, intakeState.getSize(fill.shard, now)),
   }));
@@ -47,6 +49,8 @@ export const continueInShardWithRoom = async (
   );
   if (next === null) return client;
   const continued = await runIsolated(services, "issuing shard", async () => {
+    // Checked first, because nothing is issued in the current shard while the account waits for a hold in the next one.
+    await withDeadline(() => isDatabaseHealthy(shards.get(next)), registryTimeoutMs);
     try {
       await startIssuing(shards, client.known.account, next, now);
     } catch (error) {
@@ -54,6 +58,12 @@ export const continueInShardWithRoom = async (
     }
     return readSubmissionClient(services, client.id, originHeader);
   });
+  // Without this, every submission would wait for a shard that does not respond. It is tried again when the registry is read again.
+  if (continued === undefined)
+    intakeState.recordFills(
+      known.filter(({ shard }) => shard !== next),
+      now,
+    );
   return continued ?? client;
 };
 

@@ -9,6 +9,7 @@ import {
   type WithdrawalWork,
 } from "../../../storage/outboxes/withdrawal-work.ts";
 import { findRecordedWithdrawal, listActiveWithAddress } from "../../../storage/withdrawals.ts";
+import { runIsolated } from "../../log.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryIssuingShards } from "../query-issuing-shards.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
@@ -21,24 +22,28 @@ const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalW
   return sourceFromBusiness(recorded, work.apiKeyId);
 };
 
-/** Adds the work to every shard of the business. Adding it again changes nothing that is already withdrawn. */
-const spreadWork = async (services: Stores, db: Database, work: WithdrawalWork): Promise<void> => {
+/** Adds the work to every shard of the business. Adding it again changes nothing that is already withdrawn. Returns true. */
+const spreadWork = async (services: Stores, db: Database, work: WithdrawalWork): Promise<true> => {
   await queryIssuingShards(services, work.businessId, (shard) => insertWithdrawalWork(shard, { ...work, forAllShards: false }).run());
   await markWorkSpread(db, work.certId).run();
+  return true;
 };
 
-/** Withdraws the next batch. The batch that contains the last certificate also deletes the work row. */
+/**
+ * Withdraws the next batch. The batch that contains the last certificate also deletes the work row. While a shard of the business does not
+ * respond, the certificates in this shard are withdrawn, and the work is repeated after its lease.
+ */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
-  if (work.forAllShards) await spreadWork(services, db, work);
+  const isSpread = !work.forAllShards || (await runIsolated(services, "withdrawal", async () => spreadWork(services, db, work))) === true;
   const certificates = await listActiveWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;
   const next = isLast ? finishWithdrawalWork(db, certId) : continueWithdrawalWork(db, certId, services.clock());
   if (certificates.length === 0) {
-    await next.run();
+    if (isSpread) await next.run();
     return;
   }
   // This uses the time of the request instead of this batch's time, because consent ended with the request.
   const change = { change: await loadWithdrawalChange(services, work), scope: "business", now: issuedUntil } as const;
-  await commitWithdrawals(services, db, certificates, change, { after: [next] });
+  await commitWithdrawals(services, db, certificates, change, { after: isSpread ? [next] : [] });
 };

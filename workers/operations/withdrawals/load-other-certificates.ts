@@ -1,6 +1,6 @@
 // Finds the same business's other certificates that name an email address of the person.
 import type { Database } from "../../../storage/database.ts";
-import { findOtherCertificates } from "../../../storage/withdrawals.ts";
+import { findOtherCertificates, maxCounted } from "../../../storage/withdrawals.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryIssuingShards } from "../query-issuing-shards.ts";
 import type { LocatedRecord } from "./locate-record.ts";
@@ -26,7 +26,10 @@ export const loadOtherCertificates = async (
   if (!record.hasOtherShards) return find(db);
   const found = await queryIssuingShards(services, businessId, find);
   return {
-    count: found.reduce((sum, { count }) => sum + count, 0),
+    count: Math.min(
+      found.reduce((sum, { count }) => sum + count, 0),
+      maxCounted,
+    ),
     newest: found
       .flatMap(({ newest }) => newest)
       .sort((a, b) => b.issuedAt - a.issuedAt)
