@@ -143,7 +143,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.goto(`${service.origin}/app/details`);
     await page.fill("#phone", "+1 202 555 0199");
     await page.getByRole("button", { name: "Review changes" }).click();
-    await page.getByText("We’ll notify them right away: Acme Solar LLC.").waitFor();
+    await page.getByText("We’ll notify these businesses right away: Acme Solar LLC.").waitFor();
     await page.getByRole("button", { name: "Save and notify 1 business" }).click();
     await page.getByRole("status").getByText("Changes saved. We’re notifying 1 business.").waitFor();
     expect(await page.inputValue("#phone")).toBe("+1 202 555 0199");

@@ -195,7 +195,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByText(/204/).first().waitFor();
 
   // Optional event types are created only after they are enabled; until then the page says so.
-  await page.getByText("are only sent once an owner turns them on").waitFor();
+  await page.getByText("aren’t sent until an owner turns them on").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByLabel("Send events for every certificate").check();
   await page.getByRole("button", { name: "Save event setting" }).click();
@@ -245,7 +245,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   expect(await stepsOf(page)).toMatchObject({
     "Verify your domain": "Done",
     "Issue a test certificate": "Done",
-    "Withdraw it, then confirm that contact has ended": "Done",
+    "Withdraw the test consent, then confirm that contact has ended": "Done",
     "Get withdrawals by webhook": "Done",
     "Go live": "Done",
   });

@@ -279,7 +279,7 @@ describe("details", () => {
     const review = await browser.send(page, "/app/details", { phone: "+1 202 555 0199" });
     expect(review.status).toBe(200);
     const reviewed = parsePage(review);
-    expect(getPageText(reviewed)).toContain("We’ll notify them right away: Acme Solar LLC.");
+    expect(getPageText(reviewed)).toContain("We’ll notify these businesses right away: Acme Solar LLC.");
     expect(getPageText(reviewed)).toContain("Before: +1 202 555 0123After: +1 202 555 0199");
     const fields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
     expect((await fields()).phone).toBe(contactValues.phone);

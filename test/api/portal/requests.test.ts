@@ -131,7 +131,7 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     for (let sent = 0; sent < 5; sent += 1) expect((await small("/v1/consent", bad)).status).toBe(400);
     await vi.waitFor(async () => {
       expect((await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length).toBe(before + 2);
-    });
+    }, 20_000);
   });
 
   test("stores the business's own requests after a stranger has used up the limit with its client ID", async () => {
