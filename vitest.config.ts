@@ -26,6 +26,9 @@ class SlowFirstSequencer extends BaseSequencer {
   }
 }
 
+/** A busy machine needs longer than the default of a second. */
+const poll = { timeout: 20_000 };
+
 export default defineConfig({
   test: {
     silent: "passed-only",
@@ -83,6 +86,7 @@ export default defineConfig({
           include: ["test/{storage,api,durable-objects,jobs,pages,mcp}/**/*.test.{ts,tsx}"],
           setupFiles: ["./test/support/flakiness.ts", "./test/support/worker-setup.ts"],
           isolate: false,
+          expect: { poll },
           testTimeout: 30_000,
           hookTimeout: 30_000,
           maxWorkers: 2, // leaves CPU cores for the other project; each worker loads all modules
@@ -99,6 +103,7 @@ export default defineConfig({
           include: [
             `test/${process.env.TEST_BROWSER === "webkit" ? "webkit" : "{core,architecture,widget,browser,flows,interop}"}/**/*.test.ts`,
           ],
+          expect: { poll },
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

@@ -795,7 +795,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
         const found = await callAsMember("GET", portal(`/requests/${refusedId}`));
         expect(found.status).toBe(200);
         return found;
-      });
+      }, 20_000);
     },
     ...notFound("GET", portal(`/requests/req_${"0".repeat(26)}`)),
     ...memberRefusals("GET", () => portal("/requests/req_0")),

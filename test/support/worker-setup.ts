@@ -3,7 +3,6 @@ import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeEach, vi } from "vitest";
 import { seedDemo, seedPeople, openVaultFromVars } from "../../scripts/demo-world.ts";
-import { defaultLimits } from "../../workers/limits.ts";
 import { clockOffsetMs } from "./flakiness.ts";
 import { captureLog } from "./captured-log.ts";
 import { startNewIsolate, waitUntilSettled } from "./background-work.ts";
@@ -45,24 +44,17 @@ const clearObjects = async (): Promise<void> => {
   await env.KV.get("nothing");
 };
 
-/**
- * Clears the rate limiters of the demo's people, keys and businesses. Only these are cleared, because there are too many limiters to start
- * all of them.
- */
-const resetRateLimits = async (): Promise<void> => {
+const getOriginalByName = Symbol.for("svc.test.rate-limiters"); // test files that share a runtime each run this module
+
+/** Gives the file rate limiters of its own. There are too many of them to clear all between two files. */
+const startNewRateLimits = (): void => {
   const limiters = env.RATE_LIMITER as DurableObjectNamespace;
-  const existingIds = new Set((await listDurableObjectIds(limiters)).map(String));
-  const { results } = await env.DB.prepare(
-    "SELECT id FROM businesses UNION SELECT key_hash FROM api_keys UNION SELECT id FROM members UNION SELECT id FROM consumers",
-  ).all<{ id: string }>();
-  for (const name of Object.keys(defaultLimits))
-    for (const { id } of results) {
-      const limiter = limiters.idFromName(`${name}:${id}`);
-      if (existingIds.has(String(limiter)))
-        await runInDurableObject(limiters.get(limiter), (_, { storage }) => {
-          storage.sql.exec("DELETE FROM calls");
-        });
-    }
+  const getByName: typeof limiters.getByName = Reflect.get(limiters, getOriginalByName) ?? limiters.getByName.bind(limiters);
+  const file = crypto.randomUUID();
+  Object.assign(limiters, {
+    [getOriginalByName]: getByName,
+    getByName: (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => getByName(`${file} ${name}`, options),
+  });
 };
 
 const { forget, show } = captureLog();
@@ -86,4 +78,4 @@ for (const [db, demo] of [
   await seedDemo(db, demo, Date.now());
   if (db === env.DB) await seedPeople(db, await openVaultFromVars(env), demo, Date.now()); // an email address belongs to one shard
 }
-await resetRateLimits();
+startNewRateLimits();

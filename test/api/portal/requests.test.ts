@@ -33,7 +33,7 @@ const waitForRecord = (id: string): Promise<TestResponse> =>
     const answer = await read(id);
     expect(describeOutcome(answer)).toBe("200 ok");
     return answer;
-  });
+  }, 20_000);
 
 describe("GET /v1/business/portal/requests/{id}", () => {
   test("returns the codes, hosts and ids of a refused request to owners and members", async () => {
@@ -144,7 +144,7 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     for (let sent = 0; sent < 2; sent += 1) last = await small("/v1/consent", bad);
     const own = await small("/v1/certs?status=unknown", { headers: { authorization: `Bearer ${free.keys.live}` } });
     expect(own.status).toBe(400);
-    await vi.waitFor(async () => expect(await isStored(own)).toBe(true));
+    await vi.waitFor(async () => expect(await isStored(own)).toBe(true), 20_000);
     expect(await isStored(last)).toBe(false);
   });
 
@@ -157,6 +157,6 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     const before = await count();
     for (let sent = 0; sent < 4; sent += 1) expect((await ask("192.0.2.90")).status).toBe(401);
     await ask("192.0.2.91");
-    await vi.waitFor(async () => expect(await count()).toBe(before + 3));
+    await vi.waitFor(async () => expect(await count()).toBe(before + 3), 20_000);
   });
 });
