@@ -7,7 +7,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { listBusinessIdsAfter } from "../../storage/accounts.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { closeFirstShard, finishWithdrawals, getToken, issueThrough, listIds, openFirstShard, submitThrough } from "../support/overflow.ts";
-import { waitUntilSettled } from "../support/background-work.ts";
+import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
 import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
 import { buildJsonPost, createEmailAddress } from "../support/withdrawal.ts";
 import { createServiceCall, world, type Call } from "../support/world.ts";
@@ -20,8 +20,13 @@ const shardOf = (certId: string): string => certId.slice(3, 5);
 /** An isolate that remembers the account as it was before the business continued in shard 01. */
 let earlierIsolate: Call;
 let service: Call;
-/** Another one of that kind. */
+/** Another isolate of that kind. */
 let lateIsolate: Call;
+/** Another person's certificate in shard 00, and a later one of the same person in shard 01. */
+let waiting: { readonly cert_id: string };
+let waitingElsewhere: { readonly cert_id: string };
+/** A certificate of another business in shard 00. */
+let theirs: { readonly cert_id: string };
 /** A certificate of a person in shard 00, and a later one of the same person in shard 01. */
 const email = createEmailAddress();
 let own: { readonly cert_id: string; readonly manage_url: string };
@@ -30,9 +35,12 @@ beforeAll(async () => {
   earlierIsolate = createServiceCall();
   own = await issueThrough(earlierIsolate, { fields: { email }, purpose: "overflow quote" });
   lateIsolate = createServiceCall();
-  await issueThrough(lateIsolate);
+  const otherPerson = { fields: { email: createEmailAddress() } };
+  waiting = await issueThrough(lateIsolate, otherPerson);
+  theirs = await issueThrough(lateIsolate, { fields: { email: createEmailAddress() } }, world.other);
   await closeFirstShard();
   service = createServiceCall();
+  waitingElsewhere = await issueThrough(service, otherPerson);
   other = await issueThrough(service, { fields: { email }, purpose: "overflow quote" });
 });
 
@@ -85,6 +93,29 @@ describe("a business whose shard is closed", () => {
     } finally {
       await setFault("reset", 0);
     }
+  });
+
+  test("withdraws in the shards that respond, and does not hold up other people's withdrawals", async () => {
+    const addWork = (certId: string, dueAt: number, forAllShards: number) =>
+      env.DB.prepare(
+        `INSERT INTO withdrawal_work (cert_id, business_id, environment, address_indexes, withdrawn_at, method, next_at, for_all_shards)
+         SELECT id, business_id, environment, email_indexes, ?, 'email_code', ?, ? FROM certificates WHERE id = ?`,
+      ).bind(Date.now(), dueAt, forAllShards, certId);
+    const listStatuses = () =>
+      Promise.all(
+        [waiting, theirs, waitingElsewhere].map(async ({ cert_id }) => (await service(`/v1/certs/${cert_id}/verify`)).body.data?.status),
+      );
+    await env.DB.batch([addWork(waiting.cert_id, 1, 1), addWork(theirs.cert_id, 2, 0)]);
+    await setFault("reset", hourMs);
+    try {
+      await runOutboxRelay();
+      expect(await listStatuses()).toEqual(["revoked", "revoked", undefined]);
+    } finally {
+      await setFault("reset", 0);
+    }
+    await env.DB.exec("UPDATE withdrawal_work SET next_at = 1"); // as if the lease had passed
+    await finishWithdrawals();
+    expect(await listStatuses()).toEqual(["revoked", "revoked", "revoked"]);
   });
 
   test("has one account, although the other shard has a copy of it", async () => {

@@ -22,11 +22,17 @@ const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalW
   return sourceFromBusiness(recorded, work.apiKeyId);
 };
 
-/** Adds the work to every shard of the business. Adding it again changes nothing that is already withdrawn. Returns true. */
-const spreadWork = async (services: Stores, db: Database, work: WithdrawalWork): Promise<true> => {
-  await queryIssuingShards(services, work.businessId, (shard) => insertWithdrawalWork(shard, { ...work, forAllShards: false }).run());
-  await markWorkSpread(db, work.certId).run();
-  return true;
+/**
+ * Adds the work to every shard of the business. Adding it again changes nothing that is already withdrawn. Returns false if one of the
+ * shards did not respond.
+ */
+const spreadWork = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<boolean> => {
+  const isSpread = await runIsolated(services, "withdrawal", async () => {
+    await queryIssuingShards(services, work.businessId, (shard) => insertWithdrawalWork(shard, { ...work, forAllShards: false }).run());
+    await markWorkSpread(db, work.certId).run();
+    return true;
+  });
+  return isSpread === true;
 };
 
 /**
@@ -35,7 +41,7 @@ const spreadWork = async (services: Stores, db: Database, work: WithdrawalWork):
  */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
-  const isSpread = !work.forAllShards || (await runIsolated(services, "withdrawal", async () => spreadWork(services, db, work))) === true;
+  const isSpread = !work.forAllShards || (await spreadWork(services, db, work));
   const certificates = await listActiveWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;
   const next = isLast ? finishWithdrawalWork(db, certId) : continueWithdrawalWork(db, certId, services.clock());
