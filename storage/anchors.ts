@@ -1,24 +1,20 @@
 // Anchors: statements for the ledger, and their receipts. New statements are found with the change log. The statement of a live issuance is
 // in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at once.
 // Receipts are stored in batches, each only once.
-import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
-import type { PublishedAnchor } from "../core/certificates/published-certificate.ts";
-import { sha256 } from "../core/hash.ts";
+import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
-import { packReceipts, unpackReceipt, type ReceiptBatch } from "../core/ledger/receipt-batch.ts";
+import { packReceipts } from "../core/ledger/receipt-batch.ts";
 import { scheduleRetry, type AttemptHistory } from "../core/ledger/retries.ts";
-import { formatAnchorStatement, hashStatement } from "../core/ledger/statement.ts";
+import { hashStatement } from "../core/ledger/statement.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { claimReader, holdsReader, lastChangeOrd, readerOffset, releaseReader, selectNewestChange } from "./changes.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
-import { jsonRow } from "./json-rows.ts";
-import { createLookup, type Lookup } from "./lookups.ts";
-import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query, withTablePrefix } from "./query.ts";
-import { anchors, certificates, changeReaders, changes, receipts } from "./schema.ts";
+import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
+import { anchors, changeReaders, changes, receipts } from "./schema.ts";
 
 const leaseMs = minuteMs; // longer than one call to the slowest ledger (30 s) plus ten requests for a checkpoint
 
-const { ord, event, statement, prepared, attempts, lastError, status, nextAt } = anchors;
+const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
 // The values are inlined, because SQLite uses the index anchors_failed only if the condition contains no bound value.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
@@ -290,106 +286,4 @@ export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: re
       .onConflictDoNothing(),
     db.delete(changeReaders).where(isEarlierReader),
   ];
-};
-
-const { ledgerId: receiptLedger, note, leaves, nodes, leafBodies, submittedAt, verifiedAt, anchoredAt } = receipts;
-const batchFields = { ledgerId: receiptLedger, note, leaves, nodes, leafBodies, submittedAt, verifiedAt, anchoredAt };
-const statementFields = { ord, event, ledgerId: anchors.ledgerId, statement };
-
-type StoredBatch = ReceiptBatch & { readonly anchoredAt: Instant };
-
-const toPublishedAnchor = (
-  { ord: of, event: type, ledgerId, statement: text }: { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">,
-  from: StoredBatch | null,
-): PublishedAnchor => {
-  const receipt = from === null ? null : unpackReceipt(sha256, from, of, text);
-  return {
-    event: type,
-    ledgerId,
-    statement: text,
-    entryHash: hashStatement(text),
-    status: receipt === null ? "pending" : "anchored",
-    receipt,
-    anchoredAt: receipt === null ? null : (from as StoredBatch).anchoredAt,
-  };
-};
-
-const ofReceipt = eq(receipts.ord, anchors.receiptOrd);
-
-/**
- * Selects the first statement, by commit order, that has a row and matches `condition`, as one value. Do not use it for issuances of
- * certificates.
- */
-export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> => {
-  const fields = { ...statementFields, ...batchFields, ledgerId: anchors.ledgerId };
-  return jsonRow(
-    fields,
-    (row) => query.select({ row }).from(anchors).leftJoin(receipts, ofReceipt).where(condition).orderBy(ord).limit(1),
-    (row) => toPublishedAnchor(row, row.note === null ? null : row),
-  );
-};
-
-/** Selects the statements about an entity, of one type, with their receipts, in commit order. */
-export const listEntityAnchors = async (db: Database, entityId: string, type: string): Promise<readonly PublishedAnchor[]> => {
-  const rows = await db
-    .select({ anchor: statementFields, batch: batchFields })
-    .from(anchors)
-    .leftJoin(receipts, ofReceipt)
-    .where(allOf(eq(anchors.entityId, entityId), eq(event, type)))
-    .orderBy(ord);
-  return rows.map((row) => toPublishedAnchor(row.anchor, row.batch));
-};
-
-/**
- * The fields from which `toIssuanceAnchor` builds the anchor of a certificate's issuance. Join them with `isStoredIssuance` and
- * `isIssuanceReceipt`.
- */
-export const issuanceAnchorFields = {
-  changeOrd: certificates.changeOrd,
-  storedStatement: withTablePrefix(statementFields),
-  receipts: withTablePrefix(batchFields),
-  /** The ledger that is to receive the statement, while the change log still contains the issuance. */
-  waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
-    "waits_for",
-  ),
-};
-
-/** The conditions that join the statement and the receipts of the certificate in the outer query. */
-export const isStoredIssuance: SQL = eq(ord, certificates.changeOrd);
-export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is null then (${query
-  .select({ ord: sql`r.ord`.as("r_ord") })
-  .from(sql`${receipts} r`)
-  .where(sql`r.ord >= ${certificates.changeOrd} and r.first_ord <= ${certificates.changeOrd}`)
-  .orderBy(sql`r.ord`)
-  .limit(1)}) else ${anchors.receiptOrd} end`;
-
-/** Builds the anchor of a certificate's issuance. Returns null if its statement is not known to any ledger. */
-export const toIssuanceAnchor = (
-  certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
-  row: {
-    readonly changeOrd: number;
-    readonly storedStatement: Parameters<typeof toPublishedAnchor>[0] | null;
-    readonly receipts: StoredBatch | null;
-    readonly waitsFor: string | null;
-  },
-): PublishedAnchor | null => {
-  const { id, fingerprint, originDomain, issuedAt } = certificate;
-  const ledgerId = row.storedStatement?.ledgerId ?? row.receipts?.ledgerId ?? row.waitsFor;
-  if (ledgerId === null) return null;
-  const type = "certificate.issued";
-  const text =
-    row.storedStatement?.statement ?? formatAnchorStatement({ event: type, entityId: id, fingerprint, originDomain, at: issuedAt });
-  return toPublishedAnchor({ ord: row.changeOrd, event: type, ledgerId, statement: text }, row.receipts);
-};
-
-/** Returns the newest confirmed anchor of a log's checkpoints, or null if none has been confirmed yet. */
-export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
-  const newest = db
-    .select({ anchor: withTablePrefix(statementFields), batch: withTablePrefix(batchFields) })
-    .from(anchors)
-    .innerJoin(receipts, ofReceipt)
-    .where(allOf(eq(anchors.entityId, origin), eq(anchors.ledgerId, ledgerId), eq(anchors.kind, "checkpoint")))
-    .orderBy(desc(ord))
-    .limit(1);
-  return createLookup(db, [newest], ([[row]]) => (row === undefined ? null : toPublishedAnchor(row.anchor, row.batch)));
 };

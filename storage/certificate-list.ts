@@ -1,7 +1,7 @@
 // A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A business uses only
 // a few combinations of purpose, recipients and origin. A search finds these groups first, merges their newest certificates in order, and
 // adds up the groups' counters and the certificates that the counters do not include yet. Anyone who submits a form can invent
-// combinations, so their number is limited (storage/certificates.ts). Certificates beyond the limit have no counters, and a search reads
+// combinations, so their number is limited (storage/issuances.ts). Certificates beyond the limit have no counters, and a search reads
 // only the newest 1,000 of them. The result says whether anything was left out.
 import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -13,7 +13,7 @@ import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import { certificatesByOrd, isNewToCounters } from "./certificate-counters.ts";
-import { foldPurpose } from "./certificates.ts";
+import { foldPurpose } from "./issuances.ts";
 import type { Database } from "./database.ts";
 import {
   acceptedEntitiesField,

@@ -13,7 +13,7 @@ import type { Database, Statement } from "./database.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { bulkInsert } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
-import { listEntityAnchors } from "./anchors.ts";
+import { listEntityAnchors } from "./published-anchors.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import {
   acknowledgedEntities,

@@ -17,7 +17,7 @@ import { minuteMs, type Instant } from "../core/time.ts";
 import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";
 import { unchangedBusinessId } from "./accounts.ts";
-import { insertDisclosure } from "./certificates.ts";
+import { insertDisclosure } from "./issuances.ts";
 import { parseContactFields, serializeContactFields, unchangedFieldsRevision } from "./contact-fields.ts";
 import type { Database, Statement } from "./database.ts";
 import { claimDueRows } from "./outboxes/claim.ts";

@@ -7,7 +7,7 @@ import type { ShareAuditChains } from "../core/shares/grant.ts";
 import { getShareStatus, type Share, type ShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
-import { firstAnchorField } from "./anchors.ts";
+import { firstAnchorField } from "./published-anchors.ts";
 import { auditLogOf, isRecorded } from "./audit-entries.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { createLookup, type Lookup } from "./lookups.ts";

@@ -48,8 +48,8 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Select, in a query over `certificates`, the withdrawal as anyone can see it, and the withdrawal with its proof. Both are null while the
- * certificate is active.
+ * Select a certificate's withdrawal in a query over `certificates`: the public part, and the withdrawal with its proof. Both are null while
+ * the certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);

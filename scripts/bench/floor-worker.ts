@@ -1,5 +1,5 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
-// statements that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. What svc costs
+// statements that svc runs for it (storage/issuances.ts, storage/commit.ts); GET /read/<id> is one read by primary key. What svc costs
 // beyond this baseline is the cost of everything else that it does.
 
 interface FloorEnv {

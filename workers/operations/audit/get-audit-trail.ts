@@ -5,7 +5,7 @@ import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { firstShard, shardOfId, type BusinessId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import { findNewestCheckpointAnchor } from "../../../storage/anchors.ts";
+import { findNewestCheckpointAnchor } from "../../../storage/published-anchors.ts";
 import { listCommittedPayloads, listWaitingEntries } from "../../../storage/audit-entries.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import { runIsolated } from "../../log.ts";

@@ -12,9 +12,10 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { buildCertId, randomBytesPerId, type BusinessId, type CertId, type ClientId, type ShardId } from "../../../core/ids.ts";
 import { ok, refuseWhen, refuse, type Result } from "../../../core/result.ts";
 import { listEarlierShards } from "../../../core/shards/issuing.ts";
-import { dayMs, hourMs } from "../../../core/time.ts";
+import { dayMs, hourMs, type Instant } from "../../../core/time.ts";
 import type { IssuingClient } from "../../../storage/accounts.ts";
-import { findIssuance, isCertIdTaken, isOutdatedRevision, type StoredIssuance } from "../../../storage/certificates.ts";
+import { findIssuance, type StoredIssuance } from "../../../storage/certificates.ts";
+import { isCertIdTaken, isOutdatedRevision } from "../../../storage/issuances.ts";
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import { withDeadline } from "../../../storage/database.ts";
@@ -75,19 +76,16 @@ const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, client
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
 /**
- * Returns the IDs that a certificate under an idempotency key can have: the ID of the key's first use and, in case the key is used again
- * after more than a day, the IDs for today and for the day before.
+ * Returns what the ID of a certificate under an idempotency key can be built from: the key's first use and, in case the key is used again
+ * after more than a day, its use today and the day before.
  */
-const listKeyedIds = async (
-  services: CertificateWriteDependencies,
-  shard: ShardId,
-  clientId: ClientId,
-  keyHash: string,
-): Promise<readonly CertId[]> => {
-  const day = Math.floor(services.clock() / dayMs);
-  const uses = [keyHash, `${keyHash} ${day}`, `${keyHash} ${day - 1}`];
-  return Promise.all(uses.map(async (use) => buildCertId(shard, clientId, await services.vault.certificateBytes(use))));
+const listKeyUses = (keyHash: string, now: Instant) => {
+  const day = Math.floor(now / dayMs);
+  return [keyHash, `${keyHash} ${day}`, `${keyHash} ${day - 1}`] as const;
 };
+
+const buildKeyedId = async ({ vault }: CertificateWriteDependencies, shard: ShardId, clientId: ClientId, use: string): Promise<CertId> =>
+  buildCertId(shard, clientId, await vault.certificateBytes(use));
 
 /** The parsed parts of a submission that do not depend on the account. */
 interface ParsedCapture {
@@ -110,10 +108,12 @@ const attemptCapture = async (
 ): Promise<Result<CaptureResult>> => {
   const { account } = client.known;
   const db = services.shards.get(client.shard);
+  const [firstUse, useToday] = idempotencyHashes === null ? [null, null] : listKeyUses(idempotencyHashes.keyHash, services.clock());
+  const use = isReused ? useToday : firstUse;
   const certId =
-    idempotencyHashes === null
+    use === null
       ? buildCertId(client.shard, clientId, services.random(randomBytesPerId))
-      : ((await listKeyedIds(services, client.shard, clientId, idempotencyHashes.keyHash))[isReused ? 1 : 0] as CertId);
+      : await buildKeyedId(services, client.shard, clientId, use);
   const recognized = recognizeFields(parsed.fields, account.country, services.toE164);
   const issued = issueCertificate({
     business: account,
@@ -150,7 +150,8 @@ const findRepeated = async (
   { keyHash, bodyHash }: IdempotencyHashes,
   find: typeof findIssuance = findIssuance,
 ): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
-  const ids = await listKeyedIds(services, shard, clientId, keyHash);
+  const uses = listKeyUses(keyHash, services.clock());
+  const ids = await Promise.all(uses.map((use) => buildKeyedId(services, shard, clientId, use)));
   const stored = await find(services.shards.get(shard), services.vault, ids, services.clock() - dayMs);
   if (stored === null) return null;
   if (hashSubmission(stored) !== bodyHash) return refuse("idempotency_conflict");

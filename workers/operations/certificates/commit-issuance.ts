@@ -12,7 +12,7 @@ import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
 import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
-import { insertIssuance } from "../../../storage/certificates.ts";
+import { insertIssuance } from "../../../storage/issuances.ts";
 import { buildDomainEventStatements, scheduleDomainEventWork } from "../../../storage/commit.ts";
 import { batch, compileStatement, shapeResults, type Database, type Statement } from "../../../storage/database.ts";
 import { openIdempotentResponse, sealResponse } from "../../../storage/idempotency.ts";
