@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 
 /**
- * The longest disclosure and lists of recipients have 600,000 characters. If they are escaped as \uXXXX, each character takes six bytes.
+ * The longest disclosure and the longest lists of recipients together have 600,000 characters. Escaped as \uXXXX, each takes six bytes.
  */
 export const maxSubmissionBytes = 4 * 1_024 * 1_024;
 

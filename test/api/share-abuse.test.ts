@@ -489,7 +489,7 @@ describe("the consent sheet", () => {
     expect(codeIn(await sheetOf(other).get(path))).toBeUndefined();
   });
 
-  test("P36: accepts no decision on a link that anyone can write, whatever it says and whoever is signed in", async () => {
+  test("P36: accepts no decision on a link that anyone can write, regardless of its text and of who is signed in", async () => {
     const pat = await signInPerson();
     const path = query({ purpose: "Sell your details", disclosure_text: "I agree to everything.", duration_days: "730" });
     const sheet = sheetOf(pat);

@@ -45,7 +45,7 @@ export interface FakeServiceSettings {
   /** Headers of a redirect between the page and the sheet. Undefined if there is no redirect. */
   hop: Record<string, string> | undefined;
   /**
-   * Returns the response to the nth redemption. Undefined stands for the normal response. With `lost`, the code is used but the connection
+   * Returns the response to the nth redemption. If it returns undefined, the response is the normal one. With `lost`, the code is used but the connection
    * breaks.
    */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;

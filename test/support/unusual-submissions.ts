@@ -40,7 +40,7 @@ const longestNames = buildNames(1_000)
   .map((name) => name.padEnd(200, "-"))
   .sort();
 
-/** Values that do not match the kind of field that their key stands for. */
+/** Values that are not of the kind that their key names, such as an email address that is not one. */
 const unrecognizedValues: readonly (readonly [key: string, value: string])[] = [
   ...[
     "pat",

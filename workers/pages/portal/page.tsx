@@ -104,7 +104,7 @@ export const renderMemberPage = (
   });
 };
 
-/** Renders the same page for records that do not exist and for records of another business, so that nobody can find out which IDs exist. */
+/** Renders the same page for records that do not exist and for records of another business, so that the response does not reveal which IDs exist. */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   renderMemberPage(request, {
     tab: null,

@@ -1,5 +1,5 @@
 // Signs members in and up with an email code, in the same steps and with the same cookies as on the consent sheet. The next page is the
-// same whether or not the email address is known, so that nobody can find out which addresses have an account.
+// same whether or not the email address is known, so that the response does not reveal which addresses have an account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
