@@ -41,7 +41,7 @@ export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
     setting: "ALERT_FAILED_MAIL",
     defaultThreshold: 20,
     title: "Emails were not delivered",
-    unit: "emails were given up in the last 24 hours",
+    unit: "emails were not delivered in the last 24 hours",
   },
 };
 

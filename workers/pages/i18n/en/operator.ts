@@ -5,10 +5,10 @@ import type { ServiceInspection } from "../../../operations/admin/measure-servic
 
 const figures: Readonly<Record<AlertKind, { readonly name: string; readonly unit: "minutes" | "percent" | "endpoints" | "emails" }>> = {
   overdue_work: { name: "Oldest overdue work", unit: "minutes" },
-  anchoring_delay: { name: "Oldest statement that waits for the ledger", unit: "minutes" },
+  anchoring_delay: { name: "Oldest statement waiting for the ledger", unit: "minutes" },
   full_shard: { name: "Fullest shard", unit: "percent" },
   failing_endpoints: { name: "Failing webhook endpoints", unit: "endpoints" },
-  failed_mail: { name: "Emails given up in the last 24 hours", unit: "emails" },
+  failed_mail: { name: "Emails not delivered in the last 24 hours", unit: "emails" },
 };
 
 const shardStates: Readonly<Record<ShardState, string>> = { open: "Open", closed: "Closed" };
