@@ -7,7 +7,7 @@ const codeFolders = ["core", "storage", "durable-objects", "workers", "widget", 
 
 const listFiles = (folder: string, extensions: readonly string[]): string[] =>
   globSync(extensions.map((extension) => `${folder}/**/*.${extension}`))
-    .filter((path) => !path.endsWith(".gen.ts") && !path.startsWith("test/widget/forms/"))
+    .filter((path) => !path.endsWith(".gen.ts") && !/^test\/(?:widget\/forms|releases)\//.test(path))
     .map((path) => path.replaceAll("\\", "/"));
 
 const readText = new Map<string, string>();
