@@ -77,7 +77,7 @@ export const findDueNotices = (
     return [{ kind, change: "raised", since: state?.since ?? now }];
   });
 
-/** Returns the path of the page in the repository that says what to do. */
+/** Returns the path, in the repository, of the page that explains what to do. */
 export const getAlertPage = (kind: AlertKind): string => `docs/operate/alerts/${kind.replaceAll("_", "-")}.md`;
 
 /** Builds the email of a notice. It contains only figures. */

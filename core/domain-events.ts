@@ -118,8 +118,8 @@ export interface DomainEvent {
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /**
-   * The salt of the audit entry, which the record also contains. It is given if the record is never deleted and contains everything that
-   * the statement and the audit entry consist of, so that neither has to be stored separately. Such an event has only one chain.
+   * The audit entry's salt, if the record also contains it. It is set only if the record is never deleted and contains everything in the
+   * statement and the audit entry, so neither has to be stored separately. Such an event has only one chain.
    */
   readonly recordSalt?: string;
   /** The business that receives the public event; required if the table has a public event for the type. */

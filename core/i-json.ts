@@ -37,7 +37,7 @@ const findStringEnd = (text: string, open: number): number => {
   return at + 1;
 };
 
-/** Finds the faults that valid JSON can still contain: equal keys, deep nesting, lone surrogates, and numbers beyond a double. */
+/** Finds the faults that valid JSON can still contain: equal keys, deep nesting, lone surrogates, and numbers too large for a double. */
 const findIJsonFault = (text: string, { maxDepth = maxBodyDepth, looseMember = null }: IJsonOptions): string | null => {
   const open: (Set<string> | null)[] = []; // one entry per level: the keys seen in an object, null for an array
   let expectsKey = false;

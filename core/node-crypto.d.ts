@@ -1,5 +1,5 @@
-// The three synchronous functions that core/hash.ts uses. Because they are declared here, core compiles without the types of a platform, so
-// a call of any other platform function in core is a compile error. Both workerd (nodejs_compat) and Node provide them.
+// The three synchronous functions that core/hash.ts uses. Both workerd (nodejs_compat) and Node provide them. Declaring them here lets core
+// compile without platform types, so calling any other platform function in core is a compile error.
 declare module "node:crypto" {
   interface Hash {
     update(data: Uint8Array): Hash;

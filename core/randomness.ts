@@ -1,6 +1,6 @@
 // Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed by hand, consists of
-// counted or repeated values, or was copied from an example. Fewer than one in a billion random secrets fail this check; if one does, run
-// `npm run keys` again.
+// consecutive or repeated values, or was copied from an example. Fewer than one in a billion random secrets fail this check; if one does,
+// run `npm run keys` again.
 
 const countDistinct = (values: Iterable<unknown>): number => new Set(values).size;
 
@@ -8,7 +8,7 @@ const minDistinctKeyBytes = 16; // 32 random bytes have about 30 distinct values
 
 /** Returns whether the bytes of a key could be random. */
 export const hasRandomKeyBytes = (bytes: Uint8Array): boolean => {
-  const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // the steps are all equal in a counted key such as 00 01 02 …
+  const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // all steps are equal in a sequential key (00 01 02 …)
   const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // in a random key, about twenty of the 32 bytes are not text
   return countDistinct(bytes) > minDistinctKeyBytes && countDistinct(steps) > minDistinctKeyBytes && !isText;
 };

@@ -26,8 +26,8 @@ export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 
 /**
- * Returns a function that converts a database error which means a refusal (such as an exceeded limit) to that refusal, and rethrows every
- * other error.
+ * Returns an error handler that turns a database error that means a refusal, such as an exceeded limit, into that refusal. It rethrows
+ * every other error.
  */
 export const refuseWhen =
   <C extends RefusalCode>(isRefusal: (error: unknown) => boolean, code: C, detail?: string) =>

@@ -9,8 +9,8 @@ const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
 /**
- * Parses a code as people type and paste it: with spaces, dashes, punctuation, quotation marks, signs that mark text in a chat or a mail,
- * or invisible characters, and in full-width or other digits. Returns null if it is not six digits, or if it has a letter.
+ * Parses a code that a person typed or pasted. Ignores spaces, punctuation, invisible characters and the symbols that chats and emails use
+ * for formatting, and accepts digits of any script. Returns null if the rest is not exactly six digits.
  */
 export const parseEmailCode = (text: string): string | null => {
   const code = toAsciiDigits(text.normalize("NFKC").replaceAll(/[\p{Z}\p{C}\p{P}\p{M}`<>=|~^+]/gu, ""));
@@ -66,7 +66,8 @@ export const emailCodeLimits = {
   /**
    * A topic is a business and environment, because a code that is sent for one certificate works for all certificates that contain the
    * email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere
-   * cannot use up a person's codes. With ten codes a day and ten attempts each, an attacker who guesses has 100 chances in 1,000,000, once.
+   * cannot use up a person's codes. Ten codes a day with ten attempts each allow an attacker 100 guesses at 1,000,000 codes. Then
+   * `guessSlowdown` applies.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -83,9 +84,9 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * A topic is a realm. With twenty codes a day and five attempts each in their own browser, an attacker who guesses has 100 chances in
-   * 1,000,000 per day, and twenty more from other browsers. Wrong codes never keep the person from requesting another code and entering it
-   * in their own browser.
+   * A topic is a realm. Twenty codes a day with five attempts each allow an attacker 100 guesses at 1,000,000 codes per day in their own
+   * browser, and twenty more from other browsers. Wrong codes never keep the person from requesting another code and entering it in their
+   * own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,

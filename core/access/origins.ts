@@ -46,8 +46,8 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
 /**
- * Returns whether the URL's scheme and port are accepted: https on its default port, and another port or plain http only where the rules
- * allow local hosts. The URL parser accepts an empty label (a trailing dot) and `*`, but no page has such a host.
+ * Returns whether the URL's scheme and port are accepted: https on its default port or, for a local host that the rules allow, plain http
+ * or another port. The URL parser accepts an empty label (a trailing dot) and `*`, but no page has such a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
@@ -104,9 +104,8 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Returns whether the host is written as people write it. Letters from other scripts are accepted in place of their punycode. Percent
- * signs, full-width letters, ideographic dots and numeric IP addresses can also parse to the same host, but people do not write their own
- * URL that way.
+ * Returns whether the host is written the usual way. Letters from other scripts are accepted as well as their punycode. The URL parser also
+ * decodes percent signs, full-width letters, ideographic dots and numeric IP addresses, but people do not write their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);

@@ -7,7 +7,7 @@ export interface PageRequest {
   /** Redirects are followed only to hosts for which this returns true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
-  /** The time limit, in milliseconds, for name resolution, redirects and body together. */
+  /** The total time limit, in milliseconds, for name resolution, redirects and reading the body. */
   readonly timeoutMs: number;
   /** The maximum size of the body, in bytes after decompression. */
   readonly maxBytes: number;

@@ -41,8 +41,8 @@ const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS resolves underscores, and some clouds use them
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
-// Names of machines near the caller, and public names that can lead to such machines. Each name covers its subdomains. Reserved names (RFC
-// 2606, 6761, 6762, 7686, 8375, 9476) never have a public IP address.
+// Names of internal machines, and public names that can resolve to them. Each name covers its subdomains. Reserved names (RFC 2606, 6761,
+// 6762, 7686, 8375, 9476) never have a public IP address.
 const internalNames: ReadonlySet<string> = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
   ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],

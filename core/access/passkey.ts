@@ -15,7 +15,7 @@ export const addPasskeyProofMinutes = 10;
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** The site to which authenticators bind a passkey: the app's host, and only on the app's origin. */
+/** The site for which a passkey works: the app's host, and only on the app's origin. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;

@@ -11,7 +11,7 @@ export interface BusinessPrincipal {
   readonly status: BusinessStatus;
   readonly country: string;
   readonly chain: AuditChain;
-  /** The shards other than that of the account that have its certificates. */
+  /** The shards that hold certificates of the account, other than the account's own shard. */
   readonly otherShards: readonly ShardId[];
 }
 

@@ -48,8 +48,7 @@ export interface MemberSession extends BaseSession {
   readonly business: BusinessPrincipal;
   readonly plan: Plan;
   /**
-   * The number of withdrawals and revoked shares that wait for an acknowledgment, in the environment of the page; null if they were not
-   * counted.
+   * The number of withdrawals and revoked shares that have not been acknowledged, in the page's environment; null if they were not counted.
    */
   readonly openDeadlines: number | null;
 }

@@ -1,4 +1,4 @@
-// Limits on what one owner can store within a number of days, and what a refusal says.
+// Limits on what one owner can store within a number of days, and the error messages for exceeding them.
 
 export interface StorageLimit {
   /** The length of the window, in whole days (UTC). */
@@ -8,8 +8,8 @@ export interface StorageLimit {
 }
 
 /**
- * The owner whose records are counted together: a client for submissions without an API key, a business for those with one, a person for
- * shares, a business for everything in its sandbox, or a business for captured policy texts.
+ * Whose records are counted together. Submissions count per client without an API key, and per business with one. Shares count per person,
+ * and sandbox records and captured policy texts count per business.
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
@@ -18,7 +18,7 @@ export interface StorageLimits extends Readonly<Record<StorageOwnerKind, Storage
   readonly newGroups: number;
 }
 
-/** The detail of a refusal. There is none for policy texts, because no request is refused because of them. */
+/** The error detail for each limit. Policy texts need none, because no request is refused for exceeding their limit. */
 export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
   business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",

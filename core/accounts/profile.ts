@@ -65,8 +65,8 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates each given property. `current` contains the country that is used for a phone number without a country code, unless
- * the change sets another country. Refuses with `invalid_request`, naming the field and the rule.
+ * Trims and validates each given property. A phone number without a country code is read in the country of the change or, if the change
+ * sets none, of `current`. Refuses with `invalid_request`, naming the field and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

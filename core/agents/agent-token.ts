@@ -1,5 +1,5 @@
 // Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It stops granting access when it
-// ends, when its person's account no longer exists, or when the business's records may not be read.
+// expires or is revoked, when the person's account no longer exists, or when the business's records may not be read.
 import { getAuditChain, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
@@ -9,7 +9,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** The lifetime of a token. SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** The time before the end of a connection at which the person is notified. */
+/** How long before a connection expires the person is notified. */
 export const expiryNoticeMs = 7 * dayMs;
 /** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;
@@ -30,7 +30,7 @@ export interface AgentToken {
 }
 
 export interface ConnectedClient {
-  /** The host that vouches for the program; null if nothing vouches for it. */
+  /** The host that published the program's metadata document; null if the program registered itself. */
   readonly host: string | null;
   /** Where the authorization response was sent: a host, the person's own machine, or an app. */
   readonly redirectHost: string;

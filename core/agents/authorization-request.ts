@@ -19,7 +19,7 @@ export interface AuthorizationRequest {
   /** The redirect URI; null if the request has none. */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** The fault of the request; null if it is valid. */
+  /** What is wrong with the request; null if it is valid. */
   readonly fault: { readonly error: OAuthError; readonly detail: string } | null;
   readonly codeChallenge: string;
 }
@@ -53,7 +53,7 @@ export const isForResource = (requested: readonly string[], resource: string): b
   return requested.every((name) => names.includes(normalizeResource(name)));
 };
 
-/** Describes the error for any other resource, and states the correct value. */
+/** Returns the error text for any other resource. It names the correct one. */
 export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });

@@ -1,5 +1,5 @@
-// Copies of widely used assistants' client metadata documents. They are the last resort, after the document's own URL and a recent cached
-// copy, because servers cannot always reach those hosts.
+// Copies of widely used assistants' client metadata documents. They are used only if neither the document's own URL nor a recent cached
+// copy is available, because this service cannot always reach those hosts.
 import { clientFromDocument, type OAuthClient } from "./oauth-client.ts";
 
 const knownDocuments: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {

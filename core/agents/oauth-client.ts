@@ -9,9 +9,9 @@ export type ClientAuthentication = "none" | "client_secret_post" | "client_secre
 
 export interface OAuthClient {
   readonly id: string;
-  /** The client's name; null if the name it claims must not be shown. */
+  /** The client's name; null if the claimed name must not be shown. */
   readonly name: string | null;
-  /** The host that vouches for the client; null if the client registered itself. */
+  /** The host that published the client's metadata document; null if the client registered itself. */
   readonly host: string | null;
   readonly redirectUris: readonly string[];
   readonly authentication: ClientAuthentication;

@@ -7,7 +7,10 @@ export interface RedirectUri {
   readonly host: string;
 }
 
-/** The only private-use URI that is accepted, because this app registers no other URI that works on every device. PKCE limits the risk. */
+/**
+ * Cursor's URI is the only private-use URI that is accepted. Cursor registers no other URI that works on every device. PKCE limits the
+ * risk.
+ */
 const cursorUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 const maxLength = 2_048;
@@ -35,7 +38,7 @@ export const parseRedirectUri = (text: string): RedirectUri | null => {
   return authority === url.hostname && publicHostPattern.test(authority) ? { kind: "https", host: authority } : null;
 };
 
-/** Returns the form in which two URIs are compared: loopback hosts are equal (RFC 8252 7.3), and no path equals the path `/`. */
+/** Returns the form in which two URIs are compared. All loopback hosts count as equal (RFC 8252 7.3), and a missing path counts as `/`. */
 const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: boolean }): string => {
   const kind = parseRedirectUri(text)?.kind;
   if (kind === undefined || kind === "app") return text;
@@ -43,7 +46,7 @@ const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: 
   const path = rest.startsWith("/") ? rest : `/${rest}`;
   if (kind === "https") return `${scheme}://${authority}${path}`;
   const port = ignoresPort ? "" : (/:\d+$/.exec(authority)?.[0] ?? "");
-  return `loopback${port}${path}`; // this text is not a URI, so it equals no registered one
+  return `loopback${port}${path}`; // this is not a URI, so it never equals an https URI
 };
 
 /** Returns whether both URIs lead to the same place. The port must match too, because the response has already been sent to one port. */

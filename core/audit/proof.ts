@@ -45,7 +45,7 @@ export type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-/** `complete` is the last entry up to which the log itself proves that no entries are missing. */
+/** `complete`: the log proves that no entries up to this one are missing. */
 export type AuditProofVerdict = Verdict<
   CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null },
   AuditProofFault

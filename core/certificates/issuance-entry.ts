@@ -29,8 +29,8 @@ export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, envi
   }) as const satisfies AuditContent;
 
 /**
- * Returns the ID of the change that issued a certificate, which is a different UUID for each salt. The ID does not reveal the salt, because
- * it is also the ID of the public event.
+ * Returns the ID of the change that issued a certificate. The ID is a UUID derived from a hash of the salt. It must not reveal the salt,
+ * because the public event has the same ID.
  */
 export const deriveIssuanceChangeId = (salt: string): string => {
   const hex = sha256Hex(`svc-issuance-v1\n${salt}`);

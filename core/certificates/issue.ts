@@ -71,8 +71,8 @@ const buildEvidence = (
 });
 
 /**
- * Issues a certificate. The account's status and plan, the Origin, and the page URL can each be a reason to refuse, in this order (SPEC
- * Certificate).
+ * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL, and refuses at the first one that is not
+ * accepted (SPEC Certificate).
  */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;

@@ -36,8 +36,8 @@ export const toAnswersView = (answered: PublishedCertificate["answered"] | undef
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
 /**
- * Returns the recipients for whom the person has withdrawn consent individually; the list can be empty. Once the business has acknowledged
- * the withdrawal of the whole certificate, none of them is overdue any longer.
+ * Returns the recipients for whom the person has withdrawn consent individually; the list can be empty. None of them counts as overdue once
+ * the business has acknowledged the withdrawal of the whole certificate.
  */
 export const toWithdrawnEntitiesView = (
   {

@@ -1,5 +1,5 @@
-// Limits the size of a form submission's body. The limits are consistent with those of its properties: a disclosure that lists every
-// recipient in the longest list is accepted in every script, whether or not the sender escapes it.
+// Limits the size of a form submission's body. The limit allows the longest disclosure and the longest lists of recipients, in every script
+// and even if the sender escapes them.
 import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 

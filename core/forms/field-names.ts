@@ -1,6 +1,6 @@
 // Guesses from hints which contact field a form control contains, and recognizes the controls that are never read. The widget, which reads
-// live pages, and the integration helper, which reads page source, share this file, so that both recognize the same fields. Hints are
-// compared without case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
+// live pages, and the integration helper, which reads page source, share this file, so that both recognize the same fields. Comparisons
+// ignore case, accents, camelCase and punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
 /** The part of a form control that is read. A DOM element satisfies it. */
 export interface NamedControl {
@@ -29,8 +29,8 @@ const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["full_name", /(^|\b(your|contact|customer|txt|field) ?)name( \d+| required)?$|^nom(bre)?\b/],
 ];
 
-// Matches a part of a phone number, such as a country code or an extension, which is not a phone number itself. "Phone (with area code)" is
-// one.
+// Matches hints for a part of a phone number, such as a country code or an extension. "Phone (with area code)" is a whole number and does
+// not match.
 const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
 
 const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;

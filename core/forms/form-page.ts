@@ -19,9 +19,9 @@ export interface FormControl {
   readonly svcField: string | null;
   /** The value of `data-sp1-entity`; null if the attribute is missing. */
   readonly entity: string | null;
-  /** A selector that matches only this control in the form; null if there is no selector that is certain to. */
+  /** A selector that is certain to match this control and no other in the form; null if there is none. */
   readonly selector: string | null;
-  /** A selector of the control's label. */
+  /** A selector for the control's label. */
   readonly labelSelector: string | null;
 }
 
@@ -34,14 +34,14 @@ export interface FormText {
 }
 
 export interface PageForm {
-  /** A selector that matches only this form on the page; null if there is no selector that is certain to. */
+  /** A selector that is certain to match this form and no other on the page; null if there is none. */
   readonly selector: string | null;
   readonly isSearch: boolean;
   readonly controls: readonly FormControl[];
   readonly texts: readonly FormText[];
 }
 
-/** A script on the page that has a client ID. The script is the service's if its URL is. */
+/** A script on the page that has a client ID. It is the service's script only if its URL is the service's. */
 export interface ScriptTag {
   readonly src: string;
   readonly clientId: string;

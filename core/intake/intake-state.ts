@@ -12,10 +12,10 @@ import type { JournalName } from "./journal-name.ts";
  */
 export type IntakeView = "well" | "away" | "unknown";
 
-const wellMs = 5 * secondMs; // after this time without a success, another isolate may have started to journal
+const wellMs = 5 * secondMs; // after this time without a success, another isolate may have started to use the journal
 const awayMs = secondMs; // after this time, the journal is asked again, so that submissions return to the database soon
 
-const sizeMs = minuteMs; // after this time, one submission is tried again, and the response to it contains the current size
+const sizeMs = minuteMs; // after this time, the next submission is sent to the shard again, and the response contains the current size
 const fillsMs = minuteMs; // an operator who closes a shard waits up to this long until it gets no more certificates
 
 /** The first two characters of a journal's name. */

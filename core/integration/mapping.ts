@@ -97,7 +97,7 @@ const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; r
 
 const contactKeys: ReadonlySet<string> = new Set(["email", "phone"]);
 
-/** Scores a form. More contact fields increase the score; search and sign-in forms have a lower one. */
+/** Scores a form. Contact fields increase the score; search and sign-in forms score lower. */
 const scoreForm = (form: PageForm): number => {
   const { fields } = mapFields(form);
   const contacts = fields.filter(({ key }) => contactKeys.has(key)).length;

@@ -11,7 +11,7 @@ export interface LedgerSubmission {
   readonly prepared: string | null;
 }
 
-/** The last tree of a ledger that passed every check, as text ready for storage. */
+/** A ledger's last tree that passed every check, as text ready for storage. */
 export interface VerifiedTree {
   /** The number of entries, as a decimal. */
   readonly size: string;

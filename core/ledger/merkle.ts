@@ -144,7 +144,7 @@ export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHea
 /** Returns the hash of the perfect subtree over the 2^height leaves that start at leaf `index` * 2^height. */
 export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
-/** Computes the root over the leaves [start, end), where every perfect subtree starts at a multiple of its size. */
+/** Computes the root over the leaves [start, end). Every perfect subtree in this range must start at a multiple of its size. */
 const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: NodeReader): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {

@@ -152,7 +152,7 @@ export interface ReceiptContext {
 
 export const filterKeysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isKeyInUse(key, at));
 
-/** Parses the checkpoint in a note and requires that one of its signers, as `findSigners` reports them, is pinned for its origin. */
+/** Parses the checkpoint in a note. Requires that at least one signer that `findSigners` returns is pinned for the checkpoint's origin. */
 export const verifyCheckpointSigner = async (
   signedRoot: string,
   findSigners: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,

@@ -1,5 +1,5 @@
-// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors, as far as this is possible from their text.
-// The code that loads a key checks that its key ID matches it. Faults are the names of settings, so that values never appear in a message.
+// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors, as far as their text allows. The code that
+// loads a key checks that the key matches its key ID. Faults are the names of settings, so that values never appear in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -26,7 +26,7 @@ export interface LedgerSettings {
   readonly writeToken: string;
   /** Secret keys that replace derived keys of the embedded ledgers; empty for an external ledger. */
   readonly keys: readonly string[];
-  /** The secret key of the embedded ledger's witness; null if it is derived, and for an external ledger. */
+  /** The secret key of the embedded ledger's witness; null for a derived key and for an external ledger. */
   readonly witnessKey: string | null;
   /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];

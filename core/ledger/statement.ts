@@ -20,7 +20,9 @@ export interface AnchorSubject {
   readonly originDomain: string;
   /** The time of the event. For an issuance, this is the timestamp in the fingerprint. */
   readonly at: Instant;
-  /** The SHA-256 of the signed receipt as hex. The receipt names the recipients of a withdrawal for individual recipients. */
+  /**
+   * The SHA-256 of the signed receipt as hex. It is set only if consent was withdrawn for individual recipients, which the receipt lists.
+   */
   readonly receiptHash?: string;
 }
 
@@ -49,7 +51,7 @@ export interface CheckpointSubject {
   /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** The start of the 15-minute interval. Because of it, the statements of an idle log differ from interval to interval. */
+  /** The start of the 15-minute interval. It makes the statements of an idle log differ from interval to interval. */
   readonly at: Instant;
 }
 

@@ -69,7 +69,7 @@ export interface MailContent {
 
 export const toPlainText = (text: MailText): string => text.map((span) => (typeof span === "string" ? span : span.strong)).join("");
 
-/** Returns the start of the email as plain text. */
+/** Returns the first paragraph as plain text. */
 export const getPreview = ({ lines: [first] }: MailContent): string => (first?.kind === "paragraph" ? toPlainText(first.text) : "");
 
 /**

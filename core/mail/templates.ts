@@ -108,7 +108,7 @@ export interface MailData {
   /** To the person who connected a program. */
   readonly agent_connected: {
     readonly clientName: string;
-    /** The host that vouches for the program; null if no host does. */
+    /** The host that published the program's metadata document; null if there is none. */
     readonly clientHost: string | null;
     readonly redirectHost: string;
     readonly at: Instant;
@@ -118,7 +118,7 @@ export interface MailData {
   readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
   /** To the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
-  /** To the owners of a business for whose endpoint the operator replaced the signing secret. The earlier one also signs until `until`. */
+  /** To the owners of a business whose endpoint got a new signing secret from the operator. Until `until`, the earlier secret signs too. */
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
   /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };

@@ -1,5 +1,5 @@
-// Finds a site's privacy policy and terms among the links on a page. A link whose rel attribute declares it (RFC 6903) ranks first. Next
-// are links whose text names the policy, and then those whose path does. If there are no links, common paths are tried.
+// Finds a site's privacy policy and terms among the links on a page. First come links whose rel attribute declares a policy (RFC 6903),
+// then links whose text names one, and then links whose path names one. If there are none, common paths are tried.
 import type { PolicyKind } from "./snapshot.ts";
 
 export interface PageLink {

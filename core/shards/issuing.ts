@@ -1,9 +1,9 @@
-// The shards that a business issues certificates into. It starts in the shard of its account. When that is full, it continues in another
-// shard, and later in further ones, one after the other.
+// The shards into which a business issues certificates. It starts in its account's shard. Whenever the current shard is full, the business
+// continues in another one.
 import { shardOfId, type BusinessId, type ShardId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
-/** A shard other than that of the account, and when the business started to issue certificates into it. */
+/** A shard other than the account's own, and when the business started to issue certificates into it. */
 export interface IssuingShard {
   readonly shard: ShardId;
   readonly startedAt: Instant;
@@ -23,7 +23,7 @@ const listInOrder = ({ id, issuingShards }: Issuer): readonly IssuingShard[] => 
 /** Returns the shard of new certificates. */
 export const getCurrentShard = (issuer: Issuer): ShardId => (listInOrder(issuer).at(-1) as IssuingShard).shard;
 
-/** Lists the earlier shards that can have certificates issued after `since`. */
+/** Lists the earlier shards that can contain certificates issued after `since`. */
 export const listEarlierShards = (issuer: Issuer, since: Instant): readonly ShardId[] => {
   const inOrder = listInOrder(issuer);
   return inOrder.slice(0, -1).flatMap(({ shard }, at) => ((inOrder[at + 1]?.startedAt ?? 0) > since ? [shard] : []));

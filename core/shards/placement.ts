@@ -14,13 +14,13 @@ export interface ShardFill {
 }
 
 /**
- * The fraction of its size limit from which a shard gets no new accounts, and new certificates are issued into another shard. The remaining
- * space is for the withdrawals, page views and email of its existing accounts and certificates.
+ * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued into another shard. The
+ * remaining space is for the withdrawals, page views and email of its existing accounts and certificates.
  */
 const fullRatio = 0.7;
 
 /**
- * The fraction of its size limit from which a shard issues no certificates, even if no other shard has space. The last tenth is for
+ * A shard that is filled to this fraction of its size limit issues no certificates, even if no other shard has space. The last tenth is for
  * withdrawals, which must always be possible. It has space for one withdrawal for about every fifth certificate of a full shard.
  */
 export const issuingRatio = 0.9;

@@ -10,8 +10,8 @@ export const maxEndpoints = 20;
 /** The time after a rotation for which both secrets are used for signatures: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * The same after the operator has replaced a secret: 7 days. It is longer because the owners did not choose the time, and learn of it by
- * email.
+ * The same time after the operator replaced a secret: 7 days. It is longer, because the owners did not choose when this happens and learn
+ * of it by email.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -24,7 +24,10 @@ export interface SecretAge {
   readonly earlierUntil: Instant | null;
 }
 
-/** Returns whether the operator can replace a secret from before `before`. A second rotation would end the earlier secret too soon. */
+/**
+ * Returns whether the operator can replace the secret. It must be older than `before`, and no earlier secret may still be in use, because a
+ * second rotation would end that one too soon.
+ */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);
 export type EndpointStatus = "enabled" | "disabled";
@@ -204,7 +207,7 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-/** The types of events that anyone who reads a test client's ID in a page can cause in a sandbox, by creating test shares. */
+/** The event types that anyone can cause in a sandbox, because anyone who finds a test client's ID in a page can create test shares. */
 const publicTestEventTypes: ReadonlySet<string> = new Set(["share.created", "share.expiring", "share.expired"]);
 const maxPublicTestReceivers = 3;
 

@@ -35,7 +35,7 @@ const attemptsPerDoubling = 10;
 
 /**
  * Returns the minimum time, in milliseconds, between two attempts of a business after `attempts` attempts without a 2xx response from the
- * host. It doubles from one minute to one hour, so that a host that never accepts a request soon gets very few.
+ * host. It doubles from one minute to one hour, so that a host that never accepts a request soon gets very few requests.
  */
 export const computeHostPauseMs = (attempts: number): number => {
   if (attempts < attemptsBeforePause) return 0;

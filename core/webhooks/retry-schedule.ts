@@ -13,8 +13,8 @@ export const maxConcurrentDeliveries = 5;
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * The number of lost attempts that do not count as failures, because the process of the service died. After that, a delivery that keeps
- * crashing the process is abandoned like any other.
+ * The number of attempts per delivery that may be lost because our process died, without counting as failures. Further ones count, so that
+ * a delivery that keeps crashing the process is abandoned like any other.
  */
 export const maxForgivenInterruptions = 3;
 /**

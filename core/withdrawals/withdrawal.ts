@@ -12,8 +12,8 @@ import { toIso, toIsoOrNull, minuteMs, type Instant } from "../time.ts";
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
 /**
- * The certificates that are withdrawn: only this one, or all of the business's certificates with the person. Withdrawals of consent for
- * individual recipients are in entity-withdrawal.ts.
+ * The certificates that are withdrawn: only this one, or all of the business's certificates that name the person. Withdrawals of consent
+ * for individual recipients are in entity-withdrawal.ts.
  */
 export type WithdrawalScope = "certificate" | "business";
 
