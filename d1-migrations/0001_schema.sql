@@ -62,10 +62,10 @@ CREATE INDEX clients_business ON clients (business_id);
 CREATE TABLE client_daily_usage (
   client_id TEXT NOT NULL REFERENCES clients (id),
   day INTEGER NOT NULL,
-  -- Computed in the insert. NULL beyond the daily limit, which rolls back the batch.
+  -- Computed in the insert. It is NULL beyond the daily limit, so the batch is rolled back.
   submissions INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  -- Submissions whose purpose, recipients and origin no earlier certificate combined.
+  -- Submissions with a combination of purpose, recipients and origin that no earlier certificate has.
   new_groups INTEGER NOT NULL DEFAULT 0,
   -- When the owners were warned that usage is near the limit.
   warned_at INTEGER,
@@ -128,12 +128,14 @@ CREATE TABLE sandbox_clocks (
   moved_at INTEGER NOT NULL
 ) STRICT;
 
--- The other shards that a business issues certificates into, in the shard of its account. The row that started last is the current one.
+-- The other shards into which a business issues certificates. These rows are in the account's shard. The shard that was started last is the
+-- current one.
 CREATE TABLE issuing_shards (
   business_id TEXT NOT NULL REFERENCES businesses (id),
   shard TEXT NOT NULL,
   started_at INTEGER NOT NULL,
-  -- Until then, the shard issues no certificates for the account. Set only by the batch that changes the account, which also clears it.
+  -- Until this time, the shard issues no certificates for the account. Only the batch that changes the account sets it, and the same batch
+  -- clears it.
   held_until INTEGER NOT NULL,
   PRIMARY KEY (business_id, shard)
 ) STRICT, WITHOUT ROWID;
@@ -151,7 +153,7 @@ CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision =
   UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
 END;
 
--- Five seconds more than needed, because the clocks of two databases can differ.
+-- The margin of five seconds allows for different clocks of the two databases.
 CREATE TRIGGER businesses_held BEFORE UPDATE OF revision ON businesses
 WHEN EXISTS (SELECT 1 FROM issuing_shards WHERE business_id = NEW.id AND held_until < CAST(unixepoch('subsec') * 1000 AS INTEGER) + 5000)
 BEGIN SELECT RAISE(ABORT, 'the issuing shards of an account must be held while it changes'); END;
@@ -207,7 +209,7 @@ CREATE TABLE invitations (
   role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
-  -- The owner who sent it. NULL if unknown; the row of a removed owner is missing.
+  -- The owner who sent the invitation; NULL if unknown. The owner may have been removed since.
   invited_by TEXT,
   UNIQUE (business_id, email_index)
 ) STRICT;
@@ -256,7 +258,7 @@ CREATE TABLE sessions (
   seen_day INTEGER,
   verified_at INTEGER,
   has_other_shards INTEGER NOT NULL DEFAULT 0 CHECK (has_other_shards IN (0, 1)),
-  -- The verified address of a person who is only invited, and so has no row of their own; NULL for everyone else.
+  -- The verified address of a person who has an invitation but is not a member yet; NULL for everyone else.
   address_sealed TEXT,
   CHECK ((realm = 'invited') = (address_sealed IS NOT NULL))
 ) STRICT;
@@ -285,7 +287,7 @@ CREATE INDEX passkeys_user ON passkeys (user_id);
 CREATE TABLE webauthn_challenges (
   challenge_hash TEXT PRIMARY KEY,
   purpose TEXT NOT NULL CHECK (purpose IN ('add', 'sign_in')),
-  -- The session that adds a passkey, and the user handle it is offered; NULL when signing in.
+  -- The session that adds a passkey, and the user handle that it is offered; NULL for signing in.
   session_hash TEXT,
   user_handle TEXT,
   expires_at INTEGER NOT NULL,
@@ -343,7 +345,8 @@ CREATE TRIGGER sessions_named AFTER INSERT ON sessions WHEN NEW.id = '' BEGIN
   UPDATE sessions SET id = 'ssn_' || substr(user_id, 5, 2) || lower(hex(randomblob(12))) WHERE token_hash = NEW.token_hash;
 END;
 
--- A person has at most 100 sessions; a new one ends the oldest. So a list of sessions, and ending all of them, cost the same for everyone.
+-- A person has at most 100 sessions; a new one ends the oldest. This limits the cost of listing a person's sessions and of ending all of
+-- them.
 CREATE TRIGGER sessions_limited AFTER INSERT ON sessions BEGIN
   DELETE FROM sessions WHERE token_hash IN (
     SELECT token_hash FROM sessions WHERE user_id = NEW.user_id ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET 100);
@@ -403,7 +406,7 @@ CREATE TABLE oauth_codes (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   used_at INTEGER,
-  -- The token that the code became.
+  -- The token that was issued for the code.
   token_id TEXT,
   CHECK ((realm = 'business') = (business_id IS NOT NULL)),
   CHECK ((used_at IS NULL) = (token_id IS NULL))
@@ -440,9 +443,10 @@ CREATE TABLE certificate_totals (
   PRIMARY KEY (business_id, environment)
 ) STRICT;
 
--- No column that names a text, a list of recipients or a purpose from a record is a foreign key: SQLite would read every record when one of
--- them is deleted. A record is written in the same transaction as its texts. Texts of live records are never deleted, and texts of test
--- records only in the statement that finds no more records for them.
+-- The columns of a record that refer to a text, a list of recipients or a purpose are not foreign keys. If they were, SQLite would read
+-- every record whenever a text, list or purpose is deleted. They always refer to existing rows: a record is written in the same transaction
+-- as its texts, texts of live records are never deleted, and a text of test records is deleted only by a statement that finds no record
+-- with that text.
 CREATE TABLE disclosures (
   hash TEXT PRIMARY KEY,
   text TEXT NOT NULL,
@@ -498,7 +502,7 @@ CREATE TABLE counted_certificates (
 CREATE TABLE certificates (
   ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
-  -- Computed in the insert. NULL when the account has changed, which rolls back the batch.
+  -- Computed in the insert. It is NULL if the account has changed, so the batch is rolled back.
   business_id TEXT NOT NULL REFERENCES businesses (id),
   business_name TEXT NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
@@ -514,10 +518,10 @@ CREATE TABLE certificates (
   fingerprint TEXT NOT NULL,
   subject_hash BLOB NOT NULL,
   subject_masked TEXT NOT NULL,
-  -- The person's fields, the salt of their commitments, and the evidence, under one key. NULL once the person is erased.
+  -- The person's fields, the salt of their commitments, and the evidence, sealed with one key. NULL once the person's data is erased.
   person_sealed BLOB,
   subject_erased_at INTEGER,
-  -- Blind indexes of all email addresses and phone numbers, as JSON lists. NULL once the person is erased.
+  -- Blind indexes of all email addresses and phone numbers, as JSON lists. NULL once the person's data is erased.
   email_indexes TEXT,
   phone_indexes TEXT,
   evidence_hash BLOB NOT NULL,
@@ -531,9 +535,9 @@ CREATE TABLE certificates (
   view_rows INTEGER NOT NULL DEFAULT 0,
   retention_until INTEGER NOT NULL,
   group_id INTEGER REFERENCES certificate_groups (id),
-  -- As on the group.
+  -- The same as on the group.
   counted INTEGER NOT NULL DEFAULT 1 CHECK (counted IN (0, 1)),
-  -- What happened to the submitted values, as published; NULL if nothing did.
+  -- Notes on changed or omitted values, as published; NULL if there are none.
   submission_notes TEXT,
   -- The number of the change that issued it.
   change_ord INTEGER NOT NULL,
@@ -570,7 +574,7 @@ CREATE TABLE certificate_addresses (
   PRIMARY KEY (address_index, environment, active, business_id, issued_at, cert_ord)
 ) STRICT, WITHOUT ROWID;
 
--- The text of a certificate whose ID another one has, because both were issued for one submission.
+-- A second text that was signed under an existing certificate ID, because both were issued for one submission.
 CREATE TABLE certificate_twins (
   cert_id TEXT NOT NULL REFERENCES certificates (id),
   fingerprint TEXT NOT NULL,
@@ -700,7 +704,7 @@ CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHE
       AND cert_ord = NEW.ord;
 END;
 
--- The counters do not include certificates after this number yet.
+-- Skips certificates that the counters do not include yet.
 CREATE TRIGGER certificates_regrouped AFTER UPDATE OF status ON certificates
 WHEN OLD.status = 'active' AND NEW.status = 'revoked' AND NEW.ord <= (SELECT ord FROM counted_certificates) BEGIN
   UPDATE certificate_totals SET active = active - 1, revoked = revoked + 1
@@ -717,7 +721,7 @@ CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates WHEN OLD.ord 
     WHERE id = OLD.group_id AND OLD.counted = 1;
   UPDATE certificate_tallies SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
     WHERE OLD.counted = 1 AND group_id = OLD.group_id AND span IN (3600000, 86400000) AND start = OLD.issued_at - OLD.issued_at % span;
-  -- The next certificate can get the number of the newest one once it is deleted. It must not count as included.
+  -- Once the newest certificate is deleted, the next one can get its number. It must not count as included.
   UPDATE counted_certificates SET ord = (SELECT coalesce(max(ord), 0) FROM certificates)
     WHERE ord > (SELECT coalesce(max(ord), 0) FROM certificates);
 END;
@@ -760,12 +764,12 @@ CREATE TABLE deleted_policy_texts (
   snapshot_id TEXT PRIMARY KEY
 ) STRICT;
 
--- Pages whose policies must be captured. A row is shared by all certificates that wait for it.
+-- Pages whose policies must be captured. All certificates that wait for a page share its row.
 CREATE TABLE policy_pages (
-  -- Never used again, because a late worker may still have the number.
+  -- A number is never used again, because a late worker may still have it.
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   business_id TEXT NOT NULL REFERENCES businesses (id),
-  -- Empty beyond the limit of pages.
+  -- Empty for certificates beyond the limit of pages.
   origin TEXT NOT NULL,
   page TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -912,7 +916,7 @@ CREATE TABLE account_withdrawals (
   address_index TEXT NOT NULL,
   -- Empty for all businesses.
   business_id TEXT NOT NULL,
-  -- The holder's account, in any shard; NULL for a withdrawal by code or link.
+  -- The person's account, in any shard; NULL for a withdrawal by code or link.
   consumer_id TEXT,
   withdrawn_at INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
@@ -1054,7 +1058,7 @@ CREATE TABLE shares (
   -- One bit per field, in the order of core/shares/fields.ts.
   scope INTEGER NOT NULL CHECK (scope BETWEEN 1 AND 1023),
   origin TEXT NOT NULL,
-  -- What showed that the request came from the business.
+  -- The evidence that the request came from the business.
   request_evidence TEXT NOT NULL CHECK (request_evidence IN ('request_signature', 'return_url', 'referer', 'message', 'api')),
   purpose TEXT NOT NULL,
   disclosure_hash TEXT NOT NULL,
@@ -1084,12 +1088,12 @@ CREATE TABLE shares (
   key_sealed TEXT,
   email_index TEXT,
   phone_index TEXT,
-  -- 1 if the email address is the one that the person signs in with. Only then the share counts in a check before contact.
+  -- 1 if the email address is the one that the person signs in with. An active share counts in contact checks only if this is 1.
   email_proven INTEGER NOT NULL DEFAULT 0 CHECK (email_proven IN (0, 1)),
   -- Language of emails to the person.
   language TEXT NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'es', 'fr-CA')),
-  -- The request that made the last state change; dependent rows join on it. NULL if the change was based on an older state, which rolls
-  -- back the batch.
+  -- The request that made the last state change; dependent rows join on it. It is NULL if the change was based on an older state, so the
+  -- batch is rolled back.
   changed_by TEXT NOT NULL,
   update_sent_at INTEGER,
   CHECK ((state IN ('revoked', 'ceased')) = (revoked_at IS NOT NULL)),
@@ -1114,13 +1118,13 @@ CREATE INDEX shares_business_due ON shares (business_id, environment, next_due_a
 CREATE INDEX shares_person ON shares (consumer_id, ord) WHERE consumer_id IS NOT NULL;
 
 CREATE TABLE record_usage (
-  -- A person, or a business.
+  -- The person or business.
   owner_id TEXT NOT NULL,
   -- What is counted: a person's shares, a business's submissions with API keys, the records of its sandbox, or captures with new policies.
   owner_kind TEXT NOT NULL CHECK (owner_kind IN ('person', 'business', 'sandbox', 'policies')),
   -- Whole days since 1970 (UTC).
   day INTEGER NOT NULL,
-  -- Computed in the insert. NULL beyond the limit, which rolls back the batch.
+  -- Computed in the insert. It is NULL beyond the limit, so the batch is rolled back.
   records INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   PRIMARY KEY (owner_id, owner_kind, day)
@@ -1261,7 +1265,7 @@ CREATE TABLE removals (
   affidavit_sha256 TEXT,
   signature TEXT,
   signature_kid TEXT,
-  -- The operator's last change. NULL if the change was based on an older state, which rolls back the batch.
+  -- The operator's last change. It is NULL if the change was based on an older state, so the batch is rolled back.
   changed_by TEXT NOT NULL,
   CHECK ((status = 'completed') = (affidavit_sha256 IS NOT NULL)),
   CHECK ((completed_at IS NULL) = (recheck_at IS NULL)),
@@ -1345,7 +1349,7 @@ CREATE INDEX idempotency_claims_expiry ON idempotency_claims (expires_at);
 -- Audit log and ledger
 
 CREATE TABLE changes (
-  -- Without AUTOINCREMENT: the row that a reader has reached is never deleted, so no number is used twice.
+  -- AUTOINCREMENT is not needed: the row that a reader has reached is never deleted, so no number is used twice.
   ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
   type TEXT NOT NULL,
@@ -1357,7 +1361,7 @@ CREATE TABLE changes (
   -- The time that the event shows, if it is not `at`.
   event_at INTEGER,
   event_data_sealed TEXT,
-  -- The ledger statement of a live issuance. The certificate contains everything that it consists of.
+  -- The ledger statement of a live issuance. It can be rebuilt from the certificate.
   ledger_id TEXT,
   statement TEXT,
   -- The audit entry of a live issuance or of a read. The database keeps no other row for it.
@@ -1381,7 +1385,7 @@ CREATE TABLE change_exceptions (
   reader TEXT NOT NULL,
   -- What failed: an event sequence, or the number of a change.
   subject TEXT NOT NULL,
-  -- The first change that waits for it.
+  -- The first change that waits for the subject.
   ord INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 1,
   next_at INTEGER NOT NULL,
@@ -1429,7 +1433,7 @@ CREATE TABLE receipts (
   anchored_at INTEGER NOT NULL
 ) STRICT;
 
--- Statements, except for those of live issuances, which have a row only if the ledger did not accept them at once.
+-- Statements, except for those of live issuances, which have a row only if the ledger did not accept them at the first attempt.
 CREATE TABLE anchors (
   -- The number of the change.
   ord INTEGER PRIMARY KEY,
@@ -1559,14 +1563,14 @@ CREATE TABLE captured_mail (
 ) STRICT;
 CREATE INDEX captured_mail_recipient ON captured_mail (recipient_index, ord);
 
--- Alerts that the operator was told about and that are not over. In the first shard only.
+-- Open alerts that were sent to the operator. They are stored only in the first shard.
 CREATE TABLE operator_alerts (
   kind TEXT PRIMARY KEY,
   since INTEGER NOT NULL,
   notified_at INTEGER NOT NULL
 ) STRICT;
 
--- Incidents that the operator records for the public status page. In the first shard only.
+-- Incidents that the operator records for the public status page. They are stored only in the first shard.
 CREATE TABLE incidents (
   id TEXT PRIMARY KEY,
   title TEXT NOT NULL,

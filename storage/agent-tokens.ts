@@ -173,7 +173,7 @@ const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
 /**
- * Builds the condition for the notification email: at most one email per token and hour. Must come before `markTokenNotified` in the batch.
+ * Builds the condition for the notification email: at most one email per token per hour. Must come before `markTokenNotified` in the batch.
  */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
@@ -188,7 +188,8 @@ const isUnnotifiedConnection: SQL = allOf(
 );
 
 /**
- * Lists the OAuth connections that expire after `from` and no later than `until`, if their person has not been notified yet. Soonest first.
+ * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections whose person has already
+ * been notified.
  */
 export const listExpiringConnections = async (
   db: Database,

@@ -1,6 +1,6 @@
 // Anchors: statements for the ledger, and their receipts. New statements are found with the change log. The statement of a live issuance is
-// in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at once.
-// Receipts are stored in batches, each only once.
+// in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at the first
+// attempt. Each receipt is stored once, in a batch with others.
 import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -30,8 +30,9 @@ const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} 
 
 /**
  * Takes up to `max` statements for a ledger: those that failed and are due again, then new ones, each oldest first. They belong to `holder`
- * until `finishAnchors` or `releaseAnchors`, or for one minute. Returns null if another worker is submitting or there is nothing to read.
- * `readUpTo` is the number of the last change that these statements cover; it is null if the ledger must not advance past any change.
+ * until it calls `finishAnchors` or `releaseAnchors`, but at most for one minute. Returns null if another worker is submitting or there is
+ * nothing to read. `readUpTo` is the number of the last change that these statements cover; it is null if the ledger must not advance past
+ * any change.
  */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const reader = getLedgerReader(ledgerId);
@@ -227,7 +228,7 @@ export const finishAnchors = (
   ];
 };
 
-/** Gives claimed statements back unchanged. */
+/** Releases claimed statements without changing them. */
 export const releaseAnchors = (db: Database, ledgerId: string, holder: string) => releaseReader(db, getLedgerReader(ledgerId), holder);
 
 /**

@@ -1,7 +1,7 @@
 // Audit entries: for each committed change, one row for each audit chain that records it. A row is written in the same batch as the change
-// and is kept, because it contains the payload that the chain commits to. Two kinds of entries have no row, because their change contains
-// them until the audit log has them. The entry of a live issuance is then rebuilt from the certificate. The entry of a read is then only in
-// the audit log, with its payload. The audit logs read the entries with the change log.
+// and is kept, because it contains the payload that the chain commits to. Two kinds of entries have no row: their change contains them
+// until the audit log has recorded them. After that, the entry of a live issuance is rebuilt from the certificate, and the entry of a read
+// is only in the audit log, with its payload. The audit logs read the entries with the change log.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -30,7 +30,7 @@ export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`
 /** Selects the audit log of a business or person: the shard, which is the two characters after the ID's four-character prefix. */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
-/** The same as `getAuditReader`, for an audit log in a column. */
+/** Like `getAuditReader`, for an audit log in a column. */
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
 
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
@@ -68,8 +68,7 @@ const containedFields = {
 };
 
 /**
- * Selects an audit log's entries, oldest first. `ofChange` builds the condition on the changes from the column that contains the change's
- * number.
+ * Selects an audit log's entries, oldest first. `ofChange` gets the column that contains a change's number and returns the condition on it.
  */
 const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
   unionAll(
@@ -91,7 +90,7 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// A malformed entry can be recorded only by a corrected version of the code, so frequent attempts would not help.
+// A malformed entry can be recorded only after the code has been fixed, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
 /**
@@ -115,7 +114,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // Only certificates show when the audit log recorded them. Without an issuance, the row would only take space.
+  // Only certificates show when the audit log recorded their issuance, so a position without an issuance needs no row.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
@@ -147,7 +146,7 @@ export const issuanceRecordedAtField = sql<Instant | null>`(${query
 
 const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
 
-/** True if the audit log in the list `j` has an entry that it has not read. */
+/** True if the audit log in the list `j` has entries that it has not read. */
 const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
@@ -343,8 +342,8 @@ interface RecordedChange {
 
 /**
  * Returns the salts and payloads of these changes in a chain, by ID. A value is null after an erasure. If the database was restored to an
- * earlier state, the changes that it lost are missing here, because their numbers belong to other changes or to none, unless the audit log
- * stores the payload.
+ * earlier state, the numbers of the changes that it lost belong to other changes or to none. Those changes are missing here, unless the
+ * audit log stores their payload.
  */
 export const listCommittedPayloads = (
   db: Database,

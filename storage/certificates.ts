@@ -227,8 +227,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates that was issued after `since`, opened, to compare a repeated submission with it and to repeat
- * its receipt. Returns null if there is none, or if the person's data has been erased.
+ * Returns the newest of these certificates that was issued after `since`, decrypted. The caller compares a repeated submission with it and
+ * repeats its receipt. Returns null if there is none, or if the person's data has been erased.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db
@@ -295,7 +295,10 @@ const openPerson = async (vault: Vault, certId: string, businessId: string, pers
   return { subject: { fields: new Map(subject.fields), rootSalt }, evidence };
 };
 
-/** Returns the email address with this blind index, exactly as entered in the form, or null if the person does not have it or is erased. */
+/**
+ * Returns the email address with this blind index, exactly as entered in the form. Returns null if the form did not contain it or the
+ * person's data is erased.
+ */
 export const openPersonEmail = async (
   vault: Vault,
   certId: string,
@@ -313,7 +316,7 @@ export const openPersonEmail = async (
 
 /**
  * Returns the domains of the forms on which these certificates of the business were issued, by certificate ID. The business is compared
- * after the query, because a condition on it made SQLite read all of the business's certificates.
+ * after the query, because with a condition on it, SQLite would read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

@@ -147,8 +147,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 };
 
 /**
- * Anyone can enter another person's address or number among their contact fields. A share therefore counts only by an email address that
- * its person verified by signing in; phone numbers are not verified. An ended share counts in any case, because it permits nothing.
+ * Anyone can enter another person's address or number among their contact fields. A share therefore counts only for an email address that
+ * its person verified by signing in, and never for a phone number. An ended share always counts, because it permits nothing.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);

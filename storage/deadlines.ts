@@ -40,7 +40,7 @@ export const countOpenDeadlines = async (db: Database, businessId: BusinessId, e
       .all()
   )[0]?.open ?? 0;
 
-/** Soonest first. */
+/** Sorts deadlines, soonest first. */
 const sortDeadlines = <Row extends { readonly id: string; readonly ceaseBy: Instant }>(rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
 

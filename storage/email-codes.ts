@@ -1,6 +1,6 @@
 // Issues, limits and checks email codes. The statement that returns the hash to compare also counts the attempt, so concurrent guesses
-// cannot exceed the limit. A row looks the same whether or not an email is sent; beyond a limit, the code is created already expired. SPEC
-// Authentication, Limits.
+// cannot exceed the limit. A row looks the same whether or not an email is sent; beyond a limit, the code is already expired when it is
+// created. SPEC Authentication, Limits.
 import { count, desc, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
@@ -40,7 +40,7 @@ const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
 const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
   existsIn(emailCodeFailures, isFailureFor(address), gte(emailCodeFailures.failures, failures));
 
-/** Builds the condition under which the insert creates a usable code: the limits allow another one. */
+/** Builds the condition that the limits allow another code. If it is false, the inserted code is already expired. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
   const { guessSlowdown } = limits;

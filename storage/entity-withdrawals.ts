@@ -67,8 +67,8 @@ const answerField = (listId: typeof certificates.acceptedListId | typeof certifi
     .where(eq(entityLists.id, listId))}`.mapWith(entityLists.entities);
 
 /**
- * Select, in a query over `certificates`, the recipients that the person accepted and rejected. They are null if the form did not ask about
- * each recipient.
+ * Fields for a query over `certificates`: the recipients that the person accepted and those that the person rejected. They are null if the
+ * form did not ask about each recipient.
  */
 export const acceptedEntitiesField = answerField(certificates.acceptedListId);
 export const rejectedEntitiesField = answerField(certificates.rejectedListId);

@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { jsonList } from "./query.ts";
 import { certificates, certificateTwins } from "./schema.ts";
 
-/** Returns the fingerprints of those of the given certificates that exist. */
+/** Returns the fingerprints of the given certificates by ID. Omits certificates that do not exist. */
 export const listFingerprints = async (db: Database, certIds: readonly CertId[]): Promise<ReadonlyMap<CertId, string>> => {
   const { id, fingerprint } = certificates;
   const rows = await db

@@ -163,7 +163,7 @@ type CertificateRow = Omit<
   | "changeOrd"
 >;
 
-/** What an insert depends on: the account, the shard's copy of the account in another shard, or nothing. */
+/** What an insert depends on: the account, the shard's copy of an account in another shard, or nothing. */
 type InsertCheck = "account" | "copy" | "none";
 
 const prepareCertificateInsert = (check: InsertCheck) =>
@@ -236,8 +236,8 @@ const insertCertificateUnconditionally = prepareCertificateInsert("none");
  *
  * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
  * client has changed since, the result is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). A
- * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate. In another
- * shard than that of the account, the lookup reads the revision that can issue there (issuing-shards.ts).
+ * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate. In a
+ * shard other than the account's, the lookup reads the revision that can issue there (issuing-shards.ts).
  *
  * `buildUnconditional` returns the same sealed rows without the conditions on the account and the daily limits. They store a certificate
  * whose submission was accepted with 201 while the database did not respond.

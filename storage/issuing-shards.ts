@@ -1,6 +1,6 @@
-// The shards that a business issues certificates into, apart from the shard of its account. Such a shard has a copy of the account, to which
-// its certificates refer, and a row of `issuers` with the only revision of the account that can issue there. Before the account changes, that
-// revision is removed (the account is held), and afterward it is replaced. docs/internals/consistency.md explains why no certificate is
+// The shards, other than its account's shard, into which a business issues certificates. Such a shard has a copy of the account, to which
+// its certificates refer, and a row in `issuers` with the only revision of the account that can issue there. Before the account changes, it
+// is held: that revision is removed. Afterward, the new revision is stored. docs/internals/consistency.md explains why no certificate is
 // issued after a change that forbids it.
 import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
@@ -14,7 +14,7 @@ import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
 import { businesses, clients, domains, issuers, issuingShards } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-const holdMs = 30 * secondMs; // a change takes a few milliseconds; the account can be held again if its process dies
+const holdMs = 30 * secondMs; // a change takes a few milliseconds; if its process dies, the account can be held again after this time
 
 /** The clock of the database. The clocks of different databases are compared with a margin of five seconds (trigger `businesses_held`). */
 const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
@@ -26,7 +26,10 @@ export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard
   query.select({ rows }).from(issuingShards).where(eq(issuingShards.businessId, businesses.id)),
 );
 
-/** The same without the times, in order. Sorted after the query, because sorting in a query of every page would need a temporary index. */
+/**
+ * Like `issuingShardsField`, but contains only the shard IDs, in order. They are sorted after the query, because this field is part of
+ * every request, and sorting in SQLite would build a temporary index.
+ */
 export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   .select({ rows: sql`json_group_array(json_array(${startedAt}, ${shard}))` })
   .from(issuingShards)
@@ -45,17 +48,20 @@ export const isHoldMissing = (error: unknown): boolean =>
 /** Returns true if the business could not start in a shard because its account has changed. */
 export const isStartOutdated = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", issuingShards.businessId);
 
-/** A hold: no certificate of the business can be issued in the shard until it is released. */
+/** A hold on an account in one shard: the shard issues no certificate of the business until the hold is released. */
 export interface Hold {
   readonly businessId: BusinessId;
   readonly shard: ShardId;
-  /** By the clock of the shard's database. The account cannot be changed after this time. Each hold of a business in a shard has another time. */
+  /**
+   * When the hold ends, by the clock of the shard's database. The account cannot be changed after this time. No two holds of a business in
+   * a shard end at the same time.
+   */
   readonly until: Instant;
 }
 
 /**
- * Holds the account in one shard. From then on, no certificate of the business is issued there. Returns null, without a change, while
- * another change holds it: if that hold could be replaced and released, its change would commit without being held.
+ * Holds the account in one shard. From then on, no certificate of the business is issued there. Returns null and changes nothing while
+ * another change holds the account. If that hold could be replaced and then released, the other change would commit without a hold.
  */
 export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {
   const { revision, heldUntil } = issuers;
@@ -76,7 +82,7 @@ export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inS
 const waitMs = 100;
 const maxWaits = 10; // another change takes a few round trips
 
-/** Holds the account in one shard once no other change holds it. Throws an outage if that takes more than a second. */
+/** Holds the account in one shard once no other change holds it. Throws a fault of kind `outage` if that takes more than a second. */
 const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold> => {
   for (let waits = 0; ; waits += 1) {
     const hold = await tryHoldAccount(shards, businessId, inShard);
@@ -86,7 +92,10 @@ const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: Shar
   }
 };
 
-/** Statements that permit one change of an account: `before` comes first in its batch, and `after` last, so that nothing else is permitted. */
+/**
+ * Statements that permit one change of an account. `before` comes first in its batch and `after` comes last, so that nothing else is
+ * permitted.
+ */
 interface Permission {
   readonly before: readonly Statement[];
   readonly after: readonly Statement[];
@@ -101,7 +110,7 @@ const permitChange = (home: Database, holds: readonly Hold[]): Permission => {
   return { before: holds.map((hold) => update(hold, hold.until)), after: holds.map((hold) => update(hold, 0)) };
 };
 
-/** Reads what a shard's copy of the account consists of. Null if the business does not issue certificates into the shard. */
+/** Loads the data for a shard's copy of the account. Returns null if the business does not issue certificates into the shard. */
 const loadAccount = async (home: Database, businessId: BusinessId, inShard: ShardId) => {
   const isVerified = allOf(eq(domains.businessId, businessId), eq(domains.status, "verified"));
   const primary = onPrimary(home);
@@ -118,8 +127,8 @@ const loadAccount = async (home: Database, businessId: BusinessId, inShard: Shar
 };
 
 /**
- * Ends a hold: copies the account as it is now, and permits its revision to issue. Does nothing if the hold has passed and another change
- * holds the account. If the business does not issue into the shard, only the hold is deleted.
+ * Ends a hold: copies the account as it is now, and permits its revision to issue. Does nothing if the hold has expired and another change
+ * holds the account. If the business does not issue into the shard, only deletes the hold.
  */
 const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }: Hold): Promise<void> => {
   const account = await loadAccount(shards.forId(businessId), businessId, inShard);
@@ -158,14 +167,16 @@ const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }
   ]);
 };
 
-/** Releases holds. A hold that cannot be released is renewed after its time by the next submission or the minute job. */
+/**
+ * Releases holds. If a hold cannot be released, the next submission or the minute job renews the shard's copy after the hold has expired.
+ */
 const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<void> => {
   await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
 };
 
 /**
- * Runs a change whose holds are taken, and releases them afterward. If the database of the account did not answer, the change may still be
- * committed, so the holds then stay until their time has passed, after which the trigger `businesses_held` refuses the change.
+ * Runs a change while its holds are in place, and then releases them. If the account's database did not respond, the change may still be
+ * committed. In that case, the holds stay until they expire; after that, the trigger `businesses_held` refuses the change.
  */
 const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
   let isUnknown = false;
@@ -197,8 +208,8 @@ const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly Shard
 const maxAttempts = 3; // an attempt can fail only because the business has started in another shard
 
 /**
- * Runs a change of accounts that failed with `isHoldMissing` again, while they are held. The accounts are named by the tags of their audit
- * chains. `run` must write the given statements in its batch. Throws, with nothing written, if a shard does not respond.
+ * Runs a change that failed with `isHoldMissing` again while its accounts are held. `chainTags` are the tags of the accounts' audit chains.
+ * `run` must write the given statements in its batch. Throws, with nothing written, if a shard does not respond.
  */
 export const runWhileHeld = async <T>(
   shards: Shards,
@@ -266,7 +277,7 @@ export const startIssuing = async (
 export type IssuerState = "ready" | "held" | "outdated";
 
 /**
- * Returns whether a shard can issue: `held` while the account is being changed, and `outdated` if its copy of the account has to be
+ * Returns whether a shard can issue: `held` while the account is being changed, and `outdated` if the shard's copy of the account must be
  * renewed.
  */
 export const getIssuerState = async (
@@ -287,14 +298,14 @@ export const getIssuerState = async (
   return row.revision === revision && row.hasClient ? "ready" : "outdated";
 };
 
-/** Renews a shard's copy of the account. Returns false, without a change, while the account is being changed. */
+/** Renews a shard's copy of the account. Returns false and changes nothing while the account is being changed. */
 export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<boolean> => {
   const hold = await tryHoldAccount(shards, businessId, inShard);
   if (hold !== null) await releaseHold(shards, hold);
   return hold !== null;
 };
 
-/** Lists the businesses whose hold in this shard has passed, because the process that changed the account died. */
+/** Lists the businesses whose hold in this shard has expired, because the process that changed the account died. */
 export const listExpiredHolds = async (db: Database, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ businessId: issuers.businessId })
@@ -304,7 +315,7 @@ export const listExpiredHolds = async (db: Database, max: number): Promise<reado
   return rows.map(({ businessId }) => businessId);
 };
 
-/** Builds the business ID for a certificate in another shard than its account. NULL unless this revision can issue there. */
+/** Selects the business ID for a certificate in a shard other than the account's. It is NULL unless this revision can issue there. */
 export const selectIssuer = (businessId: SQL | BusinessId, revision: SQL | number): SQL<BusinessId> =>
   sql`${query
     .select({ id: issuers.businessId })

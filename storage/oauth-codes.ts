@@ -91,7 +91,7 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redempt
     );
 };
 
-/** Builds the condition, for later statements in the batch, that the code was redeemed as this token. */
+/** Builds the condition, for later statements in the batch, that the code was redeemed for this token. */
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 

@@ -18,7 +18,8 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
 /**
- * The order of memberships: by last use, most recent first, and then those that were never used, newest first. One index has this order.
+ * The order of memberships: first those that were used, most recently used first, and then those that were never used, newest first. An
+ * index has the same order.
  */
 export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 

@@ -37,7 +37,7 @@ export const maxCountedRecords = 1_000;
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
-/** Selected columns with the number of other people's shares that contain the person's address, for the business `id`, up to 1,000. */
+/** Fields with the number of other people's shares with the business `id` that contain the person's address, up to 1,000. */
 const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -128,7 +128,10 @@ export const findNamedAt = async (db: Database, addressIndex: string, certId: Ce
   return row?.issuedAt ?? null;
 };
 
-/** Where a page of the person's certificates starts: after a certificate in the same shard, or at a time, for one in another shard. */
+/**
+ * Where a page of the person's certificates starts: after a certificate in the same shard or, if that certificate is in another shard, at
+ * its time.
+ */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
 /** Lists the person's certificates with one business in one shard, newest first. */
@@ -197,10 +200,7 @@ export interface AccountWithdrawal {
   readonly forAllShards?: boolean;
 }
 
-/**
- * Lists one business's active certificates, oldest first: the given business's or, if none is given, those of the first business that has
- * any.
- */
+/** Lists active certificates of one business, oldest first. If no business is given, lists those of the first business that has any. */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
@@ -269,6 +269,6 @@ const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
 export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
   db.update(accountWithdrawals).set({ forAllShards: false }).where(isSameWithdrawal(work));
 
-/** Deletes a completed withdrawal, unless the person repeated it in the meantime. Keeps one that other shards do not have yet. */
+/** Deletes a completed withdrawal, unless the person repeated it in the meantime or the other shards do not have it yet. */
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.delete(accountWithdrawals).where(allOf(isSameWithdrawal(work), eq(accountWithdrawals.forAllShards, false)));

@@ -76,8 +76,8 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is written once instead of every 15 minutes, and
- * returns the snapshot of each text. New texts beyond the business's limit are neither written nor returned.
+ * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is not written again every 15 minutes. Returns the
+ * snapshot of each text. New texts beyond the business's limit are neither written nor returned.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -151,7 +151,7 @@ const selectCapture = (db: Database) => {
 
 type CaptureRow = Awaited<ReturnType<ReturnType<typeof selectCapture>["all"]>>[number];
 
-/** Returns the snapshot, or null if there is none, in which case the left join gives null columns. */
+/** Returns the snapshot, or null if the left join found none. */
 const toSnapshot = (row: CaptureRow["privacy"]): PolicySnapshot | null => (row?.id == null ? null : (row as PolicySnapshot));
 
 const toCapture = (row: CaptureRow | undefined): PolicyCapture | null =>

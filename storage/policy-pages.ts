@@ -98,7 +98,7 @@ export const claimPolicyPage = async (db: Database, now: Instant) => {
 
 export type ClaimedPage = Found<typeof claimPolicyPage>;
 
-/** Makes the page due at `at`. */
+/** Schedules the next attempt for `at`. */
 export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 

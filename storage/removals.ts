@@ -109,7 +109,7 @@ export const listWaitingRemovals = async (db: Database, now: Instant, limit: num
   }));
 };
 
-/** Moves the next check of a completed removal that is due. Returns false if there is no such removal. */
+/** Postpones the due check of a completed removal to `nextAt`. Returns false if there is no such removal. */
 export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Instant, nextAt: Instant): Promise<boolean> => {
   const { meta } = await db
     .update(removals)

@@ -35,7 +35,7 @@ import {
   withdrawnEntities,
 } from "./schema.ts";
 
-/** Long enough to test an integration, and as long as the window of the sandbox's limit. */
+/** This is long enough to test an integration, and as long as the window of the sandbox's limit. */
 const testRecordLifetimeMs = 30 * dayMs;
 
 // The conditions are written with literal values, because SQLite uses a partial index only if the query contains the condition that defines
@@ -82,7 +82,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
 
 export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
 
-/** Deletes those of the texts that no test record uses. A text of a live record is never deleted. */
+/** Deletes the given texts that no test record uses. Never deletes a text of a live record. */
 const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
   db
     .delete(disclosures)
@@ -96,8 +96,8 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
     );
 
 /**
- * Deletes those of the captures that no certificate uses, and then the snapshots that no capture uses. The snapshots' texts in KV are
- * deleted later.
+ * Deletes the given captures that no certificate uses, and then the snapshots that no capture uses. The snapshots' texts in KV are deleted
+ * later.
  */
 const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const captures = expired.flatMap(({ captureId }) => captureId ?? []);

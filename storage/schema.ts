@@ -52,9 +52,9 @@ const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Ar
     toDriver: (text) => sql`unhex(${toHexText(text)})`,
     fromDriver: (bytes) => fromBytes(Uint8Array.from(bytes)),
   });
-/** Lowercase hex, in half of its length. */
+/** Lowercase hex, stored as bytes, which takes half the space. */
 const hexBytes = bytesAs((hex) => hex, toHex);
-/** A sealed value, a quarter shorter. */
+/** A sealed value, stored as bytes, which takes a quarter less space. */
 const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);
 /** A row's position in a table whose rows are deleted. AUTOINCREMENT ensures that no number is used twice. */
 const ord = () => integer().primaryKey({ autoIncrement: true });

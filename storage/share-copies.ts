@@ -58,7 +58,7 @@ export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 /** Encryption context of an update event's payload, which is sealed with the share's key. */
 export const eventPayloadContext = columnContext("event", "data");
 
-/** Lists the sealed keys of those of the given shares in one shard that are active. */
+/** Lists the sealed keys of the given shares in one shard. Omits shares that are not active. */
 export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
     .select({ id: shares.id, keySealed: keySealedField })

@@ -65,11 +65,11 @@ export interface Vault extends Sealer, Rewrapper {
   /** Returns the token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
   /**
-   * Returns a keyed hash of a text that was sent, which is specific to one record. Someone with only a copy of the database cannot test
-   * guesses against the hash.
+   * Returns a keyed hash of a text that was sent. The hash is specific to one record. Someone with only a copy of the database cannot test
+   * guesses against it.
    */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** Returns the blind index of a value of which only the lowercase hex SHA-256 of its normalized form is known. */
+  /** Returns the blind index of a value, given only the lowercase hex SHA-256 of its normalized form. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 

@@ -48,8 +48,8 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Select a certificate's withdrawal in a query over `certificates`: the public part, and the withdrawal with its proof. Both are null while
- * the certificate is active.
+ * Fields for a query over `certificates`: the public part of the withdrawal, and the withdrawal with its proof. Both are null while the
+ * certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
@@ -156,8 +156,7 @@ export interface AddressWithdrawalScope extends AddressScope {
 
 const named = certificateAddresses;
 
-/** Anyone can create certificates about anyone, so counting stops here. */
-/** Other certificates of a person are counted up to this number. */
+/** A person's other certificates are counted up to this number, because anyone can create certificates about anyone. */
 export const maxCounted = 1_000;
 
 /** Selects the active certificates in the scope by `ord`: for each address, the first `max` in the given order. */

@@ -73,10 +73,7 @@ export const insertMails = (db: Database, mails: readonly SealedMail[]): Stateme
 
 const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
-/**
- * The number of emails that a claim examines. It is larger than the number that normally wait for their next attempt, unless the provider
- * is down for all of them.
- */
+/** The number of emails that a claim examines. More emails than this wait for their next attempt only if the provider is down. */
 const maxLookedAt = 1_500;
 
 /**
@@ -109,7 +106,7 @@ export const openMailContent = async (vault: Vault, mail: string, messageSealed:
 /** Deletes an email that a transport has accepted or that has no recipient. */
 export const deleteMail = (db: Database, mail: DueMail) => db.delete(mailOutbox).where(eq(ord, mail.ord));
 
-/** Makes an email due at `at`. */
+/** Schedules the next attempt for `at`. */
 export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 

@@ -51,6 +51,6 @@ const isEndOfSubscription = (subscription: string) => allOf(isSubscriptionEnd, e
 /** Deletes the request for a subscription that has ended or no longer needs to end. */
 export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isEndOfSubscription(subscription));
 
-/** Makes the request due at `at`. */
+/** Schedules the next attempt for `at`. */
 export const postponeSubscriptionEnd = (db: Database, subscription: string, at: Instant) =>
   db.update(outbox).set({ nextAt: at }).where(isEndOfSubscription(subscription));
