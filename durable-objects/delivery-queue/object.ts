@@ -33,7 +33,7 @@ export interface DeliveryList {
   readonly hasMore: boolean;
 }
 
-/** The data for an endpoint's page. `page` is null if the delivery to start after does not belong to this endpoint. */
+/** The data for an endpoint's page. `page` is null if the list should start after a delivery that does not belong to this endpoint. */
 export interface EndpointOverview extends EndpointActivity {
   readonly page: DeliveryList | null;
 }
@@ -106,7 +106,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return received;
   }
 
-  /** Deletes everything after the endpoint was removed. After that, only attempts that were already in progress can reach the receiver. */
+  /** Deletes all data of a removed endpoint. Attempts that are already in progress can still reach the receiver. */
   async wipe(): Promise<void> {
     this.#sender.stop();
     await this.ctx.storage.deleteAlarm();
@@ -191,7 +191,9 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /** Requeues deliveries that have failed since `since`. `hasMore` is true if there are more than one call can requeue. */
+  /**
+   * Requeues deliveries that have failed since `since`. `hasMore` is true if there are more failed deliveries than one call can requeue.
+   */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };

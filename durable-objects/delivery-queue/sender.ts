@@ -26,7 +26,7 @@ interface FinishedAttempt {
 
 const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s), well within the 15 minutes that an alarm may take
 const batchWindowMs = 2; // about as long as one disk write
-const hostOutageWaitMs = 5 * secondMs; // if the host's object does not respond, nothing is sent, because it could not be counted
+const hostOutageWaitMs = 5 * secondMs; // if the host's object does not respond, nothing is sent, because the attempt could not be counted
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
@@ -193,7 +193,7 @@ export class Sender {
     else tables.settleAttempt(sql, claimed, result, at);
   }
 
-  /** Notifies the owners if needed. If the notification cannot be saved, another try is made when the next attempt ends. */
+  /** Notifies the owners if needed. If the notification cannot be saved, tries again when the next attempt ends. */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);

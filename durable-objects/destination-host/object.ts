@@ -67,7 +67,7 @@ export class DestinationHost extends DurableObject {
     return { kind: "wait", waitMs };
   }
 
-  /** Deletes old rows, also when nothing more is sent to the host. */
+  /** Deletes old rows, even if nothing more is sent to the host. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     tables.prune(this.ctx.storage.sql, { start: now - pruneIntervalMs, end: Number.MAX_SAFE_INTEGER, now });

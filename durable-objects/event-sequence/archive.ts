@@ -73,7 +73,8 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events that are not in any segment. Must not run while a batch moves, because an event might then be found on neither side.
+   * Returns the events that are not in any segment. Must not run while a batch moves, because an event might then be found neither in the
+   * sequence nor in the segment.
    */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;

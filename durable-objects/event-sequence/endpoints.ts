@@ -143,7 +143,7 @@ export class Endpoints {
     return tables.listEndpointRows(this.#sql).map(tables.toSecretAge);
   }
 
-  /** Replaces a secret from before `before` for the operator. Does nothing if the owner replaced it in the meantime. */
+  /** Replaces, for the operator, a secret that was created before `before`. Does nothing if the owner replaced it in the meantime. */
   async replaceSecret(
     id: string,
     secret: { readonly sealed: string; readonly hint: string },

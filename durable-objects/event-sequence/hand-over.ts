@@ -124,7 +124,7 @@ export class HandOver {
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
     if (row.sent_revision === 0) await queue.open(settings, row.acked);
     const acked = await queue.push(settings, events, upTo);
-    // an answer that is not a position, for example from another version of the class, must not count as progress
+    // A response that is not a position, for example from another version of the class, must not count as progress.
     if (acked === null || !(acked >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
   }

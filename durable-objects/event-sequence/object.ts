@@ -46,7 +46,7 @@ export interface EventSequenceEnv {
   readonly [name: string]: unknown;
 }
 
-/** Opens the databases with a business's certificates. A deployment with one shard reads nothing. */
+/** Opens the databases with a business's certificates. Needs no query in a deployment with one shard. */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
   const own = shardOfId(businessId);
   const home = shards.get(own);
@@ -216,7 +216,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSecretAges();
   }
 
-  /** Replaces a secret from before `before` for the operator. The earlier secret also signs for seven days. */
+  /** Replaces, for the operator, a secret that was created before `before`. The earlier secret also signs for seven days. */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
   }

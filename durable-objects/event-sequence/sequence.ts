@@ -26,7 +26,7 @@ const minDrainSpacingMs = 30; // at 50 events a second, two or three events shar
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getName: () => string;
-  /** Opens the databases that contain the change logs, that of the account first. Throws if one of them is not bound. */
+  /** Opens the databases that contain the change logs, the account's database first. Throws if one of them is not bound. */
   readonly openDatabases: () => Promise<readonly (readonly [ShardId, Database])[]>;
   /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
@@ -38,8 +38,8 @@ export class Sequence {
   readonly #ports: SequencePorts;
   #head: number;
   /**
-   * The last change of each shard that this object has read since it started. Without it, the object reads some changes again and recognizes
-   * them.
+   * The last change of each shard that this object has read since it started. After a restart, the object reads some changes again and
+   * recognizes them.
    */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
@@ -119,7 +119,7 @@ export class Sequence {
       const rows = await listEventsToPlace(db, getName(), this.#lastRead.get(shard) ?? null, rowsPerRead);
       if (rows.length === 0) return;
       const fresh = await archive.excludeKnown(rows);
-      // No await before onAppended, so the events and the alarm that hands them over are written together.
+      // There is no await before onAppended, so the events and the alarm for them are written together.
       this.#head = this.#storage.transactionSync(() => tables.appendEvents(this.#storage.sql, fresh, this.#head));
       this.#lastRead.set(shard, rows.at(-1) as ChangePosition);
       await onAppended();

@@ -65,7 +65,7 @@ export class IntakeJournal extends DurableObject<object> {
   /**
    * Stores a submission. The response leaves the object only once the entry is on disk. A submission with the idempotency key of an earlier
    * one stores nothing and gets the earlier response. `room` is the number of submissions that the database still allows the client on this
-   * day, including those that wait in this journal; it is null without a limit.
+   * day, including those that wait in this journal; it is null if there is no limit.
    */
   async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -141,7 +141,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places the oldest entries. An entry that the database refuses even in a batch of its own moves behind all others. */
+  /** Places the oldest entries. An entry that the database refuses even on its own moves behind all others. */
   #placeNext(): Promise<void> {
     return this.#runExclusively(async () => {
       const { sql } = this.ctx.storage;

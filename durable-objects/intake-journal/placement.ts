@@ -10,10 +10,10 @@ export interface PlacementDatabases {
 }
 
 /**
- * Places the entries in one transaction, in order. An entry that the database already contains is left out. Its first batch was committed,
- * although the response was lost. If the database has another certificate with the entry's ID, the entry is kept as a twin of it. Throws a
- * StorageFault if this fails. Nothing is written then, except that the outcome is unknown after an outage. Placing the same entries again
- * is safe.
+ * Places the entries in one transaction, in order. An entry that the database already contains is left out: its first batch was committed,
+ * but the response was lost. If the database has another certificate with the entry's ID, the entry is kept as a twin of it. If this fails,
+ * throws a StorageFault and writes nothing. After an outage, however, it is unknown whether the entries were written. Placing the same
+ * entries again is safe.
  */
 export const placeEntries = async ({ probe, db }: PlacementDatabases, entries: readonly WaitingEntry[]): Promise<void> => {
   const known = await listFingerprints(

@@ -37,7 +37,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
 
-/** Finds the response saved under an idempotency key, of an entry that waits or that was placed within the last seconds. */
+/** Finds the response saved under an idempotency key, for an entry that waits or that was placed in the last few seconds. */
 export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
   const [row] = sql
     .exec<ReceiptRow>(
@@ -52,7 +52,7 @@ export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | nu
 export interface JournalUsage {
   readonly entries: number;
   readonly bytes: number;
-  /** The time at which the oldest entry that the database has not refused was issued; null if there is none. */
+  /** When the oldest entry was issued, not counting entries that the database has refused; null if there is none. */
   readonly oldestAt: Instant | null;
 }
 

@@ -48,7 +48,7 @@ const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   return witness ?? null;
 };
 
-/** Opens the keys of the log with this name. Throws an error that contains no secret. */
+/** Opens the keys of the log with this name. Errors that it throws contain no secrets. */
 export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
   log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
   witness: await openWitness(env),

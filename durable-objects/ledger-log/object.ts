@@ -90,7 +90,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
   }
 
-  /** Opens the keys. Returns null if the secrets do not match this log and its witness; nothing is signed then. */
+  /** Opens the keys. Returns null if the secrets do not match this log and its witness, in which case nothing is signed. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env, this.#getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
