@@ -1,5 +1,5 @@
-// Queries every shard that has certificates of a business: the shard of its account, and those into which it continued when that was full.
-// If a shard is unavailable, the whole request fails, because a certificate or a withdrawal that is missing is worse than an error.
+// Queries every shard that has certificates of a business: its account's shard, and the shards that it used once that one was full. If a
+// shard is unavailable, the whole request fails, because a missing certificate or withdrawal is worse than an error.
 import type { BusinessPrincipal } from "../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -8,7 +8,7 @@ import type { Stores } from "./dependencies.ts";
 
 const maxConcurrentQueries = 6; // a Worker invocation has six connections
 
-/** Lists the shards other than that of the account. A deployment with one shard reads nothing. */
+/** Lists the shards with certificates of the business, except its account's shard. Makes no query if the deployment has only one shard. */
 export const listOtherShards = async ({ shards }: Pick<Stores, "shards">, businessId: BusinessId): Promise<readonly ShardId[]> =>
   shards.all().length === 1 ? [] : (await listIssuingShards(shards.forId(businessId), businessId)).map(({ shard }) => shard);
 
@@ -24,7 +24,7 @@ export const queryShardsInGroups = async <T>(
   return results;
 };
 
-/** Queries all shards of a business whose other shards are known. The first result is that of the account's own shard. */
+/** Queries all shards of a business whose other shards are known. The first result is from the account's own shard. */
 export const queryShardsOf = async <T>(
   services: Pick<Stores, "shards">,
   { id, otherShards }: Pick<BusinessPrincipal, "id" | "otherShards">,
@@ -32,7 +32,7 @@ export const queryShardsOf = async <T>(
 ): Promise<readonly [T, ...(readonly T[])]> =>
   (await queryShardsInGroups(services, [shardOfId(id), ...otherShards], query)) as readonly [T, ...(readonly T[])];
 
-/** The same for any business. The own shard's query runs while the other shards are listed. */
+/** Like `queryShardsOf`, but first looks up the other shards, while the account's own shard is queried. */
 export const queryIssuingShards = async <T>(
   services: Pick<Stores, "shards">,
   businessId: BusinessId,

@@ -1,4 +1,4 @@
-// Authenticates an API key by looking up its SHA-256 in the shard whose code the key contains. Every failure looks the same.
+// Authenticates an API key. The key names its shard, where it is looked up by its SHA-256. Every failure looks the same.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -9,7 +9,7 @@ import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
-/** Returns whether a text cannot be a key, so that it needs no lookup. */
+/** Returns true if the text cannot be an API key, so no lookup is needed. */
 export const isMalformedApiKey = (key: string): boolean => !hasSecretShape(key, "sk_live_", "sk_test_");
 
 /** Records a key's first use each day. Runs after the response and writes at most once per key per day. */

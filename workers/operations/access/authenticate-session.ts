@@ -30,7 +30,7 @@ const addOtherDeadlines = async (services: ReadDependencies, session: MemberSess
   return { ...session, openDeadlines: counts.reduce<number>((sum, open) => sum + (open ?? 0), session.openDeadlines ?? 0) };
 };
 
-/** Returns whether a text cannot be a session token, so that it needs no lookup. */
+/** Returns true if the text cannot be a session token, so no lookup is needed. */
 export const isMalformedSessionToken = (text: string): boolean => !hasSecretShape(text, "ses_");
 
 /**

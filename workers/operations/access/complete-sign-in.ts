@@ -47,10 +47,7 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/**
- * Prepares the session of a person who has only an invitation, if the code was emailed for that invitation. Returns no statements if the
- * invitation is no longer open.
- */
+/** Prepares a session for a person who has been invited but has not joined. Returns no statements if the invitation is no longer open. */
 const prepareInvitedSession = async (
   { vault }: ReadDependencies,
   db: Database,
@@ -64,8 +61,8 @@ const prepareInvitedSession = async (
 };
 
 /**
- * Returns the changes that a first sign-in makes, and the statement that inserts the session. A sign-up is completed if the code was
- * emailed for it. An invitation is not accepted: its session only lets the person accept or decline it.
+ * Returns the changes that a first sign-in makes, and the statement that inserts the session. If the code was emailed for a sign-up, the
+ * changes complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
  */
 const prepareSignIn = async (
   services: ReadDependencies,
@@ -114,8 +111,8 @@ const createSession = async (
 
 /**
  * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has been invited
- * but has not joined gets a session that belongs to no business. Ends the browser's previous session (`replaces`), so that a token planted
- * before sign-in is worthless. Returns `login_failed` if a concurrent request used up the code.
+ * but has not joined gets a session that does not belong to a business. Ends the browser's previous session (`replaces`), so that a token
+ * planted before sign-in is worthless. Returns `login_failed` if a concurrent request used up the code.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -126,8 +123,8 @@ export const completeSignIn = async (
   const created = await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);
-  // The code is in the shard where the address was first found, but the most recently used membership can be in another shard, and its
-  // address can be a different mailbox with the same index.
+  // The code is in the shard where the address was first found, but the membership that was used last can be in another shard. It can also
+  // belong to a different mailbox with the same index, so it must be one of the verified mailbox's memberships.
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;

@@ -10,7 +10,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * Returns the text that a code's hash covers. The text for a withdrawal code includes the code's ID, and the text for a sign-in code
- * includes the realm and the address. A hash that is copied to the row of another code or address therefore matches no code there.
+ * includes the realm and the address. A hash that is copied to the row of another code or address therefore does not match.
  */
 export type CodeBinding = (id: string) => string;
 
@@ -29,7 +29,7 @@ export const prepareEmailCode = async (
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
-    /** ID of the sign-up or invitation that is completed when the code is entered. */
+    /** The ID of the sign-up or invitation for which the code is emailed. */
     readonly opens?: string | null;
     readonly now: Instant;
   },

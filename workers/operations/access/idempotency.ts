@@ -1,6 +1,6 @@
 // Handles requests that are repeated with the same Idempotency-Key. The first request claims the key, runs the operation and saves its
-// response. An operation that commits a single batch saves the response in that batch, so a change always has its response. Other
-// operations save it afterward. A crash in between leaves a change without a response, so those operations must be safe to repeat
+// response. An operation that commits a single batch saves the response in that batch, so a committed change always has a saved response.
+// Other operations save it afterward. A crash in between leaves a change without a response, so those operations must be safe to repeat
 // (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -38,15 +38,15 @@ export interface IdempotentResponse {
 }
 
 /**
- * Returns the statements that save a change's response, to add to the end of the change's batch. An operation does not receive this
+ * Returns the statements that save a change's response. They belong at the end of the change's batch. An operation does not receive this
  * function if the request has no key. `onlyIf` is evaluated after the preceding statements and must be true if and only if the change
  * happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the functions that end a claim: save the response, release the claim or suspend it. If the statements from `toStatements` saved
- * the response in the change's batch, nothing else is needed.
+ * Returns the functions that end a claim by saving the response, releasing the claim or suspending it. If the change's batch included the
+ * statements from `toStatements`, the response is already saved.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
@@ -68,8 +68,8 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with that draft. A
-     * secret draft must be sealed.
+     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with it. If the draft is
+     * secret, the caller must seal it first.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };

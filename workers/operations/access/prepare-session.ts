@@ -5,7 +5,7 @@ import { generateSecret, generateId, type ShardId } from "../../../core/ids.ts";
 import { sealDevice, type NewSession } from "../../../storage/sessions.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Generates a new token for each sign-in, and the row that contains its hash. The token itself is never stored. */
+/** Generates a session token and the row that stores its hash. The token itself is never stored. */
 export const prepareSession = async (
   { vault, random, clock }: ReadDependencies,
   shardId: ShardId,

@@ -18,8 +18,9 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Chooses the shard of an unknown address: the one in which a code was last requested and can still be entered, or else the one in which
- * new accounts are created. A code is therefore found even if new accounts are created elsewhere in the meantime.
+ * Chooses the shard for an unknown address. If a code was requested for the address and can still be entered, returns the shard of the
+ * newest such code, so that the code is found even if new accounts are created elsewhere in the meantime. Otherwise returns the shard in
+ * which new accounts are created.
  */
 const chooseShard = (
   { config }: Runtime,
@@ -57,12 +58,12 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     addressee,
     /** The address's most recently used membership in any shard. */
     lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(recipients) : null,
-    /** Whether the address has memberships or invitations in more than one shard. */
+    /** True if the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * The part before the @ as a new consumer spelled it; otherwise empty. A known person's code is sent to the stored address. A new
-     * consumer's address is taken from the request that verifies the code, so it must be the address that received the code, because two
-     * spellings can be two mailboxes. Businesses do not need this, because sign-ups and invitations store their own address.
+     * For a new consumer, the part before the @ exactly as typed; otherwise empty. A new consumer's address is taken from the request that
+     * verifies the code. Two spellings can be two mailboxes, so it must be spelled like the address that received the code. In all other
+     * cases, the code is sent to a stored address.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,

@@ -1,5 +1,5 @@
-// Prepares the changes that the first sign-in after a sign-up makes: creating the account. They are part of the batch that verifies the
-// address and take effect only if that batch uses up the sign-in code.
+// Prepares the changes that create an account at the first sign-in after a sign-up. They are part of the batch that verifies the address
+// and take effect only if that batch uses up the sign-in code.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";

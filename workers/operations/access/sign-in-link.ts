@@ -1,5 +1,5 @@
-// The link in a sign-in email. Its token is derived from the code's ID and is stored nowhere. It is accepted only from the browser that
-// requested the code, so a link that was forwarded, or that a stranger requested, signs in no one.
+// Creates and checks the link in a sign-in email. The link's token is derived from the code's ID and is never stored. Only the browser that
+// requested the code can use the link, so a link that was forwarded, or that a stranger requested, does not sign anyone in.
 import { findMatchingCodeId } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { listOwnCodeIds } from "../../../storage/email-codes.ts";
@@ -12,7 +12,7 @@ export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/ap
 const createLinkToken = ({ vault }: Stores, codeId: string, binding: string): Promise<string> =>
   vault.linkToken(`sign in\n${codeId}\n${binding}`);
 
-/** Builds the link that is emailed with a code. The token is in the fragment, which browsers do not send. */
+/** Builds the link that is emailed with a code. The token is in the URL's fragment, which browsers do not send to servers. */
 export const createSignInUrl = async (services: ReadDependencies, realm: Realm, codeId: string, binding: string): Promise<string> =>
   `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await createLinkToken(services, codeId, binding)}`;
 

@@ -6,7 +6,7 @@ import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const signInNoteScope: NoteScope = { name: "sign-in", owner: "browser" };
 
-/** The lifetime of a sign-in code. */
+/** The cookie lasts as long as a sign-in code. */
 export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 
 export interface PendingSignIn {

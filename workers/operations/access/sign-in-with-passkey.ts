@@ -35,8 +35,8 @@ const dummyPasskey: PasskeyCredential = {
 const toRealm = (userId: string): Realm => (userId.startsWith("con_") ? "consumer" : "business");
 
 /**
- * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. The
- * challenge is used up in either case.
+ * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. Each
+ * attempt uses up its challenge, even if it fails.
  */
 export const signInWithPasskey = async (
   services: AccessDependencies,
@@ -67,7 +67,7 @@ export const signInWithPasskey = async (
   const { userId } = passkey;
   const db = services.shards.forId(userId);
   const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
-  // Other shards are not searched here. If this is true, the pages that list memberships search them.
+  // This operation does not search the other shards. If this is true, the pages that list memberships search them.
   const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
   await batch(db, [
     recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }),

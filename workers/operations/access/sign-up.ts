@@ -42,7 +42,10 @@ export interface SignupResult {
   readonly status: "active" | "pending";
 }
 
-/** Returns the domain that can be claimed for a website. If there is none, returns null, and the sign-up continues without a domain. */
+/**
+ * Returns the domain to claim for a website. Returns null if the website has no domain that can be claimed; the sign-up then continues
+ * without one.
+ */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);
   if (text === "") return ok(null);

@@ -18,7 +18,7 @@ export interface ReplacedSession extends Pick<MemberSession | InvitedSession, "u
 interface MembershipSwitch {
   readonly id: string;
   readonly userAgent: string | undefined;
-  /** Whether the address has memberships or invitations outside this membership's shard. */
+  /** True if the address has memberships or invitations outside this membership's shard. */
   readonly hasOtherShards: boolean;
   readonly isInvited?: boolean;
 }

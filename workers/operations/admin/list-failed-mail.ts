@@ -5,7 +5,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 const maxListedPerShard = 50;
 
-/** Keeps the domain, because a domain that refuses all email is a problem to investigate. Hides who the recipient is. */
+/** Hides the recipient but keeps the domain, because a domain that refuses all email should be investigated. */
 const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
 
 /** Lists the newest failed emails, up to 50 per shard, with the shard's ID as `home`. */

@@ -8,10 +8,9 @@ import type { ReadDependencies } from "../dependencies.ts";
 export interface ShardStatus {
   readonly shard: ShardId;
   readonly state: ShardState;
-  /** The shard's current size. */
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Whether the next new account will be created in this shard. */
+  /** True if the next new account will be created in this shard. */
   readonly isNext: boolean;
 }
 

@@ -11,7 +11,7 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Measures the whole deployment. Returns the figures and what they were computed from. Contains no personal data. */
+/** Measures the whole deployment. Returns the figures and the data from which they were computed. Contains no personal data. */
 export const inspectService = async (services: AdminDependencies) => {
   const now = services.clock();
   const [stuck, shards, failing, failedMail] = await Promise.all([

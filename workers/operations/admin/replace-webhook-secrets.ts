@@ -18,12 +18,14 @@ import { loadBilledBusiness } from "./get-entitlement.ts";
 
 /** The number of businesses that a step reads. Each has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
-/** A step stops after the business with which it reaches this number. Each replacement is one batch and one call to an object. */
+/**
+ * A step stops after the business at which it reaches this number of replacements. Each replacement is one batch and one call to an object.
+ */
 const maxReplacements = 40;
 
 type Dependencies = WriteDependencies & EventSequences;
 
-/** The position at which the work continues. */
+/** Where the work continues. */
 export interface SecretCursor {
   readonly shard: string;
   /** The last business that was read; empty before the first one. */
@@ -34,16 +36,16 @@ export interface SecretStep {
   /** Secrets created before this time are replaced. */
   readonly before: Instant;
   readonly replaced: number;
-  /** Secrets from before that time that this step found and did not replace. */
+  /** The number of secrets created before that time that this step found but did not replace. */
   readonly outdated: number;
-  /** The latest time until which an earlier secret that this step found also signs; null if none does. */
+  /** When the last earlier secret that this step found stops signing; null if it found none. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;
 }
 
 interface StepRequest {
-  /** Null for the first step: every secret that exists now. */
+  /** Null in the first step, which uses the current time. */
   readonly before: Instant | null;
   /** Null for all endpoints. */
   readonly webhookId: WebhookId | null;
@@ -92,8 +94,8 @@ const getLatest = (times: readonly (Instant | null)[], now: Instant): Instant | 
 };
 
 /**
- * Does one step of the work. A secret whose predecessor still signs is not replaced, because the predecessor would stop signing at once.
- * Returns `not_found` if the cursor contains an unknown shard.
+ * Does one step of the work. A secret whose predecessor still signs is not replaced, because the predecessor would stop signing
+ * immediately. Returns `not_found` if the cursor contains an unknown shard.
  */
 export const replaceWebhookSecrets = async (
   services: Dependencies,

@@ -19,7 +19,7 @@ const businessesPerStep = 20;
 const endpointsStep = "endpoints";
 const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
 
-/** The place at which the work continues. */
+/** Where the work continues. */
 export interface RewrapCursor {
   readonly shard: string;
   readonly step: string;

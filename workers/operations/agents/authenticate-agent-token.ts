@@ -1,4 +1,4 @@
-// Authenticates an agent token by looking up its SHA-256 in the shard whose code the token contains. Every failure looks the same.
+// Authenticates an agent token. The token names its shard, where it is looked up by its SHA-256. Every failure looks the same.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -6,7 +6,7 @@ import { hasSecretShape } from "../../../core/ids.ts";
 import { findAgentByTokenHash } from "../../../storage/agent-tokens.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Returns whether the text cannot be a token, so that no lookup is needed. */
+/** Returns true if the text cannot be a token, so no lookup is needed. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
 /** Returns null for a malformed, unknown, expired or revoked token, for a deleted person, and for a business without read access. */

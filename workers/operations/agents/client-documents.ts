@@ -15,13 +15,13 @@ const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
 /**
- * The maximum number of documents of one site that are fetched at the same time. A host that sends one byte at a time occupies only the
- * slots of its site, until the timeout for the whole response.
+ * The maximum number of concurrent fetches from one site. A host that sends its response very slowly therefore occupies only its own site's
+ * slots, and only until the response times out.
  */
 const maxFetchesOfSite = 4;
 /**
- * The maximum number that is fetched from all sites together, which limits this isolate's memory. To occupy all of these slots, an attacker
- * needs many registered domains (`maxFetches / maxFetchesOfSite`).
+ * The maximum number of concurrent fetches from all sites, which limits this isolate's memory. To occupy all of them, an attacker needs
+ * many registered domains (`maxFetches / maxFetchesOfSite`).
  */
 const maxFetches = 200;
 

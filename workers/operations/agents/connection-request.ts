@@ -13,7 +13,7 @@ const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;
 
-/** The permission for which the client asks the person. */
+/** A client's request for the person's permission. */
 export interface ConnectionRequest {
   readonly client: Pick<OAuthClient, "id" | "name" | "host">;
   readonly redirectUri: string;

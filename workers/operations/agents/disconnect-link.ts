@@ -1,4 +1,4 @@
-// Creates and checks the link, in emails about a connection, that ends the connection.
+// Creates and checks the link that ends a connection. The link is included in emails about the connection.
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
@@ -8,7 +8,7 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
  */
 const createDisconnectToken = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`end connection\n${id}`);
 
-/** Returns the URL that revokes this token and so ends its connection. */
+/** Returns the URL that ends a connection by revoking its token. */
 export const createDisconnectUrl = async (services: ReadDependencies, id: string): Promise<string> =>
   `${services.config.appUrl}/oauth/end/${id}?t=${await createDisconnectToken(services, id)}`;
 

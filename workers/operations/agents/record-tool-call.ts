@@ -10,7 +10,7 @@ export interface ToolCallRecord {
   /** The tool's name, or `unknown` if there is no such tool, because text from the caller must not be stored. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
-  /** The names of the arguments. It includes only names that the tool defines. */
+  /** The names of the arguments that the tool defines. Other names are left out. */
   readonly argumentNames: readonly string[];
 }
 

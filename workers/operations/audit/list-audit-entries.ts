@@ -56,13 +56,15 @@ export interface AuditEntryPage {
   readonly members: readonly Member[];
   readonly keys: readonly ApiKey[];
   readonly clients: readonly Client[];
-  /** The domains of the forms on which the page's certificates were issued, by certificate ID. */
+  /** The domain of the form on which each listed certificate was issued, by certificate ID. */
   readonly originDomains: ReadonlyMap<string, string>;
 }
 
 /**
- * Looks up in one shard the payloads of the page's entries that were committed there, the domains of the forms of issued certificates, and
- * one entry that the audit log has not recorded.
+ * Looks up in one shard:
+ * - the payloads of the page's entries that were committed there
+ * - the domains of the forms on which certificates were issued
+ * - one entry that the audit log has not recorded
  */
 const lookUpShardEntries = (services: AuditDependencies, member: MemberSession, shardId: ShardId, rows: readonly StoredEntry[]) => {
   const db = services.shards.get(shardId);

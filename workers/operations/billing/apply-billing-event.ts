@@ -112,7 +112,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   return "done";
 };
 
-/** One customer's events can arrive in bursts of three or four, and each of them can make an attempt for another one fail. */
+/** One customer's events can arrive in bursts of three or four, and each event can make an attempt for another event fail. */
 const maxAttempts = 5;
 
 /**

@@ -50,7 +50,7 @@ export interface CaptureResult {
 }
 
 /**
- * Hashes the parts that a repeated submission must have in common with the first one: every value about the person, and everything that was
+ * Hashes the parts that a repeated submission must share with the first one: every value about the person, and everything that was
  * displayed. Excludes anything that changes when the request is retried.
  */
 const hashSubmission = (
@@ -76,8 +76,8 @@ const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, client
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
 /**
- * Returns what the ID of a certificate under an idempotency key can be built from: the key's first use and, in case the key is used again
- * after more than a day, its use today and the day before.
+ * Returns the texts from which certificate IDs are derived for an idempotency key. The first text is for the key's first use. The other
+ * two, for today and yesterday, are for a key that is used again after more than a day.
  */
 const listKeyUses = (keyHash: string, now: Instant) => {
   const day = Math.floor(now / dayMs);
@@ -140,8 +140,8 @@ const attemptCapture = async (
 };
 
 /**
- * Finds the certificate that an earlier request issued into the shard under the idempotency key within a day. Returns the same receipt as
- * the first time, `idempotency_conflict` if that request had different content, or null if there is no such certificate.
+ * Finds the certificate that an earlier request with this idempotency key issued into the shard within the last day. Returns the same
+ * receipt as the first time, `idempotency_conflict` if that request had different content, or null if there is no such certificate.
  */
 const findRepeated = async (
   services: CertificateWriteDependencies,
@@ -159,21 +159,21 @@ const findRepeated = async (
 };
 
 /**
- * Earlier shards are searched this much longer than a day: a new isolate can journal a submission with a copy of the account that is up to
- * two hours old.
+ * Earlier shards are searched for a day plus this margin, because a new isolate can journal a submission with a copy of the account that is
+ * up to two hours old.
  */
 const searchMarginMs = 3 * hourMs;
 
-/** Lists the earlier shards of the account that can have a certificate from within a day. */
+/** Lists the account's earlier shards that may contain a certificate from the last day. */
 const listRecentShards = (services: CertificateWriteDependencies, { known }: SubmissionClient): readonly ShardId[] =>
   listEarlierShards(known.account, services.clock() - dayMs - searchMarginMs);
 
 const earlierShardTimeoutMs = 300; // a shard that does not respond must not delay the shard that took over
 
 /**
- * Finds the certificate in the account's earlier shards. They issue nothing more for the account that was read, so what this does not find
- * is not issued there later. A certificate that is still in a shard's journal is placed first. A shard that does not respond counts as not
- * having it, because the submission must not wait for that shard.
+ * Finds the certificate in the account's earlier shards. Those shards issue nothing more for this version of the account, so a certificate
+ * that is not found cannot be issued there later. If the certificate is still in a shard's journal, it is first moved to the database. A
+ * shard that does not respond is skipped, because the submission must not wait for it.
  */
 const findRepeatedEarlier = async (
   services: CertificateWriteDependencies,
@@ -199,13 +199,14 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API).
- * Background work takes care of policy captures, audit entries and ledger statements. The first attempt uses the resolved client without
- * reading it again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an
- * error is returned. Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another
- * business, or a test key for a live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued under the
- * idempotency key within a day, its receipt is returned instead, after checking for `origin_not_verified` and `idempotency_conflict`.
- * If the shard is closed or full, the certificate is issued into another shard. Throws an outage if no shard has room for it.
+ * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API). Policy
+ * captures, audit entries and ledger statements follow in the background. The first attempt uses the resolved client without reading it
+ * again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an error is
+ * returned.
+ * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for
+ * a live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued under the idempotency key within a day, its
+ * receipt is returned instead, after checking for `origin_not_verified` and `idempotency_conflict`. If the shard is closed or full, the
+ * certificate is issued into another shard. Throws an outage if no shard has room for it.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { submission, originHeader } = request;
@@ -243,14 +244,14 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     return true;
   };
   let isIssuerOutdated = false;
-  // In another shard than that of the account, a foreign key fails if the shard's copy of the account is missing.
+  // In a shard other than the account's, a foreign key constraint fails if that shard has no copy of the account.
   const isAccountConflict = (error: unknown): boolean => {
     if (!isOutdatedRevision(error) && !isForeignKeyViolation(error)) return false;
     isIssuerOutdated = true;
     return true;
   };
   const conflicts = [isAccountConflict, isIdConflict];
-  // A key can have been used in an earlier shard, which the first attempt would not notice.
+  // The first attempt would not notice that the key was used in an earlier shard.
   const earlierShards = idempotencyHashes === null ? [] : listRecentShards(services, client);
   const isKeyUsed =
     earlierShards.length > 0 &&
@@ -258,7 +259,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     (await findRepeatedEarlier(services, earlierShards, clientId, idempotencyHashes)) !== null;
   if (!isFull(client) && isPermitted && !isKeyUsed) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, capture, client, false), 1);
-    // Only the journal finds a conflict before the second attempt, and the key is then certainly used.
+    // In the first attempt, only the journal can find a conflict, and then the key was certainly used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {
@@ -269,7 +270,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     const current = loaded !== null && isIssuerOutdated ? await waitForIssuer(services, loaded, originHeader) : loaded;
     if (current === null) return refuse("client_not_found");
     if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
-    // The shard that issues must answer, because a repeated submission would otherwise get a second certificate there.
+    // The issuing shard must respond. Otherwise, a repeated submission could get a second certificate there.
     const findInOtherShards = async (hashes: IdempotencyHashes) =>
       (current.shard === client.shard ? null : await findRepeated(services, current.shard, clientId, hashes)) ??
       findRepeatedEarlier(services, listRecentShards(services, current), clientId, hashes);

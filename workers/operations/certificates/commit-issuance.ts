@@ -39,8 +39,8 @@ const stripQuery = (pageUrl: string): string => {
 
 /**
  * Returns the token of the withdrawal link in a certificate's receipt. The token is derived, so that a repeated request gets the same
- * receipt although neither the token nor the receipt is stored. The salt is sealed with the certificate, so the key alone reveals no token,
- * and erasing the person's data destroys the salt.
+ * receipt although neither the token nor the receipt is stored. The salt is sealed with the certificate, so the key alone is not enough to
+ * derive a token. Erasing the person's data destroys the salt.
  */
 export const deriveManageToken = (
   { vault }: Pick<CertificateWriteDependencies, "vault">,
@@ -70,7 +70,8 @@ export const buildCaptureReceipt = (
 };
 
 /**
- * Remembers the database size that D1 reports, so that a full shard is noticed without a query. Results that contain rows do not report it.
+ * Remembers the database size that D1 reports, so that a full shard is noticed without a query. D1 does not report the size with results
+ * that contain rows.
  */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);
@@ -86,8 +87,9 @@ export interface CommittedIssuance {
 
 /**
  * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. If the database
- * does not respond, the same rows are journaled. On failure, check `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`,
- * `isCertIdTaken`. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key that is in the journal.
+ * does not respond, the same rows are journaled. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`
+ * and `isCertIdTaken` recognize. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key that is in the
+ * journal.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

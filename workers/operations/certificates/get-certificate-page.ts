@@ -28,10 +28,7 @@ export interface CertificatePage {
   readonly certificate: PublishedCertificate;
   /** When the issuance was added to the audit log; null if it has not been added yet. */
   readonly loggedAt: Instant | null;
-  /**
-   * The contact details are set for withdrawn certificates, and for active ones without an email address, because no code can be sent for
-   * those.
-   */
+  /** Set if the certificate is withdrawn, or if it has no email address to which a withdrawal code can be sent. */
   readonly businessContact: BusinessContactDetails | null;
 }
 

@@ -1,4 +1,4 @@
-// Chooses the shard of a business's next certificates, and waits until that shard can issue them.
+// Chooses the shard for a business's next certificates, and waits until that shard can issue them.
 import { shardOfId } from "../../../core/ids.ts";
 import { chooseOverflow, hasRoom, type ShardFill } from "../../../core/shards/placement.ts";
 import { withDeadline } from "../../../storage/database.ts";
@@ -10,9 +10,9 @@ import { runIsolated } from "../../log.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
-const registryTimeoutMs = 300; // the registry is in another shard, which must not delay a submission while it does not respond
+const registryTimeoutMs = 300; // the registry is in another shard, and a submission must not wait for that shard if it does not respond
 
-/** Returns the shards' states and sizes, read at most once a minute. Empty while the registry does not respond. */
+/** Returns the shards' states and sizes. Reads them at most once a minute. Returns an empty list while the registry does not respond. */
 const loadFills = async (services: CertificateDependencies): Promise<readonly ShardFill[]> => {
   const { intakeState, clock, shards } = services;
   const now = clock();
@@ -24,8 +24,9 @@ const loadFills = async (services: CertificateDependencies): Promise<readonly Sh
 };
 
 /**
- * Returns the client with the shard for its next certificate. If its shard is closed or full and another one has room, the business first
- * continues there. Otherwise, and while that is not possible, the client is returned unchanged. A deployment with one shard reads nothing.
+ * Returns the client with the shard for its next certificate. If the current shard is closed or full and another one has room, the business
+ * continues in that one. If this is not necessary or not possible, returns the client unchanged. Makes no query if the deployment has only
+ * one shard.
  */
 export const continueInShardWithRoom = async (
   services: CertificateDependencies,
@@ -49,7 +50,7 @@ export const continueInShardWithRoom = async (
   );
   if (next === null) return client;
   const continued = await runIsolated(services, "issuing shard", async () => {
-    // Checked first, because nothing is issued in the current shard while the account waits for a hold in the next one.
+    // Checks the next shard first, because the account cannot issue in its current shard while it waits for a hold in the next one.
     await withDeadline(() => isDatabaseHealthy(shards.get(next)), registryTimeoutMs);
     try {
       await startIssuing(shards, client.known.account, next, now);
@@ -58,7 +59,8 @@ export const continueInShardWithRoom = async (
     }
     return readSubmissionClient(services, client.id, originHeader);
   });
-  // Without this, every submission would wait for a shard that does not respond. It is tried again when the registry is read again.
+  // Leaves out a shard that does not respond, so that the next submissions do not wait for it. It is tried again after the registry is read
+  // again.
   if (continued === undefined)
     intakeState.recordFills(
       known.filter(({ shard }) => shard !== next),
@@ -71,9 +73,9 @@ const waitMs = 50; // a change of an account takes a few round trips
 const maxWaits = 10;
 
 /**
- * Returns the account as the issuing shard has it. Waits while the account is being changed, and renews the shard's copy of the account if
- * the process that changed it died. Throws an outage if the account is still being changed after half a second. Null if the client is
- * unknown.
+ * Returns the account once the issuing shard has its current version. Waits while the account is being changed, and renews the shard's copy
+ * if the process that changed the account died. Throws an outage if the account is still being changed after half a second. Returns null if
+ * the client is unknown.
  */
 export const waitForIssuer = async (
   services: CertificateDependencies,

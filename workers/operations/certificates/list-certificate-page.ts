@@ -1,5 +1,5 @@
-// One page of a business's certificates in all of its shards. With one shard, this is one query. With several, the positions are merged first,
-// and only the certificates of the page are read.
+// Reads one page of a business's certificates from all of its shards. With one shard, this takes one query. With several, the positions are
+// merged first, and then only the page's certificates are read.
 import type { BusinessPrincipal } from "../../../core/access/principal.ts";
 import { shardOfId, type CertId } from "../../../core/ids.ts";
 import {

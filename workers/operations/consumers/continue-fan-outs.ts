@@ -1,5 +1,5 @@
-// Background job: copies changed contact fields to shares that were not updated in the change's batch because they are in other shards or
-// did not fit, or because the person made too many changes within an hour. The job applies the current fields, so several pending changes
+// Background job: copies changed contact fields to the shares that the change's batch did not update. Those shares are in other shards, did
+// not fit into the batch, or exceeded the person's hourly limit on updates. The job applies the current fields, so several pending changes
 // cause only one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";

@@ -1,4 +1,4 @@
-// Prepares a change of a person's contact fields: the rows and the audit entry to commit, and the work that follows the commit. The change
+// Prepares a change to a person's contact fields: the rows and the audit entry to commit, and the work that follows the commit. The change
 // is committed by itself or together with a decision on the consent sheet.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -27,7 +27,7 @@ export interface FieldsWrite {
 
 export interface PreparedFieldsUpdate {
   readonly fields: ContactFields;
-  /** Revision of the fields once the change is written. */
+  /** The revision of the fields after the change is written. */
   readonly revision: number;
   readonly changedKeys: readonly ContactKey[];
   /** The change to commit; null if the values are unchanged. */

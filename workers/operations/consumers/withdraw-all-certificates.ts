@@ -81,10 +81,10 @@ export interface BulkWithdrawal {
 }
 
 /**
- * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`), and ends the shares there
- * that the person granted or that others created with the person's address. Returns `unauthorized` if the account no longer exists, and
- * `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated call continues the
- * work.
+ * Withdraws every certificate that names the person and is active with one business, or with all businesses (`everybody`). Also ends the
+ * shares there that the person granted or that others created with the person's address. Returns `unauthorized` if the account no longer
+ * exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated call
+ * continues the work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,

@@ -1,5 +1,5 @@
-// POST /v1/certs/{id}/match. Returns whether a certificate is about this person, but only to the certificate's issuer and to the recipients
-// that the issuer has linked.
+// POST /v1/certs/{id}/match. Tells a certificate's issuer, and the recipients that the issuer has linked, whether the certificate is about
+// a given person.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
@@ -26,10 +26,10 @@ export interface SubjectMatch extends SubjectComparison {
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and phone number with those on the certificate. The callers can be the issuer, and to businesses that the
- * issuer has linked to a name on the certificate. A caller's own business name is never used, because a caller can choose any name. Each
- * call is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20
- * mismatches per certificate, caller and UTC day, so that contact details cannot be guessed.
+ * Compares an email address and phone number with those on the certificate. The caller must be the issuer or a business that the issuer has
+ * linked to a name on the certificate. A caller's own business name is never used, because a caller can choose any name. Each call is
+ * recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20
+ * mismatches per certificate per caller per UTC day, so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,

@@ -20,7 +20,7 @@ export interface FeedPage {
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;
-  /** Sequence number of the newest event. */
+  /** The sequence number of the newest event. */
   readonly newestSeq: number;
 }
 

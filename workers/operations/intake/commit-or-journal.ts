@@ -16,7 +16,7 @@ export interface SubmissionWrite<T> {
    * database.
    */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
-  /** The number of submissions that the client may still send on this day, as last known; null without a limit. */
+  /** The number of submissions that the client may still send on this day, as last known; null if there is no limit. */
   readonly room: number | null;
 }
 

@@ -23,9 +23,9 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 };
 
 /**
- * Runs `find`. If the database does not have the certificate, asks the journal, which places it if it is waiting there. If the journal has
- * placed the certificate, now or since the first `find`, runs `find` again. Returns null only if neither has it. Throws an outage if one of
- * them does not respond.
+ * Runs `find`. If the database does not have the certificate, asks the journal to move it to the database. If the journal has moved it, now
+ * or since the first `find`, runs `find` again. Returns null only if neither has the certificate. Throws an outage if one of them does not
+ * respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();

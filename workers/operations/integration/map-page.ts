@@ -34,8 +34,8 @@ const getProposal = async (services: IntegrationDependencies, mapping: FormMappi
 };
 
 /**
- * The script tag on the page: `none`; `own`, one tag with the snippet's client ID; `other`, one tag with a different client ID; or
- * `several` tags.
+ * The script tags on the page: `none`; `own` (one tag with the snippet's client ID); `other` (one tag with a different client ID); or
+ * `several`.
  */
 export type ScriptTagState = "none" | "own" | "other" | "several";
 

@@ -29,7 +29,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False if the host must not be fetched. The page is then reported as unreachable in any case. */
+  /** False if the host must not be fetched. The page is then reported as unreachable. */
   readonly isFetchable: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Loads the views of the certificate list that the portal offers.
+// Loads the views that the portal offers for the certificate list.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";

@@ -15,7 +15,7 @@ import {
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** The longest recipient name that a certificate accepts. */
+/** The maximum length of a recipient name on a certificate. */
 const maxEntityLength = 200;
 
 /** Returns the audited action for adding or removing a link. The name is hashed, because it can be the name of a person. */

@@ -17,7 +17,7 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /** True if test shares are left, because one call revokes at most 2,000. The call that revokes the last shares resets the clock. */
+  /** True if active test shares remain, because one call revokes at most 2,000. The call that revokes the last shares resets the clock. */
   readonly hasMore: boolean;
 }
 
@@ -48,8 +48,8 @@ const revokeTestShareBatch = async (
 };
 
 /**
- * Revokes test shares after sweeping expired ones. Returns how many were revoked, or `storage_unavailable` if concurrent changes keep
- * interfering.
+ * Revokes test shares after sweeping expired ones. Returns how many were revoked, or `storage_unavailable` if concurrent changes made every
+ * attempt fail.
  */
 export const resetSandbox = async (
   services: SandboxWriteDependencies,

@@ -11,7 +11,7 @@ export const simulateDatabaseFault = (
   { shard, mode, forMs }: { readonly shard: ShardId; readonly mode: FaultMode; readonly forMs: number },
 ): Instant | null => {
   if (!services.shards.all().some(([known]) => known === shard)) return null;
-  const until = Date.now() + forMs; // by the clock of the databases, which development settings do not change
+  const until = Date.now() + forMs; // simulated faults use the real clock, which development settings do not change
   simulateFault(shard, mode, until);
   return until;
 };

@@ -22,8 +22,7 @@ export interface CeasedShare {
 
 /**
  * Records the acknowledgment and emails the person. A second acknowledgment changes nothing and returns the first one (SPEC Share). Times
- * are by the share's clock. Returns an error if the business has a payment due, then `not_found`, then `cease_not_open` if the share is not
- * revoked.
+ * use the share's clock. Returns the errors of `authorizeWrite`, then `not_found`, then `cease_not_open` if the share is not revoked.
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,

@@ -21,7 +21,7 @@ export interface ShareCreation {
   readonly person: Person | null;
   /** The revision of the contact fields on which the share is based. */
   readonly revision: number;
-  /** A change of the contact fields that is committed together with the share; null if there is none. */
+  /** A change to the contact fields that is committed together with the share; null if there is none. */
   readonly fieldsWrite: FieldsWrite | null;
   readonly language: MailLanguage;
   readonly requestId: string;

@@ -100,7 +100,8 @@ const testShareLimitRefusal = refuse(
  * - `unauthorized` if the person's account no longer exists, and `invalid_request` for an invalid value in `fieldChanges`
  * - the errors for the business's account status, and `origin_mismatch`
  * - the errors of `checkDecision`
- * - `rate_limited` at 10,000 active test shares or at a storage limit, `share_limit` at 100 active shares of the person with the business
+ * - `rate_limited` if there are 10,000 active test shares or a storage limit is reached
+ * - `share_limit` if the person has 100 active shares with the business
  * - `invalid_request` for a missing value
  * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
  */

@@ -1,4 +1,4 @@
-// Creates the link, in emails about a share, that revokes the share.
+// Creates the link that revokes a share. The link is included in emails about the share.
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 

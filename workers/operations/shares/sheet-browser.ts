@@ -4,7 +4,7 @@ import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** The evidence that is available only when the browser opens the sheet, so the cookie must store it for the later steps. */
+/** Evidence that is available only when the browser opens the sheet. The cookie stores it for the later steps. */
 export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
 
 /** A browser and, by request key, the evidence that each of its share requests came from the business. */

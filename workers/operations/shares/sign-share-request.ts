@@ -14,9 +14,8 @@ export interface SignedShareRequest {
 }
 
 /**
- * Signs the request if the API key belongs to the client's business and environment; otherwise returns `client_not_found`. Returns the same
- * errors as `authorizeShareRequest`, those of an account that cannot receive shares, and `invalid_request` for a `return_url` that is not
- * on the request's origin.
+ * Signs the request if the API key belongs to the client's business and environment; otherwise returns `client_not_found`. Can also return
+ * the errors of `authorizeShareRequest` and `authorizeWrite`, and `invalid_request` for a `return_url` that is not on the request's origin.
  */
 export const signShareRequest = async (
   services: ReadDependencies,

@@ -111,7 +111,7 @@ export const createWebhook = async (
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
     // The commit may have succeeded even though its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
-    // stays, because members can then see and delete it, and no saved response refers to an endpoint that was removed.
+    // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);
       const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key was committed first

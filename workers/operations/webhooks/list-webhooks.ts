@@ -12,7 +12,7 @@ export interface EndpointState {
   readonly environment: Environment;
   /** The health of the endpoint; null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;
-  /** The attempts in each of the last 48 hours that had any; null if the endpoint's delivery queue did not respond. */
+  /** The attempts per hour in the last 48 hours, without hours that had none; null if the endpoint's delivery queue did not respond. */
   readonly hours: readonly HourlyAttempts[] | null;
 }
 

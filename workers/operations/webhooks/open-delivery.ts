@@ -21,13 +21,13 @@ export interface OpenedDelivery {
   readonly event: StoredEvent;
   /** The body of the request, which is the same in each attempt. If the event's `data` is withheld, the body does not contain it. */
   readonly requestBody: string;
-  /** True if the event has shared details. The details, and anything else that could contain them, are then left out. */
+  /** True if the event's shared details, and anything else that could contain them, are left out. */
   readonly isWithheld: boolean;
   /** The attempts, newest first. */
   readonly attempts: readonly OpenedAttempt[];
 }
 
-/** Opens a delivery. If the event has shared details, `payload` contains them. If it is null, the details are withheld. */
+/** Opens a delivery. `payload` contains the event's shared details. If it is null, the details are withheld. */
 export const openDelivery = async (
   services: ReadDependencies,
   { settings, delivery, environment, event, attempts }: FoundDeliveryRecord,

@@ -21,7 +21,7 @@ export interface WithdrawalAcknowledgement {
 
 /**
  * Records that the business has ceased contact. A second acknowledgment changes nothing and returns the first one (SPEC Withdrawal).
- * Returns an error if the business has a payment due, then `cert_not_found`, then `cease_not_open` if the certificate is active.
+ * Returns the errors of `authorizeWrite`, then `cert_not_found`, then `cease_not_open` if the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
   services: WithdrawalWriteDependencies,

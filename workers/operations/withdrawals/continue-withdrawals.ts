@@ -36,8 +36,8 @@ const spreadWork = async (services: WithdrawalDependencies, db: Database, work: 
 };
 
 /**
- * Withdraws the next batch. The batch that contains the last certificate also deletes the work row. While a shard of the business does not
- * respond, the certificates in this shard are withdrawn, and the work is repeated after its lease.
+ * Withdraws the next batch. The batch that contains the last certificate also deletes the work row. If one of the business's shards does
+ * not respond, the certificates in this shard are still withdrawn, and the work is repeated after its lease.
  */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;

@@ -14,7 +14,7 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Finds the certificate. Returns an error if the business has a payment due, and `cert_not_found` if the certificate does not exist. */
+/** Finds the certificate. Returns the errors of `authorizeWrite`, and `cert_not_found` if the certificate does not exist. */
 export const locateWritableRecord = async (
   services: IntakeDependencies,
   reader: BusinessScope,

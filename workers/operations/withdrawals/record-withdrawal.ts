@@ -96,8 +96,8 @@ export const recordWithdrawal = async (
   };
   const change = sourceFromBusiness({ channel, note, receivedAt: receivedAt.value }, principal.keyId);
   const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is unknown here
-  // A STOP applies to the person, regardless of which of their addresses it came from. Every address on the certificate is therefore used
-  // to find the others.
+  // A STOP request applies to the person, regardless of which address it came from, so every address on the certificate is used to find the
+  // person's other certificates.
   const { addressIndexes } = located.record;
   const appliedScope = addressIndexes.length === 0 ? "certificate" : (scope ?? located.record.recordedScope);
   try {

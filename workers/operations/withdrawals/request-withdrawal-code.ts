@@ -22,9 +22,9 @@ export interface WithdrawalCodeRequest {
 }
 
 /**
- * Emails a code if the address is on the certificate (SPEC Withdrawal). For any other address, it does the same reads, decryptions, hashes
- * and writes, with an email that has no recipient. The result and the duration do not reveal whether the address matches. The only possible
- * error is `cert_not_found`.
+ * Emails a code if the address is on the certificate (SPEC Withdrawal). For any other address, performs the same reads, decryptions, hashes
+ * and writes, but with an email that has no recipient. The result and the duration therefore do not reveal whether the address matches. The
+ * only possible error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
   services: WithdrawalWriteDependencies,
