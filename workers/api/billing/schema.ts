@@ -1,4 +1,5 @@
-// Parses the payment provider's events. Its objects have hundreds of keys, and more are added over time. Keys not listed here are ignored.
+// Parses the payment provider's events. The provider's objects have hundreds of keys, and more are added over time. Keys not listed here
+// are ignored.
 import { z } from "@hono/zod-openapi";
 import { parsePlan, purchasablePlans, realmOfAccountId } from "../../../core/billing/plans.ts";
 import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/billing-status.ts";

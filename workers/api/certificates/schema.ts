@@ -42,7 +42,7 @@ export const certIdParamSchema = z.object({
 
 const namesSchema = z.array(z.string()).readonly();
 
-/** Passed by reference, because a copy could lose a key such as `__proto__` before core refuses it. */
+/** The object is passed by reference, because a copy could lose a key such as `__proto__` before core refuses it. */
 const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({

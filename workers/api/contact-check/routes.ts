@@ -104,7 +104,7 @@ const contactCheckRequestSchema = z
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
   })
   .openapi("ContactCheck");
-/** Maps a contact check. Trims recipients and purposes, as in stored records. */
+/** Maps a contact check. Trims recipients and purposes, because stored ones are trimmed. */
 const contactCheckFromWire = ({ subjects, entity, purpose }: z.output<typeof contactCheckRequestSchema>): ContactQuery => ({
   subjects: subjects.map(subjectFromWire),
   entity: typeof entity === "string" ? trimWhiteSpace(entity) : null,

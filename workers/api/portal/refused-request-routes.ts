@@ -1,4 +1,4 @@
-// Routes to look up refused requests by request ID. Refused requests are kept for 7 days.
+// Routes to look up refused requests by request ID. Refused requests are kept for seven days.
 import { z } from "@hono/zod-openapi";
 import { refusals } from "../../../core/refusals.ts";
 import { parseRequestId } from "../../../core/ids.ts";

@@ -1,5 +1,5 @@
-// Public routes for this deployment's transparency logs: the embedded ledgers and the audit logs of its shards. They serve the C2SP interface. Requests
-// are passed to the Durable Objects unchanged.
+// Public routes for this deployment's transparency logs: the embedded ledgers and the audit logs of its shards. They serve the C2SP
+// interface. Requests are passed to the Durable Objects unchanged.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
 import type { ShardId } from "../../../core/ids.ts";
