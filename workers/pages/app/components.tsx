@@ -81,7 +81,7 @@ export interface Consequence {
   readonly text: Child;
 }
 
-/** What happens after a decision. */
+/** Lists what happens after a decision. */
 export const ConsequenceList: FC<{ of: readonly Consequence[] }> = ({ of }) => (
   <ul class="follows">
     {of.map(({ icon, text }) => (
@@ -93,7 +93,7 @@ export const ConsequenceList: FC<{ of: readonly Consequence[] }> = ({ of }) => (
   </ul>
 );
 
-/** The business that a decision concerns. */
+/** Shows the business that a decision concerns. */
 export const BusinessLine: FC<{ name: string; children?: Child }> = ({ name, children }) => (
   <div class="row named">
     <Monogram name={name} />
@@ -106,7 +106,7 @@ export const BusinessLine: FC<{ name: string; children?: Child }> = ({ name, chi
   </div>
 );
 
-/** Lists the names of businesses as a sentence does. */
+/** Joins the names of businesses into a list for a sentence. */
 export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   <>
     {new Intl.ListFormat(usePageContext().language, { type: "conjunction" })
@@ -115,7 +115,7 @@ export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   </>
 );
 
-/** "by the end of 4 December 2026 (UTC)", emphasized. */
+/** Shows a deadline with emphasis, for example "by the end of 4 December 2026 (UTC)". */
 export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
   const { messages, language } = useAppView();
   return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
@@ -145,7 +145,7 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppVie
   return { tone: "plain", icon: "circle-minus", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
-/** The status of a share, with the related fact that the person needs to know. */
+/** Shows the status of a share and, next to it, the date that the person needs to know. */
 export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   const view = useAppView();
   const { messages, language, now } = view;

@@ -140,7 +140,7 @@ const countCertificates = ({ certificates, active }: BusinessCertificateSummary,
 const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSummary, isEnded: boolean): number =>
   isEnded ? othersShares - activeOthersShares : activeOthersShares;
 
-/** The websites that the shares were given on, and the link that ends everything with the business. */
+/** Shows the websites on which the person granted the shares, and the link that ends all sharing and consent with the business. */
 const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => {
   const { messages } = useAppView();
   const hosts = [...new Set(shares.map(({ origin }) => new URL(origin).host))];
@@ -232,7 +232,7 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
 };
 
-/** The records of one business that name the person, of which there is at least one. */
+/** One business's records that name the person. There is at least one such record. */
 interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
@@ -243,7 +243,7 @@ interface BusinessConsents {
   readonly activeOthersShares: number;
 }
 
-/** How many consents of the business can be ended. */
+/** Counts the consents with the business that can be ended. */
 const countEndable = ({ shares, activeCertificateCount, activeOthersShares }: BusinessConsents): number =>
   filterActiveShares(shares).length + activeCertificateCount + activeOthersShares;
 

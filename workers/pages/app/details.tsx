@@ -62,7 +62,7 @@ const describeInvalidValue = ({ language }: AppView, key: ContactKey): string =>
   return key === "email" ? badEmail : key === "phone" ? badPhone : key === "country" ? badCountry : badText;
 };
 
-/** The inputs of a group, with the businesses that its changes are sent to. */
+/** Shows the inputs of a field group, and the businesses that would receive the changes. */
 const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
   group,
   details: { fields, shares, typed, invalidField },

@@ -415,7 +415,7 @@ const withShare =
       : notFoundPage(request, request.messages.noShare, request.messages.noShareAdvice);
   };
 
-/** Redirects to the share's page, which shows how it ended, if it is no longer active. */
+/** If the share is no longer active, redirects to its page, which shows how it ended. */
 const requireActiveShare =
   <R extends AppRequest>(handle: (request: R, ownShare: OwnShare, fields: ContactFields) => Promise<Response>) =>
   async (request: R, ownShare: OwnShare, fields: ContactFields): Promise<Response> =>

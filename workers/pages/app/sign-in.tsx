@@ -136,7 +136,7 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
   };
 };
 
-/** The page to open after signing in. Only paths of the app are accepted, so that a sign-in link cannot lead to another site. */
+/** Returns the page to open after signing in. Accepts only paths of the app, so that a sign-in link cannot lead to another site. */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app";
 

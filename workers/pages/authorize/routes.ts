@@ -123,7 +123,7 @@ const getRequestSearch = (c: Context<AppEnv>): string => {
 };
 
 /**
- * Finds the evidence for the request that this page load provides. Only the first load of the sheet has the page's referrer, and a
+ * Finds the evidence that this page load provides for the request. Only the first load of the sheet has the page's referrer, and a
  * signature expires, so the cookie stores the evidence for the later steps.
  */
 const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signature: string | undefined): Promise<ArrivalEvidence | null> => {

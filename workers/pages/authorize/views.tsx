@@ -42,7 +42,7 @@ const RequestedDetails: FC<{ view: SheetView }> = ({ view }) => {
   );
 };
 
-/** What the business asks for, as a short reminder on the steps that do not show it in full. */
+/** A short reminder of what the business asks for, on the steps that do not show it in full. */
 const RequestReminder: FC<{ view: SheetView }> = ({ view }) => {
   const { request, messages } = view;
   return (
@@ -213,7 +213,7 @@ const ResultPage: FC<{ isDone?: boolean; heading: Child; answers?: Child; childr
   </>
 );
 
-/** Confirms the share. The page contains the code, which is nowhere else until the opener has received it. */
+/** Confirms the share. The code is only on this page until the opener has received it. */
 export const grantedPage = (view: SheetView, share: Share, code: string, email: string | null): Page => {
   const { request, returnUrl, messages, language } = view;
   const host = getOriginHost(request);

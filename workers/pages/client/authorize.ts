@@ -1,6 +1,6 @@
-// Connects the consent sheet with the page that opened it, by messages restricted to the bound origin: confirms that the page made the
-// request, and delivers the result, or returns to the page if the opener is closed or does not respond. It does not make decisions; every
-// form works without it.
+// Connects the consent sheet with the page that opened it, through messages that are restricted to the request's origin. The script
+// confirms that the page made the request, and delivers the result. If the opener is closed or does not respond, the script returns to the
+// page. It does not make decisions, and every form works without it.
 import "./passkey.ts"; // must be first, because it shows the passkey form
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");

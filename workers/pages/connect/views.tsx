@@ -20,7 +20,7 @@ export interface ConnectView {
   readonly request: ConnectionRequest;
   /** The query string with its question mark; every form keeps it. */
   readonly search: string;
-  /** The client's URL for the information that access was denied. */
+  /** The client's URL to which the browser returns if access is denied. */
   readonly deniedUrl: string;
   readonly language: Language;
   readonly messages: ConnectMessages;
@@ -151,7 +151,7 @@ export const codeStepPage = (
     error,
   );
 
-/** For a person who has been invited to a business but has not joined it, so that there is no account to connect yet. */
+/** Shown to a person who has been invited to a business but has not joined it, and who therefore has no account to connect yet. */
 export const invitedPage = ({ messages, search }: ConnectView): Page =>
   noticePage(
     messages.invited,
@@ -278,7 +278,10 @@ export const decisionStepPage = (
   );
 };
 
-/** For targets that `form-action` cannot allow: redirects with a `Refresh` header, with a link as the fallback. */
+/**
+ * Used for redirect URIs that `form-action` cannot allow. The browser is redirected with a `Refresh` header, and the page contains a link
+ * as the fallback.
+ */
 export const returningPage = (messages: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
   const text = formatMessage(isAllowed ? messages.returning : messages.returningDenied, { host });
   return noticePage(messages.title, text, <ReturnLink messages={messages} host={host} target={target} />);

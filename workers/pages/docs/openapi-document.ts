@@ -65,7 +65,7 @@ export interface ApiDocument {
 }
 
 export interface Operation extends OperationObject {
-  /** In upper case. */
+  /** The method in uppercase. */
   readonly method: string;
   readonly path: string;
 }

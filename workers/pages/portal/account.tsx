@@ -1,5 +1,5 @@
-// /portal/account: the devices a member is signed in on, and their passkeys. Adding or removing a passkey requires a recent sign-in.
-// Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
+// /portal/account: the devices on which a member is signed in, and the member's passkeys. Adding or removing a passkey requires a recent
+// sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";

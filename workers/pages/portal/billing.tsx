@@ -63,7 +63,6 @@ const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true 
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
 
-/** Compares the plans. */
 const PlansCard: FC<{ current: BusinessAccount["plan"] }> = ({ current }) => (
   <Card id="plans" title={billingMessages.compare} isFlush>
     <ul class="lines">

@@ -18,7 +18,7 @@ import { redirectTo, type PortalFormRequest, type PortalRequest } from "./portal
 const businessMessages = messages.businesses;
 const businessesPath = "/portal/businesses";
 
-/** The page to open after signing in or switching. Only paths of the portal are accepted, so that a link cannot lead to another site. */
+/** Returns the page to open after signing in or switching. Accepts only portal paths, so that a link cannot lead to another site. */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 

@@ -1,4 +1,4 @@
-// Shows the result of a test event or a replay. It is part of the page that is the response to the form.
+// Shows the result of a test event or a replay, on the page that responds to the form.
 import type { FC } from "hono/jsx";
 import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
 import { formatMessage, Notice } from "../shared/components.tsx";

@@ -138,7 +138,7 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
   );
 };
 
-/** The names of fields for readers. A key without a name is shown as it was sent. */
+/** Field names as shown to members. A key without a name is shown as it was sent. */
 const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
 const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
 
@@ -305,8 +305,8 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
   const { certificate, views, retentionUntil, loggedAt } = found.value;
-  // A test certificate must never appear among live certificates, nor the reverse, so this redirects to the page in the certificate's own
-  // environment.
+  // A test certificate must never appear among live certificates, or the other way around, so this redirects to the page in the
+  // certificate's own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);

@@ -30,7 +30,7 @@ type Side = "up" | "down";
 interface PlotProps {
   readonly label: string;
   readonly figures: readonly ChartPoint[];
-  /** The counts to draw; two are stacked. */
+  /** The counts to draw. If there are two, they are stacked. */
   readonly sides: readonly Side[];
   readonly describe: (point: ChartPoint, side: Side) => string;
   readonly isLow?: boolean;
@@ -91,8 +91,8 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * Formats for the start of a period: for the table, for the axis below the chart, and for the export, which is an ISO time cut to the
- * length of the example.
+ * Formats for the start of a period: `shown` in the table, `axis` below the chart, and `iso` in the export. An exported ISO time is cut to
+ * the length of `iso`.
  */
 const timeUnits = {
   hour: {
@@ -127,9 +127,9 @@ interface ChartProps {
   readonly figures: readonly ChartPoint[];
   /** `up` and `down` are shown after a count, as in "12 withdrawn". */
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
-  /** True for one plot that shows both counts instead of one plot for each. */
+  /** If true, one plot shows both counts. Otherwise, each count has its own plot. */
   readonly isStacked?: boolean;
-  /** The label of the period that is not over. */
+  /** The label of the current period. */
   readonly nowLabel?: string;
 }
 

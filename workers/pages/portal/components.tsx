@@ -34,8 +34,8 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
   <CopyButton of={of} label={formatCopyLabel(label)} />
 );
 
-// Set both contexts around a whole page: hono restores a context only after the async components inside it have finished, so a provider
-// around a single form would also apply to what follows the form.
+// Both contexts must be set around a whole page. Hono restores a context only after the async components inside it have finished, so a
+// provider around a single form would also apply to the components after the form.
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
@@ -114,7 +114,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** The value of the field, unless the page responds to a form, whose value is shown instead. */
+  /** The initial value. If the page responds to a form, the form's value is shown instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   /** Adds "(optional)" to the label. */
@@ -201,7 +201,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, hint, 
   );
 };
 
-/** `checked` applies unless the page responds to a form. */
+/** If the page responds to a form, the form's value is used instead of `checked`. */
 export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");
@@ -216,14 +216,14 @@ export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; check
 
 interface RadioFieldsProps {
   readonly name: string;
-  /** The name of the group for screen readers. Other readers see it in the card's heading. */
+  /** The name of the group for screen readers. Other people see it in the card's heading. */
   readonly legend: string;
   readonly value: string;
   readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
   readonly isSideBySide?: boolean;
 }
 
-/** One of a few choices, each with a hint. */
+/** Radio buttons for a few choices, each with an optional hint. */
 export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options, isSideBySide = false }) => {
   const chosen = useContext(FormContext).form?.get(name) ?? value;
   return (
@@ -306,7 +306,7 @@ interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
   readonly isPrimary?: boolean;
 }
 
-/** A card that is one form with one button. Members who may not send it see its fields and the reason. */
+/** A card that is one form with one button. Members who may not submit it see its fields and the reason. */
 export const FormCard: FC<FormCardProps> = async ({
   id,
   title,
@@ -417,7 +417,7 @@ export const Pagination: FC<{ first: string | false; next: string | false; note?
     </nav>
   );
 
-/** Says that no row matches the filter; `path` is the list without it. */
+/** Says that no row matches the filter. `path` is the path of the unfiltered list. */
 export const NoMatchMessage: FC<{ path: string }> = ({ path }) => (
   <>
     {messages.noMatch} <Link to={path} text={messages.clear} />

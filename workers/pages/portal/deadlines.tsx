@@ -1,5 +1,5 @@
-// Lists withdrawn certificates and stopped shares for which the business has not yet acknowledged that contact has ended. A form
-// acknowledges each.
+// Lists withdrawn certificates and stopped shares for which the business has not yet acknowledged that contact has ended. Each has a form
+// for the acknowledgment.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";

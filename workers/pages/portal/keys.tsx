@@ -65,7 +65,7 @@ const NewCredentialForm: FC<{ kind: CredentialKind }> = ({ kind }) => {
   );
 };
 
-/** Shows what is stored of a key: its kind and its last characters. */
+/** Shows the stored parts of a key: its kind and its last characters. */
 const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey: { environment, last4 } }) => (
   <code class="whole" translate="no">
     {environment === "live" ? "sk_live_" : "sk_test_"}…{last4}

@@ -93,7 +93,7 @@ interface AttentionItem {
   readonly action: string;
 }
 
-/** Returns the host of an endpoint's URL, which names the endpoint here. */
+/** Returns the host of an endpoint's URL, which is used as the endpoint's name on this page. */
 const hostOf = (url: string): string => new URL(url).host;
 
 /** Lists what a member has to do: overdue withdrawals, withdrawals to confirm, and failing endpoints. */

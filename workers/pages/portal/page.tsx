@@ -46,9 +46,9 @@ interface MemberPage extends RefusalDetails {
   /** The end of the breadcrumb, if it is not the heading. */
   readonly crumb?: Child;
   readonly content: Child;
-  /** Loads the script that refreshes the page instead of the one that copies. */
+  /** True to load the script that refreshes the page instead of the script for copy buttons. */
   readonly hasLiveUpdates?: boolean;
-  /** Loads the script that prompts for a passkey instead of the one that copies. */
+  /** Set this to load the script that prompts for a passkey instead of the script for copy buttons. */
   readonly script?: "passkey.js";
   /** Set for accounts that may not be read, because then there are no pages to navigate to. */
   readonly hidesNavigation?: true;
@@ -104,7 +104,10 @@ export const renderMemberPage = (
   });
 };
 
-/** Renders the same page for records that do not exist and for records of another business, so that the response does not reveal which IDs exist. */
+/**
+ * Renders the same page for records that do not exist and for records of another business, so that the response does not reveal which IDs
+ * exist.
+ */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   renderMemberPage(request, {
     tab: null,
@@ -167,7 +170,7 @@ interface SecretPage {
   readonly tab: Tab;
   readonly title: string;
   readonly label: string;
-  /** The heading, if it should not say that the secret will not be shown again. */
+  /** Replaces the default heading, which says that the secret will not be shown again. */
   readonly heading?: string;
   /** Null if the secret was already shown. */
   readonly value: string | null;

@@ -24,7 +24,7 @@ export interface PortalFormRequest extends PortalRequest {
   readonly form: FormFields;
 }
 
-/** Redirects to a page of the portal in the same environment. `done` selects the flash message that page shows. */
+/** Redirects to a page of the portal in the same environment. `done` selects the flash message that the page shows. */
 export const redirectTo = ({ c, pathInMode }: PortalRequest, path: string, done?: string): Response => {
   const target = pathInMode(path);
   return c.redirect(done === undefined ? target : `${target}${target.includes("?") ? "&" : "?"}done=${done}`, 303);

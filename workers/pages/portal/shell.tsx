@@ -59,8 +59,8 @@ const BusinessSwitcher: FC = () => {
 };
 
 /**
- * Finds a certificate, a share or a refused request by its ID. The form sends a POST request, because it is not known what was typed, and
- * the text must not get into a URL.
+ * Finds a certificate, a share or a refused request by its ID. The form sends a POST request, because people can type anything, and the
+ * text must not get into a URL.
  */
 const IdLookup: FC<{ id: string }> = ({ id }) => (
   <PostForm

@@ -122,7 +122,9 @@ interface CodeStepProps {
   readonly next: string;
   readonly email: string;
   readonly error: FormError | undefined;
-  /** Set for a member who is signed in and confirms who they are: the page that they return to. The address then cannot be changed. */
+  /**
+   * If a signed-in member is verifying their identity again, the page to which they can return. The address cannot be changed in this case.
+   */
   readonly cancelPath?: string;
 }
 
@@ -228,7 +230,10 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
   return c.redirect(signInPathFor(next), 303);
 };
 
-/** Lets the person choose if they belong to several businesses, and answer the invitation if they belong to none. */
+/**
+ * Redirects the person after signing in: to the business list if they belong to several businesses, to the invitations if they belong to
+ * none, and otherwise to `next`.
+ */
 export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> => {
   const { services } = c.var;
   const session = await authenticateSession(services, token);

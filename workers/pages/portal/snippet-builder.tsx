@@ -38,7 +38,7 @@ const WrappedCode: FC<{ text: string }> = ({ text }) => (
   </code>
 );
 
-/** The values of the form, so that it can be sent again. */
+/** Returns the form's values, so that the form can be submitted again. */
 const toFormValues = ({ mode, url, purpose, entities }: IntegrationInput) => ({ mode, url, purpose, entities: entities.join("\n") });
 
 /** States what to check before the tag goes live: how certain the mapping is, what it leaves out, and what the page lacks. */

@@ -28,7 +28,7 @@ const dayFormat = new Intl.DateTimeFormat(locale, { day: "numeric", month: "shor
 interface RecentTimeProps {
   readonly at: Instant;
   readonly precision?: keyof typeof timeFormats;
-  /** True to name the day even if it is today. */
+  /** True to show the day even if it is today. */
   readonly withDay?: boolean;
   /** Shown after the time: the time zone, if no heading states it, and a note. */
   readonly suffix?: string;
@@ -41,7 +41,7 @@ export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", wit
   return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${dayFormat.format(at)}, ${time}`}${suffix}`}</time>;
 };
 
-/** The host and path of an endpoint's URL, which name it in headings. */
+/** Returns the host and path of an endpoint's URL, which are used as its name in headings. */
 export const formatEndpointName = (url: string): string => url.replace(/^https?:\/\//, "");
 
 export const formatHost = (url: string): string => new URL(url).host;
@@ -153,7 +153,7 @@ export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly s
   );
 };
 
-/** A one-line summary of an event's deliveries to all endpoints. Outside of a "Delivered" column it says what it counts. */
+/** Summarizes an event's deliveries to all endpoints in one line. Outside a "Delivered" column, the text says what it counts. */
 export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[]; isInColumn?: boolean }> = ({ deliveries, isInColumn = true }) => {
   if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.nobody} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;

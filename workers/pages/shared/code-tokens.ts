@@ -1,7 +1,7 @@
-// Splits code into the parts that the documentation colors: names, texts and comments. This is not a parser. Text that matches no pattern
-// stays plain, and joining all parts always gives the original code.
+// Splits code into the parts that the documentation colors, such as keywords, strings and comments. This is not a parser. Text that matches
+// no pattern stays plain, and joining all parts always gives the original code.
 
-/** The CSS class of a part. `k` is a keyword, tag or key, `s` a text and `c` a comment; null is anything else. */
+/** The CSS class of a part. `k` is a keyword, tag or key, `s` a string, and `c` a comment; null is anything else. */
 export type TokenKind = "k" | "s" | "c" | null;
 
 export interface CodeToken {
@@ -31,7 +31,7 @@ const script: Patterns = {
     "async await break case catch class const default else export finally for from function if import in let new of return switch throw try type while",
   ),
 };
-/** A text may span lines, because commands send JSON in single quotes. An apostrophe inside a word does not begin one. */
+/** A string may span lines, because commands send JSON in single quotes. An apostrophe inside a word does not begin a string. */
 const shell: Patterns = {
   c: String.raw`(?<=^|\s)#[^\n]*`,
   s: String.raw`"(?:[^"\\]|\\.)*"|(?<=[\s=(])'[^']*'`,

@@ -121,7 +121,7 @@ export interface StatusBadgeProps {
   readonly text: string;
 }
 
-/** A status: a word and an icon on a tint. */
+/** Shows a status as a word and an icon on a tinted background. */
 export const StatusBadge: FC<StatusBadgeProps> = ({ tone, icon, text }) => (
   <span class={tone === "plain" ? "pill" : `pill ${tone}`}>
     <Icon name={icon} />
@@ -294,7 +294,7 @@ export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = fa
   </pre>
 );
 
-/** Shows code with its names, texts and comments colored. `language` is a language of Markdown's code blocks. */
+/** Shows code with its keywords, strings and comments colored. `language` is a language of Markdown's code blocks. */
 export const HighlightedCode: FC<{ text: string; language: string }> = ({ text, language }) => (
   <>{splitCode(text, language).map(({ kind, text: part }) => (kind === null ? part : <span class={kind}>{part}</span>))}</>
 );

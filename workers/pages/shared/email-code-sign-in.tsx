@@ -122,8 +122,8 @@ export const findLinkedSignIn = async (c: Context<AppEnv>) => {
 };
 
 /**
- * Contains the form that signs in with the token of the emailed link, and the content that is shown without a token, where the code has to
- * be entered. Only the page script can read the token, so it decides which of the two is visible.
+ * Contains the form that signs in with the emailed link's token, and the content that asks for the code if there is no token. Only the page
+ * script can read the token, so the script decides which of the two is visible.
  */
 export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ action, link, code }) => (
   <div>
@@ -151,7 +151,7 @@ interface EmailCodeStepProps {
   readonly decline: Child;
 }
 
-/** The form for the code on the consent sheet and the connect page. Its forms post to `path` and keep `search`. */
+/** The step that asks for the code on the consent sheet and the connect page. Its forms post to `path` and keep `search`. */
 export const EmailCodeStep: FC<EmailCodeStepProps> = ({ name, path, search, email, error, isResent, context, decline }) => {
   const messages = sheetMessages[usePageContext().language];
   return (

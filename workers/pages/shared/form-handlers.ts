@@ -36,10 +36,7 @@ export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Envir
   return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
 };
 
-/**
- * Returns the session like `findAnyPageSession`, but null for people who have been invited but have not joined, because they have no
- * account yet.
- */
+/** Like `findAnyPageSession`, but returns null for people who have been invited but have not joined, because they have no account yet. */
 export const findPageSession = async (c: Context<AppEnv>): Promise<Session | null | Response> => {
   const session = await findAnyPageSession(c);
   return session instanceof Response || session?.realm !== "invited" ? session : null;

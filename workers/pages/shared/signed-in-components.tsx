@@ -73,8 +73,8 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
 );
 
 /**
- * How a column is shown. `corner` contains the status and moves to the corner of a row that is shown as a block on a narrow screen. `plain`
- * has no label in such a block. `minor` is left out if there is little room.
+ * How a column is shown. On a narrow screen, each row becomes a block. `corner` contains the status and moves to the corner of the block,
+ * and `plain` has no label in the block. `minor` is left out if there is little room.
  */
 export type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
 
@@ -95,8 +95,8 @@ const labelOf = (column: Column | undefined): string | undefined =>
   column?.kind === "corner" || column?.kind === "plain" ? undefined : column?.heading;
 
 /**
- * A table whose first cell heads its row. On a narrow screen each row becomes a block. The roles are explicit, because browsers drop a
- * table's implicit roles when it is displayed as blocks.
+ * A table in which the first cell of each row is the row's header. On a narrow screen, each row becomes a block. The roles are explicit,
+ * because browsers drop a table's implicit roles when it is displayed as blocks.
  */
 export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
   const classOf = (index: number): string | undefined => {

@@ -75,7 +75,7 @@ const certificateFormHandler = createFormHandlerFactory(async (c) => {
   return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
-/** Returns the selected recipients, whose checkboxes are named by index. Null if none is selected, which means all of them. */
+/** Returns the selected recipients, whose checkboxes are named by index. Returns null if none is selected, which means all of them. */
 export const parseSelectedEntities = (form: FormFields, { entities }: PublishedCertificate): readonly string[] | null => {
   const selected = entities.filter((_, index) => form.has(`entity.${index}`));
   return selected.length > 0 ? selected : null;

@@ -246,7 +246,7 @@ const CompletedNotice: FC<{ text: string; name: string }> = (props) => (
   <Notice tone="good" icon="circle-check" title={<BusinessMessage {...props} />} role="status" />
 );
 
-/** Shown after a withdrawal: what stays active, the number to keep, and how to contact the business. */
+/** Shown after a withdrawal: what stays active, the certificate ID to keep, and how to contact the business. */
 const NextSteps: FC<CompletedProps> = ({ certificate, others, contact }) => (
   <>
     <RemainingCertificates others={others} certificate={certificate} />
