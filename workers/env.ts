@@ -93,9 +93,12 @@ export interface Config extends ProofSettings {
   readonly batchWindowMs: number;
   /** The `host:port` of local or plain HTTP hosts that may be fetched. Development only. */
   readonly devFetchAllow: readonly string[];
-  /** Email addresses and keys of the fictional demo businesses, shown on the first page. Development only. */
+  /** Email addresses and keys of the fictional demo businesses, shown on the home page. Development only. */
   readonly demo: Readonly<Record<string, string>>;
-  /** False if DEV_RATE_SCALE changes the limits, because it cannot scale Cloudflare's rate limiting binding. */
+  /**
+   * Whether Cloudflare's rate limiting binding is used. False if DEV_RATE_SCALE changes the limits, because the binding's limits cannot be
+   * scaled.
+   */
   readonly isShieldEnabled: boolean;
 }
 
@@ -133,7 +136,7 @@ const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports J
 // are short compared with the minutes that a ledger takes to vouch for a time.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
-const defaultIntakeWaitMs = 600; // far above a healthy database's slowest answers, and short enough for a person who waits
+const defaultIntakeWaitMs = 600; // much longer than a healthy database's slowest responses, and short enough for a person who is waiting
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** Path of the agent server. Clients also use the URL as the server's identifier, so there must be exactly one spelling. */
 export const mcpPath = "/mcp";

@@ -58,6 +58,6 @@ export default {
     const services = await loadBackgroundServices(env);
     const requests = batch.messages.flatMap(({ body }) => parseJobRequest(body) ?? []);
     for (const request of requests) await runRequestedJobs(services, request);
-    if (requests.length === 0) await submitAnchors(withBudget(services, anchoringAllowance)); // its messages are empty
+    if (requests.length === 0) await submitAnchors(withBudget(services, anchoringAllowance)); // anchoring messages have no content
   },
 } satisfies ExportedHandler<Env>;

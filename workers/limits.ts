@@ -1,5 +1,5 @@
 // Every rate limit and every limit on stored records and bytes (SPEC Limits), with its reason. A rate limit can be changed with the setting
-// `LIMIT_<NAME>="<count>/<seconds>"`, a limit on records or bytes with a whole number.
+// `LIMIT_<NAME>="<count>/<seconds>"`. A limit on records or bytes can be changed with a setting that is a whole number.
 import { cutText } from "../core/cut-text.ts";
 import type { RateLimit } from "../core/access/rate-limit.ts";
 import type { StorageLimit, StorageLimits, StorageOwnerKind } from "../core/access/storage-limits.ts";
@@ -10,17 +10,17 @@ interface RouteLimit extends RateLimit {
 }
 
 export const defaultLimits = {
-  /** A person submits a form a few times; an office behind one IP address, a few dozen times. */
+  /** A person submits a form a few times. An office behind one IP address submits it a few dozen times. */
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Ten submissions a second is a large campaign; more is a flood of requests with a stolen client ID. */
+  /** A large campaign sends ten submissions per second. More than that is a flood of requests with a stolen client ID. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
-  /** Public pages and their JSON, counted together. */
+  /** Public pages and their JSON are counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** Health, keys, the OpenAPI document and logs. A monitor, or a verifier that reads a log, needs dozens of requests. */
+  /** For health, keys, the OpenAPI document and logs. A monitor, or a verifier that reads a log, needs dozens of requests. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Failed lookups of API keys and agent tokens. Valid ones never count. */
+  /** Counts failed lookups of API keys and agent tokens. Valid ones never count. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Failed lookups of sessions. More than for keys, because the sessions of a whole office can end overnight. */
+  /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can end overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
   /**
    * Enough for an office behind one IP address where everyone signs in at the same time in the morning. A higher count suggests that codes
@@ -33,51 +33,57 @@ export const defaultLimits = {
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
   /** Each sign-up sends an email, and people do not open ten accounts in an hour. */
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Invitations per day, because each sends an email to an address that the business chooses. */
+  /** This limit is per day, because each invitation sends an email to an address that the business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
   /** Each check queries two resolvers and sends two requests to a third-party host. */
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
   /** Enough for a person who clicks while a page polls in the background. */
   SESSION: { count: 120, seconds: 60, scaled: false },
   /**
-   * Changes by signed-in people, per business or consumer. Bounds the rows and audit entries of changes that have no limit of their own. A
-   * large team that confirms deadlines by hand makes a few hundred changes an hour.
+   * Counts changes by signed-in people, per business or consumer. It limits the rows and audit entries of changes that have no separate
+   * limit. A large team that confirms deadlines by hand makes a few hundred changes an hour.
    */
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
-  /** The same as for an API key, because an assistant working through a list sends bursts. */
+  /** The same as for an API key, because an assistant that works through a list sends requests in bursts. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
   /** A person opens one page and decides. Signing in along the way counts toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** Per host and isolate. Keeps an attacker who sends people to the page from flooding a third-party server. */
+  /** Counts fetches per host in each isolate. It keeps an attacker who sends people to the page from flooding a third-party server. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
   /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
-  /** Refused requests stored for a business, with and without a credential counted separately: about 10,000 of each in seven days. */
+  /**
+   * Counts refused requests that are stored for a business. Requests with and without a credential are counted separately. Each count
+   * reaches about 10,000 in seven days.
+   */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
-  /** Refused requests without a credential. Each is saved for the business of the client ID that it contains, which takes a read. */
+  /**
+   * Counts refused requests without a credential. Each one is saved for the business that owns the request's client ID. Finding that
+   * business takes a database read.
+   */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
-   * Fetches of a business's policies. Pages of one site share a capture for a day unless they link to other policies. Beyond the limit,
-   * certificates are issued without policies.
+   * Counts fetches of a business's policies. Pages on one site share a capture for a day unless they link to other policies. Beyond the
+   * limit, certificates are issued without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
-  /** Webhook tests and replays combined, per user (SPEC Limits). */
+  /** Counts a user's webhook tests and replays together (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /**
-   * Webhook attempts of a business to a host that has never answered it with 2xx, over all its endpoints there. Enough to set up a receiver;
-   * too few to disturb a third party whose host was entered.
+   * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business, over all its endpoints on that
+   * host. This is enough to set up a receiver, but too few to disturb a third party whose host was entered.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
-  /** The same for all such businesses together, so that many accounts cannot do what one cannot. */
+  /** Counts the same attempts for all businesses together, so that a host cannot be flooded from many accounts. */
   UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
   /**
-   * Emails of one kind to the owners of a business; further notices wait for the next one. Withdrawals can arrive by the hundred, and some are
-   * forged, but owners must still read the first one soon. One an hour is at most 24 a day.
+   * Counts emails of one kind to the owners of a business. Further notices wait for the next email. Withdrawals can arrive by the hundred,
+   * and some are forged, but owners must still read the first one soon.
    */
   OWNER_NOTICES: { count: 1, seconds: 3_600, scaled: false },
   /** A paying customer opens one or two checkout pages; each one calls the payment provider. */
@@ -88,7 +94,9 @@ export const defaultLimits = {
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Emails per business and address that confirm a withdrawal which did not verify the address, such as one by the link of a form. */
+  /**
+   * Counts the emails, per business and address, that confirm a withdrawal that did not verify the address, such as one by a form's link.
+   */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
@@ -111,8 +119,8 @@ export const defaultLimits = {
   /** Each change notifies every business whose share covers the field. */
   FIELD_CHANGES: { count: 60, seconds: 3_600, scaled: false },
   /**
-   * Shares updated because their person changed a field. A person with ten shares who changes a field every six minutes needs 100 an hour.
-   * Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
+   * Counts shares that are updated because their person changed a field. A person with ten shares who changes a field every six minutes
+   * needs 100 updates an hour. Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
    */
   SHARE_UPDATES: { count: 1_000, seconds: 3_600, scaled: false },
   /** An export reads and decrypts everything stored about a person. */
@@ -161,28 +169,30 @@ interface StorageLimitDefault extends StorageLimit {
 /** Every limit on what one owner can store. Text that records share counts once, for the record that stores it first. */
 export const defaultStorageLimits = {
   /**
-   * A client's submissions without an API key, which anyone who can read the page's source can send. The records are enough for a large
-   * campaign. The bytes are 4 KB for each of them, ten times the size of a typical form. To go beyond it, submit with an API key or ask the
-   * operator to raise the client's own limit.
+   * A client's submissions without an API key, which anyone who can read the page's source can send. The number of records is enough for a
+   * large campaign. The bytes allow 4 KB per record, ten times the size of a typical form. To exceed the limit, a business can submit with
+   * an API key or ask the operator to raise the client's limit.
    */
   client: { days: 1, recordsName: "CLIENT_DAY", records: 50_000, bytesName: "CLIENT_DAY_BYTES", bytes: 200_000_000, scaled: true },
-  /** A business's submissions with API keys: ten times as many as one client's, with the same size for each. */
+  /** A business's submissions with API keys. The limit is ten times that of one client. */
   business: { days: 1, recordsName: "BUSINESS_DAY", records: 500_000, bytesName: "BUSINESS_DAY_BYTES", bytes: 2_000_000_000, scaled: true },
   /** A person's shares, with any number of businesses. A person shares with a few businesses a day. */
   person: { days: 1, recordsName: "PERSON_DAY", records: 1_000, bytesName: "PERSON_DAY_BYTES", bytes: 20_000_000, scaled: false },
-  /** A sandbox's certificates and shares, which live for 30 days. Anyone who reads a test client ID in a page's source can create them. */
+  /**
+   * A sandbox's certificates and shares, which are kept for 30 days. Anyone who reads a test client ID in a page's source can create them.
+   */
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
   /**
-   * Captures that found a new policy text, as many as `POLICY_CAPTURES_PER_BUSINESS`. The bytes are 40 of the largest pages, or a policy of
-   * 50 KB that changes with every capture of four sites all day. Beyond the limit, only texts that are already stored are linked.
+   * Captures that find a new policy text. The number is the same as that of `POLICY_CAPTURES_PER_BUSINESS`, and the bytes are enough for 40
+   * of the largest pages. Beyond the limit, only texts that are already stored are linked.
    */
   policies: { days: 1, recordsName: "POLICY_DAY", records: 300, bytesName: "POLICY_DAY_BYTES", bytes: 40_000_000, scaled: true },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 /**
- * New combinations of purpose, recipients and origin per client and day that get counters, without an API key. Each makes the business's
- * searches slower, and a site adds a few when its form changes. Certificates beyond the limit are issued without counters
- * (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`, multiplied by DEV_RATE_SCALE.
+ * The number of new combinations of purpose, recipients and origin per client per day that get counters without an API key. Each
+ * combination makes the business's searches slower, and a site adds only a few when its form changes. Certificates beyond the limit are
+ * issued without counters (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`, multiplied by DEV_RATE_SCALE.
  */
 export const defaultNewGroups = 100;
 

@@ -1,6 +1,6 @@
-// Everything that stores rows or bytes, or sends email, with what bounds it: the routes and tools that a caller outside can use, and the
-// scheduled jobs. Tests compare the lists with the routes, tools and jobs that exist, and with what each GET route stores, so a new one needs
-// an entry. docs/reference/limits.md shows the same tables.
+// Lists everything that stores rows or bytes, or sends email, with its limits: the routes and tools that external callers can use, and the
+// scheduled jobs. Tests compare the lists with the routes, tools and jobs that exist, and with what each GET route stores, so each new one
+// needs an entry. docs/reference/limits.md shows the same tables.
 import type { defaultStorageLimits, LimitName } from "./limits.ts";
 
 type StorageLimitName = (typeof defaultStorageLimits)[keyof typeof defaultStorageLimits]["recordsName" | "bytesName"];
@@ -17,7 +17,7 @@ export interface WritePath {
   readonly routes: readonly string[];
 }
 
-/** For changes of a signed-in account that have no limit of their own. */
+/** For changes by signed-in people that have no separate limit. */
 const changes = ["SESSION", "CHANGES_PER_ACCOUNT"] as const;
 const sandboxStorage = ["SANDBOX_RECORDS", "SANDBOX_BYTES"] as const;
 const personStorage = ["PERSON_DAY", "PERSON_DAY_BYTES"] as const;
@@ -321,7 +321,7 @@ export const writePaths: readonly WritePath[] = [
   },
 ];
 
-/** What any route can store, besides what `writePaths` says. */
+/** What any route can store in addition to the entries in `writePaths`. */
 export const commonWrites = [
   { stores: "The day on which a key, token or session was last used", bounds: "Once a day for each" },
   { stores: "A refused request, for seven days", bounds: "`REFUSALS_KEPT`, `REFUSALS_PER_IP`" },
@@ -350,7 +350,10 @@ export const toolWrites: readonly ToolWrite[] = [
 
 interface JobWrite {
   readonly stores: string;
-  /** What bounds it, in Markdown. No caller starts a job, so it stores only what follows from what is already stored. */
+  /**
+   * What limits the job's writes, in Markdown. Callers cannot start jobs, so a job stores only what results from data that is already
+   * stored.
+   */
   readonly bounds: string;
   /** The names in schedule.ts. */
   readonly jobs: readonly string[];

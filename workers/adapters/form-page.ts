@@ -33,8 +33,8 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
- * The amount of work that one page may cause, in steps: an element visited, an ancestor examined, or a character of text read. The limits
- * above multiply, so none of them alone limits the work. The page of a real business takes a tenth of these steps, and all of them take a
+ * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. The limits
+ * above multiply, so none of them alone limits the work. A real business's page takes a tenth of these steps. All of them together take a
  * fraction of a second.
  */
 const maxSteps = 3_000_000;
@@ -195,7 +195,7 @@ const toPageForm = (
 ): PageForm => {
   const ownNames = new Map<string, number>();
   for (const { tag, attributes } of controls) increment(ownNames, `${tag} ${attributes.name ?? ""}`);
-  // Builds the selector of a control within its form. The control's name must be unique only there.
+  // Builds a control's selector within its form. The control's name has to be unique only in that form.
   const selectControl = (element: Element): string | null => {
     const { tag, attributes } = element;
     const byOwnName =

@@ -13,8 +13,8 @@ export interface EmailBinding {
 }
 
 /**
- * Puts the domains of an email's addresses into punycode before it is sent. Does not send an email to an address that the provider does not
- * support, because some providers accept such an email and lose it later.
+ * Converts the domains in an email's addresses to punycode. Does not send an email to an address that the provider does not support,
+ * because some providers accept such an email and lose it later.
  */
 const sendWithPlainAddresses =
   (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>

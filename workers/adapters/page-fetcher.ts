@@ -1,5 +1,5 @@
-// Fetches a page of a third party. Checks the URL, and every redirect before following it. Sends no cookies, credentials or referrer, and
-// limits the response size while the response streams.
+// Fetches a third-party page. Checks the URL, and every redirect before following it. Sends no cookies, credentials or referrer, and limits
+// the response size while the response streams.
 import type { FetchPage, FetchedPage, PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { checkOutboundUrl, resolveReference } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";

@@ -21,9 +21,9 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * Returns whether the response contains no attestation or only self-attestation, which is what browsers send if no attestation is
- * requested. Verifying vendor certificates would need most of the library's code and would fetch the revocation lists to which the
- * certificates refer.
+ * Returns whether the response contains no attestation or only self-attestation. Browsers send one of these if no attestation is requested.
+ * Verifying vendor certificates would require most of the library's code and would fetch the revocation lists to which the certificates
+ * refer.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

@@ -9,7 +9,7 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { requestAttestation } from "./request-attestation.ts";
 
-const maxPerRun = 8; // enough for a few attestors with one row per log; the run of the next minute takes the rest
+const maxPerRun = 8; // enough for a few attestors with one row per log; the next minute's run takes the rest
 
 const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, now: Instant): AttestationUpdate => {
   if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };

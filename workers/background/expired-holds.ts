@@ -1,5 +1,5 @@
-// Renews the copies of accounts in shards that issue certificates for them, if the process that changed an account died before it did so.
-// The next submission does the same. Without one, the copy on the certificates' pages would stay as it was.
+// Renews a shard's copy of an account if the process that changed the account died before it renewed the copy. The account's next
+// submission would also renew the copy, but until then the certificates' pages would show outdated data.
 import { listExpiredHolds, renewIssuer } from "../../storage/issuing-shards.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";

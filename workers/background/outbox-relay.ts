@@ -10,7 +10,7 @@ import { capturePolicies } from "./policy-capture.ts";
 
 const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
   for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now)))
-    await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work)); // other people's withdrawals go on
+    await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work)); // a failure does not stop other people's withdrawals
 };
 
 /** Works until nothing is due or this run's budget is used up. The next run continues. */

@@ -27,7 +27,7 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
   await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left }));
 };
 
-/** Lists the owners' addresses. Members are in the shard of the account, which can be another one than that of the notices. */
+/** Lists the owners' addresses. Members are stored in the account's shard, which can be different from the notices' shard. */
 const listAddresses = async (platform: Platform, ids: readonly BusinessId[]): Promise<ReadonlyMap<BusinessId, readonly string[]>> => {
   const found = await Promise.all(
     [...Map.groupBy(ids, shardOfId)].map(([shard, ofShard]) => listOwnerAddresses(platform.shards.get(shard), platform.vault, ofShard)),

@@ -1,16 +1,18 @@
-// Captures policy snapshots (SPEC Policy snapshot): one capture per site, linked to every certificate that is waiting for it. Businesses
-// take turns, so a business with many sites, or with unresponsive ones, does not delay another.
+// Captures policy snapshots (SPEC Policy snapshot). Each site is captured once, and the capture is linked to every certificate that is
+// waiting for it. Businesses take turns, so a business with many sites, or with unresponsive ones, does not delay another.
 //
 // A crash at any step only makes the page due again a minute later:
-//   1 claim    one row, one statement: only one of two workers gets the page.
-//   2 fetch    reads only; a crash costs one attempt.
-//   3 texts    are counted and go into KV under new IDs. After a crash, a text can stay unused; it was counted, so their number is bounded.
-//   4 commit   snapshots, capture, links and audit entries for the first 100 certificates, in one batch. Texts are stored before any row
-//              refers to them.
-//   5 commits  for each further hundred, one batch each. A worker that takes over the page finds the capture still fresh and continues. The
-//              last batch deletes the page.
+// 1. Claim: one statement claims one row, so only one of two workers gets the page.
+// 2. Fetch: this step only reads, so a crash costs one attempt.
+// 3. Texts: they are counted and stored in KV under new IDs. After a crash, a text can stay unused. It was counted, so the number of such
+//    texts is limited.
+// 4. Commit: one batch writes the snapshots, the capture, and the links and audit entries for the first 100 certificates. Texts are stored
+//    before any row refers to them.
+// 5. Further commits: one batch links each further hundred certificates. A worker that takes over the page finds the capture still fresh
+//    and continues. The last batch deletes the page.
+//
 // A certificate is linked exactly once: the database rejects a second link and with it the whole batch. `policies_status` is therefore
-// always right: pending until linked, then the result of that one capture.
+// always right: it is pending until the certificate is linked, and then it is the result of that one capture.
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
 import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../../core/policies/snapshot.ts";
 import type { Database, Statement } from "../../storage/database.ts";
@@ -40,7 +42,7 @@ import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
 const workerCount = 2; // while one waits for an unresponsive host, the other works; more workers would compete for six connections
 const certificatesPerBatch = 100; // a batch of about 105 statements
-const maxLostRaces = 5; // consecutive losses, each to another worker that made progress; more means a bug
+const maxLostRaces = 5; // consecutive conflicts, each with another worker that made progress; more of them indicate a bug
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };
 

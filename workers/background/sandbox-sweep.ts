@@ -47,6 +47,6 @@ const deleteInShard = async (platform: Platform, db: Database): Promise<void> =>
   }
 };
 
-/** Deletes expired records, oldest first, until none are left or this run's budget is used up. The run of the next minute continues. */
+/** Deletes expired records, oldest first, until none are left or this run's budget is used up. The next minute's run continues. */
 export const deleteExpiredTestRecords = (platform: Platform): Promise<void> =>
   forEachShard(platform, "sandbox", (db) => deleteInShard(platform, db));

@@ -36,7 +36,7 @@ type Jobs = Readonly<Record<string, Job>>;
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
-/** Makes a job that belongs to the deployment, not to a shard, run only once per trigger: in the invocation for the first shard. */
+/** Makes a job for the whole deployment run only once per trigger, in the invocation for the first shard. */
 const onlyOnce =
   (job: Job): Job =>
   async (platform, at) => {
@@ -81,8 +81,9 @@ const quarterJobs: Jobs = {
 /** The names of all jobs. */
 export const jobNames: readonly string[] = [...new Set([...Object.keys(minuteJobs), ...Object.keys(quarterJobs)])];
 
-// An invocation may make 1,000 queries. The jobs share 800, because steps that are still running when the budget is used up need some of
-// the rest. One job may use at most half of these, so that its backlog does not delay the others. All jobs end before the next minute.
+// An invocation may make 1,000 queries. The jobs share 800 of them, because steps that are still running when the budget is used up need
+// some of the rest. One job may use at most half of the 800, so that its backlog does not delay the others. All jobs end before the next
+// minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 

@@ -7,7 +7,7 @@ const partialTilePattern = /\.p\/\d+$/;
 const partialTileMaxAgeSeconds = 60; // a partial tile never changes, but the next entry replaces it with a wider one
 
 /**
- * Returns the cache, or null if the runtime has none. Also returns null in development, where every service has the same URL, so that the
+ * Returns the cache, or null if the runtime has none. Also returns null in development, where every service has the same URL, because the
  * cache could return another service's log.
  */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>

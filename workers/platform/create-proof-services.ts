@@ -1,5 +1,5 @@
-// Creates, from the settings, everything used to prove records: the ledgers that receive statements, the published keys, and the witnesses
-// and timestamp authorities that attest checkpoints.
+// Uses the settings to create everything that is needed to prove records: the ledgers that receive statements, the published keys, and the
+// witnesses and timestamp authorities that attest checkpoints.
 import { firstShard, type RandomBytes, type ShardId } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";

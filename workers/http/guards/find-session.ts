@@ -1,5 +1,5 @@
-// Finds the session of a request's cookie. The code is separate from the lookup of other credentials, because the agent server never reads
-// a session.
+// Finds the session of a request's cookie. This is separate from the lookup of other credentials, because the agent server never reads a
+// session.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession, Session } from "../../../core/access/session.ts";
 import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
@@ -18,10 +18,7 @@ export const findAnySession = async (c: RequestContext, deadlinesIn?: Environmen
   return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token, deadlinesIn));
 };
 
-/**
- * Returns the session like `findAnySession`, but null for people who have been invited but have not joined, because they have no account
- * yet.
- */
+/** Like `findAnySession`, but returns null for people who have been invited but have not joined, because they have no account yet. */
 export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
   const session = await findAnySession(c);
   return session !== null && "realm" in session && session.realm === "invited" ? null : session;

@@ -1,4 +1,5 @@
-// Guards of the operator's routes and page. The deployment stores only the admin token's hash; if it is not set, they do not exist.
+// Guards for the operator's routes and page. The deployment stores only the admin token's hash. If the hash is not set, the routes and the
+// page respond as if they did not exist.
 import { fromBase64 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
@@ -38,8 +39,8 @@ const readPassword = (header: string | undefined): string | undefined => {
 };
 
 /**
- * `accepted` if the password of HTTP Basic authentication is the admin token. `closed`: no token is set. Otherwise `refused`, with the 429
- * response after too many attempts.
+ * Checks the password of HTTP Basic authentication. Returns `accepted` if it is the admin token, `closed` if no token is set, and otherwise
+ * `refused`, with the 429 response after too many attempts.
  */
 export const checkOperatorPassword = async (
   c: RequestContext,
