@@ -8,7 +8,7 @@ import { keyKinds } from "./core/ledger/note.ts";
 import { buildFinalSchema } from "./test/support/final-schema.ts";
 import { createRandomKey, createSecret, logSeedIndex } from "./test/support/note-keys.ts";
 
-/** A random place in the order that depends on the seed. */
+/** Returns a sort key that depends only on the seed and the file. */
 const rankBySeed = (seed: string, { moduleId }: TestSpecification): string =>
   createHash("sha256").update(`${seed} ${moduleId}`).digest("hex");
 
@@ -26,7 +26,7 @@ class SlowFirstSequencer extends BaseSequencer {
   }
 }
 
-/** A busy machine needs longer than the default of a second. */
+/** Polls wait up to 20 seconds, because the default of one second is too short on a busy machine. */
 const poll = { timeout: 20_000 };
 
 export default defineConfig({
@@ -61,7 +61,7 @@ export default defineConfig({
                 STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
                 DEV_BATCH_WINDOW_MS: "200",
-                INTAKE_WAIT_MS: "1900", // the longest wait, because a busy machine answers late without a fault
+                INTAKE_WAIT_MS: "1900", // the maximum, because a busy machine can respond late without a fault
                 // Sizes of the stress tests. They are small here; `npm run stress` sets the full sizes.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 AT_ONCE: process.env.AT_ONCE ?? "150",

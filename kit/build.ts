@@ -81,7 +81,7 @@ const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOn
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
 /**
- * Writes the type declarations. Their import is rewritten, because the generated file is api.gen.ts in this repository but api.d.ts in the
+ * Writes the type declarations. Rewrites their import, because the generated file is api.gen.ts in this repository but api.d.ts in the
  * package.
  */
 const writeTypeDeclarations = (outDir: string): void =>

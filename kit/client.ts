@@ -70,7 +70,7 @@ const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** Returns true if the service is still processing this call's first attempt, which the retry therefore conflicts with. */
+/** Returns true if the retry conflicts with this call's first attempt, which the service is still processing. */
 const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
   if (attempt < 2 || response?.status !== 409) return false;
   const error: unknown = await response.clone().json();

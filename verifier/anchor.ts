@@ -69,7 +69,7 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
 
 const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of the machines that create a statement and anchor it
 
-/** Compares the anchor on the certificate with the statement, which may not be anchored yet. Returns null if they can belong together. */
+/** Compares the anchor on the certificate with the statement, which may not be anchored yet. Returns null if they are consistent. */
 const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};

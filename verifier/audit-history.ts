@@ -57,8 +57,8 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
 /**
- * Optional members that tell what happened to the submitted data. A certificate has one only if it applies, and the payload has the same
- * ones.
+ * Optional members that describe what happened to the submitted data. A certificate has one only if it applies. The payload must have the
+ * same members.
  */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 
@@ -207,7 +207,7 @@ const checkDatedEvent = (
   return mismatch === undefined ? [] : [fail(`entry ${entry.seq} is ${description} with a different ${mismatch}`)];
 };
 
-/** Checks withdrawal, acknowledgments and erasure against the entries. Returns the worst finding. */
+/** Checks the withdrawal, the acknowledgments and the erasure against the entries. Returns the worst finding. */
 export const checkStatus = (history: AuditHistory): Finding => {
   const { certificate } = history;
   const { fingerprint = null } = certificate;

@@ -19,7 +19,7 @@ export interface PageSource {
   readonly loggedCaptureMethod: unknown;
 }
 
-/** Thrown if a member has a form that occurs on no certificate. */
+/** Thrown if a member has a form that no certificate has. */
 class UnreadableMember extends TypeError {}
 
 const requireText = (value: unknown): string => {

@@ -22,8 +22,8 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
 }
 
 async function post<T>(url: string, request: RequestInit, requiredKey: keyof T): Promise<ApiResult<T>> {
-  // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set: the browser would not
-  // cancel such a request on abort, and a certificate would be issued for a form that was already sent without one.
+  // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set, because the browser would
+  // not cancel a keepalive request on abort. The API would then issue a certificate for a form that was already sent without one.
   const response = await fetch(url, Object.assign({ method: "POST", credentials: "omit" }, request));
   return parseApiResponse(response, await response.text(), requiredKey);
 }

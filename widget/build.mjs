@@ -17,7 +17,7 @@ const bundleScript = async (entry, format, define) => {
     bundle: true,
     minify: true,
     format,
-    target: ["es2019"], // supported by every browser that has requestSubmit, and all of these also have import()
+    target: ["es2019"], // every browser with requestSubmit supports ES2019 and import()
     supported: { "dynamic-import": true },
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
     legalComments: "none",

@@ -13,7 +13,7 @@ const certifiedValuesByForm = new WeakMap<HTMLFormElement, string>();
 export function attachCertificate(form: HTMLFormElement, { options }: Config, receipt: CertificateReceipt, values: string): void {
   const { certificateInput } = options;
   const isRefused = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
-  // Overwriting a field that the visitor filled in would lose what the visitor typed, so the URL is left out instead.
+  // The URL is not written to a field that the visitor fills in, because that would overwrite what the visitor typed.
   if (isRefused) warnOwner("data-certificate-input is not hidden: correct it");
   // The ID is written last: if `certificateInput` is also "svc_cert_id", that input must contain the ID.
   fillHiddenInput(form, idInputName, receipt.cert_id);
@@ -24,10 +24,7 @@ export function getCertifiedValues(form: HTMLFormElement): string | undefined {
   return certifiedValuesByForm.get(form);
 }
 
-/**
- * Removes a certificate that is already used from the form, even if it was in the page's HTML, so that the next submission does not carry
- * it.
- */
+/** Removes a used certificate from the form, even if it was in the page's HTML, so that the next submission does not carry it. */
 export function detachCertificate(form: HTMLFormElement, config?: Config): void {
   certifiedValuesByForm.delete(form);
   for (const name of [config?.options.certificateInput, idInputName]) if (name) clearHiddenInput(form, name);

@@ -1,12 +1,12 @@
-// The configuration of consent mode: the data attributes of a script tag, or the same names as options of Svc.initConsent.
-// If an option is unusable, nothing is certified, but the form is still submitted.
+// The configuration of consent mode. It comes from the data attributes of a script tag or from the options of Svc.initConsent, which have
+// the same names. If an option is invalid, nothing is certified, but the form is still submitted.
 
 import { type FieldMap, parseFieldMap } from "./fields.ts";
 import { warnOwner } from "./misconfiguration.ts";
 import { callForm, queryPage } from "./native-form.ts";
 import { parseEntities } from "./recipients.ts";
 
-/** Each option is also a data attribute, whose name is the option in kebab case; attributes give strings. */
+/** Each option can also be set as a data attribute, with its name in kebab case. Attribute values are strings. */
 export interface ConsentOptions {
   clientId?: string;
   purpose?: string;
@@ -32,7 +32,7 @@ export interface Config {
   hooksSubmit: boolean;
 }
 
-/** Matches svc.js, and the copy with the hash in its name, which pages can pin. */
+/** Matches svc.js and the copy whose name contains its hash, which pages can pin. */
 const ownScriptPattern = /\/svc(-[0-9a-f]{12})?\.js([?#]|$)/;
 
 export function createConfig(options: ConsentOptions, scriptAddress: string): Config {
@@ -54,7 +54,7 @@ export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/** Finds a mode's script tags: tags whose URL is recognized, and the tag that is running now, whose URL can be anything. */
+/** Finds the script tags of a mode: the tags with a recognized URL and the tag that is running now, regardless of its URL. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
@@ -79,7 +79,8 @@ function isOwnTag(tag: HTMLScriptElement): boolean {
   return tag === document.currentScript || ownScriptPattern.test(tag.src);
 }
 
-// Returns the target form. A page that looks up a form too early passes null, which must not become "the first form of the page".
+// Returns the target form. Returns null if the page looked up the form too early and passed null; null must not select the first form on
+// the page.
 function getTargetForm({ options }: Config): HTMLFormElement | string | null | undefined {
   return options.form === undefined ? options.formSelector : options.form;
 }

@@ -1,7 +1,10 @@
 // Phone numbers typed beside a country picker. The visitor types the number without its country code, because the picker shows the code.
-// Without the code, it would be read as a number in the business's country, which belongs to another person.
+// Without the code, the number would be read as a number in the business's country, which can belong to another person.
 
-/** How many elements above the control are searched for a picker. Pickers are usually within two elements; form builders add one or two. */
+/**
+ * The number of ancestors of the control that are searched for a picker. Pickers are usually within two elements; form builders add one or
+ * two.
+ */
 const maxLevels = 4;
 
 // Matches only elements that can show the selected country, never the list of all countries.
@@ -9,12 +12,13 @@ const pickerSelector = 'select,input,button,[class*=selected],[class*=selection]
 const inputNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
 const pickerNamePattern = /\biti|\bvti|flag|dial|prefix|country|(calling|phone|tel).?code/i;
 const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
-/** For elements that are not named like a picker. The code must be at the end of the text, so "+1 guest" does not match. */
+/** Used for elements whose names do not suggest a picker. The code must be at the end of the text, so "+1 guest" does not match. */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
 /**
  * Returns the number with the dial code of the picker beside its control, or the number as typed if it has a country code or there is no
- * picker. `others` are the form's other controls for contact details: the search for a picker stops there.
+ * picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
+ * them.
  */
 export function addDialCode(control: HTMLInputElement, number: string, others: Element[]): string {
   if (/^\(?(\+|00)/.test(number)) return number;
@@ -59,7 +63,7 @@ function readDialCode(part: Part): string {
   const { dialCode } = part.dataset;
   const option = selectedOptions?.[0];
   const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), dialCode && `+${dialCode}`];
-  // The text of a whole list or panel is not read.
+  // Longer text belongs to a whole list or panel.
   if (!option && (part.textContent || "").length < 60) texts.push(part.textContent);
   for (const text of texts) {
     const found = (isPicker ? dialCodePattern : onlyDialCodePattern).exec((text || "").trim());

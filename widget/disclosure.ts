@@ -15,8 +15,8 @@ export interface Disclosure {
 }
 
 /**
- * Returns this submission's disclosure. If the element is hidden now, its text from when the box was checked is used; if it was hidden then
- * too, it does not count. `disclosureText` is used only if the selector matches nothing. Throws Misconfiguration if there is no text.
+ * Returns this submission's disclosure. If the element is hidden now, returns the disclosure that was displayed when the box was checked.
+ * Uses `disclosureText` only if the selector matches nothing. Throws Misconfiguration if there is no text.
  */
 export function getDisclosure(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = findDisclosureElements(disclosureSelector);
@@ -62,8 +62,8 @@ export function replaceRefusedCharacters(text: string): string {
 }
 
 export function getDisplayedText(element: HTMLElement): string {
-  // If an element is not rendered, innerText falls back to textContent, including script text, so first check that its contents have boxes.
-  // The range also covers display:contents, which has no box of its own.
+  // If an element is not rendered, innerText falls back to textContent, including script text, so this function first checks that the
+  // contents have boxes. The range also covers display:contents, which has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: the displayed text is the point; textContent holds hidden text too
@@ -71,7 +71,7 @@ export function getDisplayedText(element: HTMLElement): string {
 }
 
 /**
- * Describes how the disclosure is presented. A disclosure that is transparent, a pixel in size or off the page is still certified, with
+ * Describes how the disclosure is presented. A disclosure that is transparent, one pixel in size or off the page is still certified, with
  * `visible: false` as evidence.
  */
 function describePresentation(element: HTMLElement) {

@@ -13,7 +13,6 @@ import { callForm, queryPage } from "./native-form.ts";
 import { captureFormState, resubmitForm } from "./resubmission.ts";
 import { type Submission, getCurrentValues, forgetAttempt, forgetClicks, recordClick, buildSubmission } from "./submission.ts";
 
-/** Returns the current configurations of the page. */
 export type GetConfigs = () => Config[];
 
 /** The forms being certified, each with the function that releases it without submitting it. */
@@ -47,7 +46,7 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // This runs on every click, so it searches a page, which may have hundreds of forms, only if a configuration needs the hook.
+  // This runs on every click, and a page may have hundreds of forms. It searches them only if a configuration needs the hook.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }
@@ -57,7 +56,7 @@ function findConfig(form: HTMLFormElement, configs: GetConfigs): Config | undefi
   return configs().find((config) => isTargetForm(config, form));
 }
 
-/** The check is needed because components dispatch events with these names from elements that are not forms. */
+/** Components dispatch events with these names from elements that are not forms. */
 function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }
@@ -99,7 +98,7 @@ function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   }
 }
 
-/** Returns the submission to certify, or null if the form is to be sent without a certificate. */
+/** Returns the submission to certify, or null to send the form without a certificate. */
 function prepareSubmission(form: HTMLFormElement, config: Config): Submission | null {
   try {
     return buildSubmission(form, config) || null;
@@ -172,7 +171,7 @@ function applyResult(
 }
 
 function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: GetConfigs): void {
-  // An input named "submit" shadows the method; such a form cannot call it.
+  // If an input is named "submit", `form.submit` is that input, so no script can call the method.
   if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
   const submit = form.submit; // this may be the page's own replacement

@@ -37,7 +37,7 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
   return { entities_accepted: filterByChoice(true), entities_rejected: filterByChoice(false) };
 }
 
-// Normalizes a name for comparison only, because Unicode can encode the same letter in two ways. What is sent is the name as the page
+// Normalizes a name for comparison, because Unicode can encode the same letter in two ways. The request contains the name as the page
 // declares it.
 function normalizeName(name: string): string {
   return toLine(name).normalize();

@@ -44,7 +44,7 @@ export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
 }
 
 /**
- * Submits with a clone of the button, for a button that was removed, moved or is no longer a submit button. The clone has the same name,
+ * Submits with a clone of the button if the button was removed or moved, or is no longer a submit button. The clone has the same name,
  * value and form* attributes.
  */
 function submitWithClone(form: HTMLFormElement, button: HTMLButtonElement): void {

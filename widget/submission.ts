@@ -1,5 +1,5 @@
-// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so the same submission sent again has
-// the same bytes.
+// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so the bytes are the same if the same
+// submission is sent again.
 
 import type { Config } from "./config.ts";
 import { getDisclosure, replaceRefusedCharacters } from "./disclosure.ts";
@@ -114,15 +114,15 @@ const maxUrlLength = 2048;
 function getPageUrl(): string {
   // A srcdoc frame's URL is about:srcdoc; its base URL is that of the page that contains it.
   const address = location.protocol === "about:" ? document.baseURI : location.href;
-  // The fragment is removed, as browsers never send it.
+  // Browsers never send the fragment, so it is removed.
   return address.replace(/#.*/, "").slice(0, maxUrlLength);
 }
 
 const attemptsByForm = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
 
 /**
- * Returns the idempotency key. It stays the same as long as the submission does, so resending a form that the page's validation refused, or
- * a request that the browser repeats, issues only one certificate.
+ * Returns the idempotency key. It stays the same while the submission is unchanged. As a result, only one certificate is issued if the
+ * visitor resends a form that the page's validation refused, or if the browser repeats a request.
  */
 function getSubmissionId(form: HTMLFormElement, meaning: string): string {
   const last = attemptsByForm.get(form);

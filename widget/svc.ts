@@ -50,7 +50,7 @@ function loadShareButtons(): void {
 function startConsent(queue: ConsentOptions[]): void {
   const initialized = new Set<Config>();
   const tags = new Set<HTMLScriptElement>();
-  // Without these two functions a form cannot be submitted again, so the API is defined but forms are left alone.
+  // Without these two features, a form cannot be submitted again. The API is then defined, but forms are not touched.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
   // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove their tag after it has run.

@@ -3,7 +3,7 @@
 import { getDisplayedText, findDisclosureElements } from "../disclosure.ts";
 import { Misconfiguration } from "../misconfiguration.ts";
 
-/** Each option is also a data attribute, whose name is the option in kebab case. */
+/** Each option can also be set as a data attribute, with its name in kebab case. */
 export interface ShareOptions {
   clientId?: string;
   purpose?: string;
@@ -18,7 +18,7 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** What an offer and its requests have in common. It is still the same after the page is reloaded. */
+/** The data that an offer shares with its requests. It does not change when the page is reloaded. */
 export interface ShareRequestBase {
   /** The options as JSON, followed by the position among tags with equal options. */
   key: string;
