@@ -7,7 +7,7 @@ import { assertServiceIsStopped } from "./stopped-service.ts";
 
 const usage = `Usage: npm run admin -- <command>
 
-  token                     Generate an operator token: keep ADMIN_TOKEN, set ADMIN_TOKEN_SHA256 in the deployment.
+  token                     Generate an operator token. Keep ADMIN_TOKEN, and set ADMIN_TOKEN_SHA256 in the deployment.
   show <biz_...>            Show the status and plan of a business.
   approve <biz_...>         Activate a pending business.
   suspend <biz_...>         Suspend a business. Payments do not lift the suspension.
@@ -15,17 +15,17 @@ const usage = `Usage: npm run admin -- <command>
   close <biz_...>           Close a business and end its subscription.
   plan <biz_...> <plan>     Set the plan: free, business or enterprise.
   removals                  List removal requests that are unfinished or due to be checked again.
-  removal <rmv_...>         Show a removal request with the person's data. The person sees in their history that it was opened.
+  removal <rmv_...>         Show a removal request with the person's data. The person's history shows that it was opened.
   removal <rmv_...> checked Record that the brokers of a completed removal were checked again.
   removal <rmv_...> <target>=<status> ...
                             Set the status of removal targets: requested, in_progress, completed or rejected.
   shards                    List the shards: state, size, and which one gets new accounts.
   shards add [<shard>]      Add a shard to wrangler.toml. Run npm run deploy afterward.
-  shards close <shard>      Create no more accounts and certificates in a shard.
+  shards close <shard>      Stop creating accounts and certificates in a shard.
   shards open <shard>       Create accounts in a shard again.
   stuck                     List work that is overdue, and emails that were not delivered.
-  resend <mail id>          Send an email again that was not delivered.
-  figures                   Show the figures that alerts watch, with their thresholds.
+  resend <mail id>          Resend an email that was not delivered.
+  figures                   Show the figures that can trigger alerts, with their thresholds.
   incidents                 List the incidents on the public status page.
   incident open <maintenance|degraded|outage> <component,...> <title> <text>
                             Publish an incident. Components: forms, certificates, sharing, portal, webhooks, email.
@@ -35,7 +35,7 @@ const usage = `Usage: npm run admin -- <command>
   export <folder>           Write everything that the local service has stored to an encrypted folder. Stop npm start first.
   import <folder> [--dry-run]
                             Read an export into the local service, which must have no data yet.
-  restore-drill             Show on a copy of the local data what a restore brings back. Stop npm start first.
+  restore-drill             Show what a restore recovers, on a copy of the local data. Stop npm start first.
 
 Environment:
   ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
@@ -63,7 +63,7 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   console.log(JSON.stringify(answer.data, null, 2));
 };
 
-/** Publishes an incident, or adds to it. Returns false if the words are neither command. */
+/** Runs `incident open`, `incident update` or `incident end`. Returns false if the arguments are not such a command. */
 const runIncidentCommand = async ([action = "", ...words]: readonly string[]): Promise<boolean> => {
   if (action === "open" && words.length === 4) {
     const [impact = "", components = "", title = "", text = ""] = words;
@@ -76,7 +76,7 @@ const runIncidentCommand = async ([action = "", ...words]: readonly string[]): P
   return true;
 };
 
-/** Runs `export` or `import`. Returns false if the words are not such a command. */
+/** Runs `export` or `import`. Returns false if the arguments are not such a command. */
 const runMoveCommand = async ([command = "", folder = "", option, ...others]: readonly string[]): Promise<boolean> => {
   const isDryRun = option === "--dry-run";
   if (folder === "" || folder.startsWith("-") || others.length > 0 || (option !== undefined && !(isDryRun && command === "import")))

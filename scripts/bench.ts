@@ -1,4 +1,4 @@
-// `npm run bench`: measures svc against a bare baseline ("floor") in one run on one machine. It is a measurement, not a test.
+// `npm run bench`: measures svc and a minimal baseline ("floor") in the same run on one machine. It is a measurement, not a test.
 //   npm run bench                     requests, memory and events
 //   npm run bench -- --only events    one section, or several: --only events,proofs
 //       requests     throughput, latency and CPU of each route against the floor, start time, sizes of served files
@@ -12,14 +12,14 @@
 //       pages        response times of pages for a business with --seed 1000000 certificates
 //       share-sweep  --due 20000 shares due in the same minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
-//       rows         rows written and bytes of D1 for each certificate, reading, page view, withdrawal and share
+//       rows         rows written and bytes stored in D1 for each certificate, reading, page view, withdrawal and share
 //       shards       CPU for each certificate with 1, 2 and 4 shards
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
 //       credentials  whether response times reveal an API key or an account (--samples 400)
-//   npm run bench -- --only requests --series verify   only series whose name contains this, with their floors; also for shares
+//   npm run bench -- --only requests --series verify   only series whose name contains this text, with their baselines; also works for shares
 //   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
 //   npm run bench -- --scaling        only calculate the tables of docs/operate/scaling.md from docs/reference/benchmarks.md
-//   npm run bench -- --seconds 60     longer slices; also --rounds, --connections and --memory (seconds)
+//   npm run bench -- --seconds 60     seconds per slice; also --rounds, --connections and --memory (seconds)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `npm run browsers`: runs the browser test matrix of sharing (B1 to B32) in Chromium, Firefox and WebKit. Skips browsers that are not
+// `npm run browsers`: runs the browser test matrix for sharing (B1 to B32) in Chromium, Firefox and WebKit. Skips browsers that are not
 // installed and cannot be installed. `npm run browsers -- firefox` runs one browser. `npm test` runs the matrix only in Chromium.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";

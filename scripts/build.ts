@@ -114,7 +114,10 @@ const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
   writeFileSync(path, contents);
 };
 
-/** Reads the released scripts. Throws if a file does not match the hash in its name: pages with an integrity attribute would refuse it. */
+/**
+ * Reads the released scripts. Throws if a file does not match the hash in its name, because pages with an integrity attribute would refuse
+ * it.
+ */
 const readReleasedScripts = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
   readdirSync(releasedDir).map((name) => {
     const contents = readFileSync(join(releasedDir, name));

@@ -1,8 +1,8 @@
-// `npm run chaos`: makes one dependency of the service fail under load, compares the service with everything that it acknowledged, and writes
-// the result to docs/operate/reliability.md.
-//   npm run chaos -- --list               the faults
-//   npm run chaos -- --fault F5 --seed 1  one fault; the seed decides what the visitors do
-//   npm run chaos -- --all                all faults, about half an hour
+// `npm run chaos`: makes one dependency of the service fail under load, checks that every write that the service acknowledged exists exactly
+// once, and writes the result to docs/operate/reliability.md.
+//   npm run chaos -- --list               lists the faults
+//   npm run chaos -- --fault F5 --seed 1  runs one fault; the seed determines what the visitors do
+//   npm run chaos -- --all                runs all faults, which takes about half an hour
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { describeFault, formatRow, insertRow } from "./chaos/results.ts";
 import { ensureDevVars } from "./settings.ts";
 
 const pagePath = "docs/operate/reliability.md";
-const faultMs = 4_000; // longer than any time limit of a request to a database
+const faultMs = 4_000; // longer than the time limit of any database request
 const deadlineMs = 90_000; // some work waits for a minute after a process has died
 const rounds = { before: 2, during: Number.POSITIVE_INFINITY };
 const maxPrinted = 10;
@@ -28,7 +28,10 @@ const { values } = parseArgs({
 
 const usage = "Usage: npm run chaos -- --list | --fault <id>[,<id>…] [--seed <number>] | --all [--seed <number>]";
 
-/** Returns whether every promise was kept. */
+/**
+ * Runs the faults and adds the results to the page. Returns false if the service lost or doubled a write under a fault that promises
+ * neither.
+ */
 const runFaults = async (selected: readonly Fault[], seed: number): Promise<boolean> => {
   // loading the local runtime takes seconds, so --list does not
   const [{ buildAssets }, { bundleFaultyWorker, prepareService, runFault }] = await Promise.all([

@@ -20,7 +20,7 @@ type DemoDataOptions = ReplayOptions & Pick<RuntimeOptions, "extraShards">;
 
 /** What `prepareDemoData` last wrote to a state folder. */
 interface Preparation {
-  /** Hash of everything that determines which rows it writes, except the month. */
+  /** Hash of everything that determines which rows are written, except the month of demo data. */
   readonly digest: string;
   readonly hasMonth: boolean;
 }
@@ -42,8 +42,8 @@ const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolea
 };
 
 /**
- * Prepares the databases, unless it has done so before. Existing accounts stay unchanged. The month is replayed only if the business `world.acme` has no certificates
- * yet; otherwise returns null. Throws as `prepareDatabases` and `MonthReplay.run` do.
+ * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. The month is replayed only if the business
+ * `world.acme` has no certificates yet; otherwise returns null. Throws as `prepareDatabases` and `MonthReplay.run` do.
  */
 export const prepareDemoData = async (
   options: DemoDataOptions,

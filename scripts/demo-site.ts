@@ -33,7 +33,7 @@ const buildCsp = (site: DemoSite, scripts = site.cdnOrigin): string =>
 const openerPolicies = ["same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
 /**
- * Returns the headers for `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`, which simulate businesses with other
+ * Returns the headers for `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`, which simulate sites with other
  * policies.
  */
 const selectHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): Readonly<Record<string, string>> => {

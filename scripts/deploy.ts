@@ -33,7 +33,7 @@ const usage = `Usage: npm run deploy -- --domain <your domain> [options]
   --rollback         Return to the previous version of the code. Data and migrations stay.
   --replace-hosts    Replace DNS records, and other Workers, that exist on the hosts of the deployment.
   --yes              Do not ask before the first change.
-  --skip-check       Do not check the deployment from outside afterwards.
+  --skip-check       Do not check the deployment from outside afterward.
   --check-at ORIGIN  Check this origin instead of the public hosts.
   --folder PATH      Folder for the secrets and the generated configuration. Default: .deploy, which is git-ignored.
   --help             Show this help.
@@ -127,7 +127,7 @@ const prepareSecrets = async (
   }
   if (local === null && process.env.WORKERS_CI === "1")
     throw new DeploymentError([
-      "The first deployment generates the keys, so run it on a machine of yours: the disk of this build is deleted when the build ends.",
+      "The first deployment generates the keys, so run it on your own machine. The disk of this build is deleted when the build ends.",
       "After that, builds can deploy: docs/operate/deploy.md.",
     ]);
   const secrets = addProviderSecrets(local ?? (await generateDeploymentSecrets(deployment, new Date())), process.env);

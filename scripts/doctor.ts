@@ -10,7 +10,7 @@ const usage = `Usage: npm run doctor -- [options]
 
   --env NAME       Deployment in svc.config.ts. Default: production.
   --domain NAME    Domain of the deployment, if svc.config.ts does not have it.
-  --at ORIGIN      Ask the service at this origin instead of the public host.
+  --at ORIGIN      Check the service at this origin instead of the public host.
   --folder PATH    Folder with the secrets. Default: .deploy.
   --help           Show this help.`;
 
@@ -45,7 +45,7 @@ const main = async (): Promise<void> => {
     all.push(...kept, ...service);
   }
   const failures = all.filter(({ level }) => level === "fail").length;
-  console.log(failures === 0 ? "\nNothing must be fixed." : `\n${failures} to fix.`);
+  console.log(failures === 0 ? "\nNothing needs to be fixed." : `\nProblems to fix: ${failures}.`);
   process.exit(failures === 0 ? 0 : 1);
 };
 

@@ -63,7 +63,7 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-const maxColumnsOfSmallTable = 4; // wider tables fold into blocks earlier
+const maxColumnsOfSmallTable = 4; // tables with more columns stack their cells at a larger screen width
 
 /** Captions of code blocks by their language in Markdown. */
 const languageNames: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
-// `npm run interop`: tests with third-party programs that are too large to install with every clone. Installs them into dist/ once.
+// `npm run interop`: runs the tests that need third-party programs too large to install with every clone. Installs these programs into
+// dist/ once.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -21,12 +21,12 @@ type Miniflare = InstanceType<typeof Miniflare>;
 
 const bundleDir = "dist/worker";
 
-/** Name of the file beside the bundle that contains the options of `loadWorkerConfiguration`. */
+/** The file next to the bundle that contains the result of `loadWorkerConfiguration`. */
 const configurationName = "configuration.json";
 
 /**
- * Bundles the Worker as a deployment does, or the module `entry` with the same settings, and writes esbuild's list of inputs and the Worker
- * options beside it. Rejects with wrangler's output if that fails.
+ * Bundles the Worker as a deployment does, or bundles the module `entry` with the same settings. Also writes esbuild's list of inputs and
+ * the Worker options. Rejects with wrangler's output on failure.
  */
 export const bundleWorker = async (outDir: string = bundleDir, entry?: string): Promise<void> => {
   const command = ["deploy", ...(entry === undefined ? [] : [entry]), "--dry-run", "--metafile", "--outdir", outDir];
@@ -56,7 +56,7 @@ export interface RuntimeOptions {
   readonly sidecarScript?: string;
   /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
-  /** If false, prints no warnings and errors either, because a fault causes hundreds of them. */
+  /** If false, does not print warnings and errors either. A simulated fault causes hundreds of them. */
   readonly printsProblems?: boolean;
   /** Debugger port, for profiling. */
   readonly inspectorPort?: number;
@@ -72,7 +72,7 @@ export interface Runtime {
 /** The part of the D1 interface that scripts and tests use. */
 export interface D1Like {
   prepare: (sql: string) => D1Statement;
-  /** Declared as a method rather than a property, because method parameters are bivariant, so that a real D1 database can be assigned. */
+  /** This is a method rather than a property, because method parameters are bivariant. A real D1 database can then be assigned. */
   batch(statements: readonly D1Statement[]): Promise<unknown>;
 }
 export interface D1Statement {
@@ -83,7 +83,7 @@ export interface D1Statement {
 }
 
 /**
- * A Worker that runs SQL for migrations and seeding. Miniflare's own database proxy blocks this process for some milliseconds per
+ * A Worker that runs SQL for migrations and seeding. Miniflare's own database proxy blocks this process for several milliseconds per
  * statement, and a new database takes about 300 statements.
  */
 const seedScript = `export default {
@@ -201,7 +201,10 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
     ]),
   );
 
-/** Lists the IDs of the shards' databases, by shard, and the ID of the KV namespace, from which the runtime names their files. */
+/**
+ * Returns the IDs of the shards' databases, by shard, and the ID of the KV namespace. The runtime derives the names of their files from
+ * these IDs.
+ */
 export const listStoreIds = (
   options: Pick<RuntimeOptions, "extraShards">,
 ): { readonly databases: ReadonlyMap<string, string>; readonly namespace: string } => {

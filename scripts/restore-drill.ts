@@ -90,7 +90,7 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     if (existsSync(settings.stateDir)) cpSync(settings.stateDir, live, { recursive: true });
     else await prepareDemoData({ ...settings, stateDir: live }, world, { isEmpty: true });
 
-    report("A backup, and a certificate after it");
+    report("Create a backup, then another certificate");
     await start();
     const before = await issue();
     await runJobs();
@@ -105,7 +105,7 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     await stop();
     cpSync(live, current, { recursive: true });
 
-    setBack("The database is set back", [join("v3", "d1")]);
+    setBack("The database is reset to an earlier state", [join("v3", "d1")]);
     await start();
     expectThat((await getVerifyStatus(before)) === 200, "The certificate from before the backup verifies.");
     expectThat((await getVerifyStatus(after)) === 404, "The certificate from after the backup is lost.");
@@ -116,19 +116,19 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     expectThat((await getVerifyStatus(later)) === 200, "New certificates are issued and recorded.");
     await stop();
 
-    setBack("The audit log is set back", listObjectFolders(current, "AuditLog"));
+    setBack("The audit log is reset to an earlier state", listObjectFolders(current, "AuditLog"));
     await start();
     await runJobs();
-    expectThat((await readCheckpoint()) === null, "The audit log notices that it is behind its last signature, and signs nothing.");
+    expectThat((await readCheckpoint()) === null, "The audit log detects that it is behind its last signature, and signs nothing.");
     expectThat((await getVerifyStatus(after)) === 200, "Certificates still verify.");
     await stop();
 
-    setBack("The ledger is set back", listObjectFolders(current, "LedgerLog"));
+    setBack("The ledger is reset to an earlier state", listObjectFolders(current, "LedgerLog"));
     await start();
     const unanchored = await issue();
     await runJobs();
     const { data } = (await (await get(`/v1/certs/${unanchored}/verify`)).json()) as { data: { anchor: { status: string } } };
-    expectThat(data.anchor.status !== "anchored", "The service notices that the ledger is behind, and anchors nothing in it.");
+    expectThat(data.anchor.status !== "anchored", "The service detects that the ledger is behind, and anchors nothing in it.");
     await stop();
 
     setBack("Everything is restored to the same time", ["v3"]);

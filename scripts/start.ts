@@ -58,7 +58,7 @@ const main = async (): Promise<void> => {
     paymentProviderMockFrom(settings),
   );
   const ticker = startCron(runtime);
-  flushCompileCache(); // Node writes it at exit otherwise, and not at all if the process is killed
+  flushCompileCache(); // otherwise, Node writes the cache only at exit, and not at all if the process is killed
   if (month !== null) runCron(runtime, "* * * * *", new Date()); // adds the demo data to the audit logs and the ledger
 
   console.log(`

@@ -38,17 +38,17 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // the given files may all belong to the other project
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
-  // At equal priority, the workerd tests finish 40 seconds after the node tests. With the node tests at priority 10 (below normal), the
-  // workerd tests finish a minute before them.
+  // Lowers the priority of the node tests, so that both projects finish at about the same time. At equal priority, the workerd tests finish
+  // 40 seconds later than the node tests. At priority 10, they finish a minute earlier.
   if (project === "node" && child.pid !== undefined) setPriority(child.pid, 4);
-  // Prints line by line, so that the two projects' output does not mix within a line.
+  // Prints line by line, so that lines from the two projects do not mix.
   createInterface(child.stdout).on("line", (line) => console.log(line));
   createInterface(child.stderr).on("line", (line) => console.error(line));
   const [status] = await once(child, "close");
   return status === 0;
 };
 
-/** Runs checks and projects in parallel: installation waits for the network, and browser tests leave CPU time for other tests. */
+/** Runs checks and projects in parallel, because installation waits for the network and browser tests leave CPU time for other tests. */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
     // The V8 flags that keep a local service small (local-runtime.ts) would make tests spend a quarter of their time on garbage collection.
@@ -87,7 +87,7 @@ const readReports = (): readonly Report[] =>
     .filter((path) => existsSync(path))
     .map((path) => JSON.parse(readFileSync(path, "utf8")) as Report);
 
-/** Prints each failed test again at the end, so that failures are not lost where only the end of a long log is kept. */
+/** Prints each failed test again at the end, because some systems keep only the end of a long log. */
 const printFailures = (reports: readonly Report[]): void => {
   for (const { name, assertionResults } of reports.flatMap((report) => report.testResults))
     for (const { status, fullName, failureMessages } of assertionResults)

@@ -1,11 +1,11 @@
 // The Worker of `npm run bench -- --only rows`: the whole service, which also counts the rows that D1 reports as written. Durable Objects
-// write to D1 too and run in the same isolate, so one counter covers everything.
+// also write to D1 and run in the same isolate, so one counter covers everything.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
 
 /**
- * Rows written since the last reading, by the statement's verb and table. Rows that a trigger writes count toward the statement that fired
- * it.
+ * Rows written since the counter was last read, by the statement's verb and table. Rows that a trigger writes count toward the statement
+ * that fired it.
  */
 let written: Record<string, number> = {};
 
@@ -16,7 +16,7 @@ const count = (sql: string, { meta }: D1Result): void => {
   written[key] = (written[key] ?? 0) + meta.rows_written;
 };
 
-/** Wraps a statement: keeps its SQL and has the same methods as the platform's statement. */
+/** Wraps a statement. Keeps its SQL and has the same methods as the platform's statement. */
 class CountedStatement {
   readonly sql: string;
   readonly statement: D1PreparedStatement;

@@ -25,7 +25,7 @@ interface Receivers {
   readonly arrived: Map<string, number>;
 }
 
-/** Starts the receivers: `/healthy` responds immediately, `/hung` never does. */
+/** Starts the receivers. `/healthy` responds immediately, and `/hung` never responds. */
 const startReceivers = async (): Promise<Receivers> => {
   const arrived = new Map<string, number>();
   const held: ServerResponse[] = [];

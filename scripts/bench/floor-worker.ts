@@ -1,6 +1,6 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
-// statements that svc runs for it (storage/issuances.ts, storage/commit.ts); GET /read/<id> is one read by primary key. What svc costs
-// beyond this baseline is the cost of everything else that it does.
+// statements that svc runs for it (storage/issuances.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference
+// between svc and this baseline is the cost of everything else that svc does.
 
 interface FloorEnv {
   readonly DB: D1Database;
@@ -14,7 +14,7 @@ export const random = (length: number): string => {
   return text.slice(0, length);
 };
 
-// These strings have the same lengths as in the benchmark's submission (scripts/bench/submission.ts).
+// These strings have the same lengths as those in the benchmark's submission (scripts/bench/submission.ts).
 const sealedPerson = "0".repeat(1164); // hex of the bytes
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 

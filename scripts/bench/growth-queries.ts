@@ -12,7 +12,7 @@ export interface SeededService extends Service {
 
 export type BenchQuery = readonly [name: string, (grown: SeededService, n: number) => Request];
 
-/** Spreads requests over many keys, to stay far below each key's limit. */
+/** Spreads requests over many keys, so that each key stays far below its limit. */
 export const withKey =
   (path: string | ((grown: SeededService) => string)): BenchQuery[1] =>
   (grown, n) => ({

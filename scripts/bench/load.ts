@@ -1,5 +1,5 @@
-// A closed-loop load generator: a fixed number of connections, each of which sends its next request once the previous response has arrived.
-// An open loop on the same machine as the server would measure the backlog instead of the server.
+// A closed-loop load generator. Each of a fixed number of connections sends its next request once the previous response has arrived. An
+// open loop on the same machine as the server would measure the backlog instead of the server.
 import { Agent, request as httpRequest } from "node:http";
 
 export interface Request {

@@ -1,4 +1,4 @@
-// Measures response times of portal pages for a business with many certificates, over one connection, one page after another.
+// Measures response times of portal pages for a business with many certificates. Requests the pages one after another over one connection.
 import { runLoad, percentile, type Request } from "./load.ts";
 import { countCertificates, insertCertificates } from "./seed.ts";
 import { clientAddressHeader, issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
@@ -15,7 +15,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
   const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
-  const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates reuse its recipient list
+  const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates reuse this certificate's recipient list
   await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
   await countCertificates(service);
   await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());

@@ -1,4 +1,4 @@
-// Draws the graphs of docs/reference/benchmarks.md, each from one table on that page, so that a graph shows only measured values.
+// Draws the graphs of docs/reference/benchmarks.md. Each graph is drawn from one table on that page, so that it shows only measured values.
 
 interface Graph {
   readonly name: string;

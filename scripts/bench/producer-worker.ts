@@ -1,5 +1,5 @@
-// A Worker that runs beside the service and produces events for benchmarks and kill tests. It registers endpoints, and commits events in
-// the same way as a change of a record: with a database batch, then a notification after the response. It is never deployed.
+// A Worker that runs beside the service and produces events for benchmarks and kill tests. It registers endpoints. It commits events as a
+// change of a record does: with a database batch, then a notification after the response. It is never deployed.
 
 interface EventSequenceStub {
   readonly drain: () => Promise<boolean>;
@@ -24,7 +24,7 @@ interface ProducerRequest {
   readonly register?: object;
   readonly page?: { readonly cursor: number; readonly limit: number };
   readonly deliveries?: { readonly endpoint: string; readonly limit: number; readonly before: string | null };
-  /** Sends POST requests in five loops without the service. This is the baseline for deliveries. */
+  /** Sends POST requests in five loops without the service, as the baseline for deliveries. */
   readonly bare?: { readonly url: string; readonly count: number; readonly body: string };
 }
 

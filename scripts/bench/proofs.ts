@@ -113,7 +113,10 @@ const waitingSql = `SELECT (SELECT COUNT(*) FROM anchors WHERE status <> 'anchor
 const listReceipts = async (db: D1Like) =>
   (await db.prepare("SELECT ord, leaves FROM receipts").bind().all<{ ord: number; leaves: string }>()).results;
 
-/** Measures how many statements per second the cron alone submits to the ledger, and reports whether each has one entry, in row order. */
+/**
+ * Measures how many statements per second the cron alone submits to the ledger, and reports whether each statement has exactly one entry,
+ * in row order.
+ */
 const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
   const backlog = await countRows(db, waitingSql);
@@ -147,7 +150,7 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
           db
             .prepare("INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES (?, 'certificate.issued', 'certificate', ?, 0)")
             .bind(`bench-${from + one}`, entityId),
-          // Leaves the statements as a failed attempt does, so that nothing is sent before the measurement begins.
+          // Marks the statements as failed attempts do, so that nothing is sent before the measurement begins.
           db
             .prepare(
               `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, attempts, next_at, created_at)

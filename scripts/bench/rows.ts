@@ -1,5 +1,5 @@
-// Measures what each action costs the database: rows written, as D1 reports and bills them, and bytes of database pages. Both cover
-// everything that follows from the action: its audit entry, ledger statement, events, emails and the deletion of finished work.
+// Measures what each action costs the database: rows written, as D1 reports and bills them, and bytes of database pages. Both include
+// everything that follows from the action: its audit entry, ledger statement, events and emails, and the deletion of finished work.
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ interface Issued {
   readonly manage_url: string;
 }
 
-/** Measures each action on a service of its own. */
+/** Measures each action on its own service. */
 export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]> => {
   const bundledIn = join(bench.state, "rows-bundle");
   await bundleWorker(bundledIn, "scripts/bench/counting-worker.ts");

@@ -1,8 +1,8 @@
 // Calculates the tables of docs/operate/scaling.md from the measured tables of docs/reference/benchmarks.md. `npm run bench -- --scaling`
-// prints them, for use after a measured figure has changed.
+// prints them. Use it after a measured figure has changed.
 import { issuingRatio } from "../../core/shards/placement.ts";
 
-const shardBytes = 10e9 * issuingRatio; // D1's limit for a database, and the part of it that certificates may fill
+const shardBytes = 10e9 * issuingRatio; // D1's limit for a database, times the part that certificates may fill
 const accountBytes = 1e12; // D1's limit for an account
 const rates = [1, 79, 1_000, 10_000];
 const secondsPerMonth = 30 * 86_400;
@@ -12,7 +12,7 @@ interface Cost {
   readonly d1Rows: number;
   readonly d1Bytes: number;
   readonly cpuMs: number;
-  /** Cost of the rows, requests and duration of Durable Objects, in USD for a million certificates. */
+  /** Cost of the Durable Objects' rows, requests and duration, in USD for a million certificates. */
   readonly objects: number;
   readonly objectBytes: number;
 }
@@ -58,9 +58,9 @@ const buildWall = (name: string, capacity: number, { d1Bytes }: Cost): string =>
     ...rates.map((rate) => formatDuration(capacity / d1Bytes / rate)),
   ]);
 
-/** USD for issuing a million certificates, beyond what the plan includes. */
+/** The cost in USD of issuing a million certificates, beyond what the plan includes. */
 const issuing = ({ d1Rows, cpuMs, objects }: Cost): number => 0.3 + 0.02 * cpuMs + d1Rows + objects + 0.08;
-/** USD a month for storing a million certificates. */
+/** The cost in USD per month of storing a million certificates. */
 const storing = ({ d1Bytes, objectBytes }: Cost): number => (d1Bytes / 1_000) * 0.75 + (objectBytes / 1_000) * 0.2;
 
 /** Returns the lines to paste into docs/operate/scaling.md. */

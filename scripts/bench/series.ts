@@ -1,4 +1,5 @@
-// Measures request series, alternating each with its baseline. Reports rate and runtime CPU relative to the baseline in the same round.
+// Measures series of requests, alternating each with its baseline. Reports the rate and the runtime's CPU time relative to the baseline in
+// the same round.
 import { setTimeout as pause } from "node:timers/promises";
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile, type LoadResult, type Request } from "./load.ts";
@@ -94,7 +95,7 @@ export const printRounds = (all: readonly Series[]): void => {
   }
 };
 
-/** Runs each slice right after its baseline, and only once the background work of other slices has ended. */
+/** Runs each slice right after its baseline. Waits before each of them until the background work of the earlier ones has ended. */
 export const runRounds = async (all: readonly Series[], slices: Slices): Promise<void> => {
   for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warms up code paths and caches
   let from = 0;

@@ -1,7 +1,7 @@
 // The baseline for sharing: a Worker that does only the database work.
 // - POST /grant inserts the rows of a grant in one D1 batch (storage/share-changes.ts, storage/commit.ts)
 // - POST /redeem/<code> runs an UPDATE and then a SELECT
-// - GET /current/<id> runs a SELECT and inserts an entry
+// - GET /current/<id> runs a SELECT and inserts an audit entry
 // - GET /list/<business> reads one page of a list
 // - GET /read/<id> reads one row
 import { random } from "./floor-worker.ts";

@@ -54,7 +54,7 @@ const queryNumber = async (db: D1Like, sql: string, ...values: readonly unknown[
 
 interface SweepTimes {
   readonly began: number;
-  /** Milliseconds until a poll found nothing left. */
+  /** Milliseconds until a poll found that nothing was left. */
   swept: number | null;
   mailsWritten: number | null;
   /** The longest response time of a poll, in milliseconds. During that time, the service did not respond to other requests either. */
@@ -101,7 +101,7 @@ interface NotifiedShare {
   readonly share_id: string;
 }
 
-/** Reads the whole feed with many keys, to stay far below each key's limit. */
+/** Reads the whole feed with many keys, so that each key stays far below its limit. */
 const readFeed = async (url: string, keys: readonly string[]): Promise<readonly NotifiedShare[]> => {
   const reported: NotifiedShare[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {

@@ -76,7 +76,7 @@ const buildDecision = (business: DemoBusiness, verifier: string) => ({
 export const measureShares = async (
   bench: Bench & {
     readonly slices: Slices;
-    /** Measures only series whose name contains this, with their baselines. */
+    /** Limits the measurement to series whose name contains this text, with their baselines. */
     readonly named: string;
   },
 ): Promise<void> => {

@@ -1,9 +1,9 @@
-// Sends requests as a browser or a server would: repeats a request that got no answer or a 5xx status, and measures how long answers take.
+// Sends requests as a browser or a server would. Repeats a request that got no response or a 5xx status, and measures response times.
 import { setTimeout as pause } from "node:timers/promises";
 
 export interface Answer {
   readonly status: number;
-  /** `data` of a successful answer, otherwise `{}`. */
+  /** The `data` of a successful response, otherwise `{}`. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly code: string | null;
   readonly headers: Headers;
@@ -16,15 +16,15 @@ export interface RequestOptions {
 }
 
 export interface Client {
-  /** Returns null if no answer arrives within 10 seconds or the connection fails. */
+  /** Returns null if no response arrives within 10 seconds or the connection fails. */
   readonly send: (path: string, options?: RequestOptions) => Promise<Answer | null>;
-  /** Repeats the request until it is answered without a 5xx status, at most four times. Returns the last answer. */
+  /** Repeats the request until the response has no 5xx status, at most four times. Returns the last response. */
   readonly sendUntilAnswered: (path: string, options?: RequestOptions) => Promise<Answer | null>;
-  /** Returns the body of a successful answer, otherwise null. */
+  /** Returns the body of a successful response, otherwise null. */
   readonly download: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Uint8Array | null>;
-  /** Returns the longest time until an answer since the last call, in milliseconds. */
+  /** Returns the longest response time since the last call, in milliseconds. */
   readonly takeSlowestMs: () => number;
-  /** The service has another origin after a restart. */
+  /** Sets the service's origin, which changes with each restart. */
   readonly moveTo: (origin: string) => void;
 }
 

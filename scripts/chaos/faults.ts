@@ -1,6 +1,6 @@
-// The faults of `npm run chaos`: which dependency fails, in which way, and whether the service promises to lose and double nothing.
+// The faults of `npm run chaos`: which dependency fails and how, and whether the service promises that no write is lost or doubled.
 
-/** Everything outside the Worker that it calls. A Durable Object class is one dependency. */
+/** Everything outside the Worker that the Worker calls. A Durable Object class is one dependency. */
 export const dependencies = [
   "database 00",
   "database 01",
@@ -24,11 +24,11 @@ export type Dependency = (typeof dependencies)[number];
 
 /**
  * What a dependency does to a call:
- * - hang: it does nothing and does not answer until the fault ends.
- * - fail: it does nothing and fails at once.
- * - late: it does the work and answers 1.5 seconds later.
+ * - hang: it does nothing and does not respond until the fault ends.
+ * - fail: it does nothing and fails immediately.
+ * - late: it does the work and responds 1.5 seconds later.
  * - lose_answer: it does the work, and then the call fails.
- * - wrong_data: it does the work and answers something else. A queue accepts the message and drops it.
+ * - wrong_data: it does the work and returns different data. A queue accepts the message and drops it.
  */
 export const callModes = ["hang", "fail", "late", "lose_answer", "wrong_data"] as const;
 export type CallMode = (typeof callModes)[number];
@@ -47,17 +47,17 @@ export interface Fault {
   readonly mode: FaultMode;
   /** Other dependencies that fail at the same time. */
   readonly alongside?: readonly FailingCall[];
-  /** Whether every acknowledged write must be there exactly once afterwards. */
+  /** Whether every acknowledged write must exist exactly once after the fault. */
   readonly isPromised: boolean;
 }
 
-/** The journal is used only while a database does not answer. */
+/** The journal is used only while a database does not respond. */
 const needsJournal: FailingCall = { dependency: "database 00", mode: "fail" };
 
 const listModes = (dependency: Dependency): readonly FaultMode[] =>
   dependency.startsWith("database") ? [...callModes, "set_back"] : callModes;
 
-/** The service trusts the answers of its own databases. */
+/** The service trusts the responses of its own databases. */
 const isPromised = (dependency: Dependency, mode: FaultMode): boolean => !(dependency.startsWith("database") && mode === "wrong_data");
 
 export const faults: readonly Fault[] = dependencies

@@ -1,4 +1,4 @@
-// The Worker of `npm run chaos`: the whole service, with every dependency made to fail on request. POST /chaos/faults sets which ones do. The
+// The Worker of `npm run chaos`: the whole service, whose dependencies can be made to fail. POST /chaos/faults sets which of them fail. The
 // Worker and its Durable Objects run in one isolate, so one list covers all of them. Requests to other machines go to the runner instead.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
@@ -16,7 +16,7 @@ const findMode = (dependency: Dependency): CallMode | undefined => failing.find(
 
 const createError = (dependency: Dependency): Error => new Error(`Network connection lost (simulated: ${dependency})`);
 
-/** Makes a call as the current fault of the dependency says. `falsify` returns what a dependency with wrong data answers. */
+/** Makes a call as the dependency's current fault requires. `falsify` returns the response of a dependency with wrong data. */
 const makeCall = async <T>(
   dependency: Dependency,
   call: () => Promise<T>,
@@ -35,7 +35,7 @@ const makeCall = async <T>(
   return mode === "wrong_data" ? falsify(answer) : answer;
 };
 
-/** A statement with the methods of the platform's. */
+/** Has the same methods as the platform's statement. */
 class FaultyStatement {
   readonly statement: D1PreparedStatement;
   readonly #dependency: Dependency;
@@ -87,7 +87,7 @@ const wrapDatabase = (dependency: Dependency, binding: D1Database | D1DatabaseSe
 
 type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
-/** Wraps all methods of an object that answers over the network. */
+/** Wraps all methods of an object that is called over the network. */
 const wrapMethods = <T extends object>(dependency: Dependency, target: T, falsify: (answer: unknown) => unknown): T =>
   new Proxy(target, {
     get: (_, name) => {
@@ -110,7 +110,7 @@ const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Depend
     },
   });
 
-/** A queue that drops messages has "wrong data", so nothing may be sent in that mode. */
+/** For a queue, "wrong data" means that it drops messages, so nothing is sent in that mode. */
 const wrapQueue = <T>(dependency: Dependency, queue: Queue<T>): Queue<T> => {
   const send = (call: () => Promise<unknown>) =>
     findMode(dependency) === "wrong_data" ? Promise.resolve() : makeCall(dependency, call, (answer) => answer);
@@ -142,7 +142,7 @@ const wrapBindings = (env: Env): Env => ({
 
 const wrappedBindings = new WeakMap<object, Env>();
 
-/** Returns the same object for the same bindings, because the platform is created once for each. */
+/** Returns the same object for the same bindings, because the service creates one platform for each `env` object. */
 const withFaults = (env: Env): Env => {
   const known = wrappedBindings.get(env) ?? wrapBindings(env);
   wrappedBindings.set(env, known);

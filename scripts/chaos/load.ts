@@ -9,7 +9,7 @@ import type { OtherMachines } from "./other-machines.ts";
 import type { Business, Grant, Registration, Submission, WriteLog } from "./write-log.ts";
 
 const origin = "https://www.example.com";
-const maxEndpoints = 8; // per business, which may have 20
+const maxEndpoints = 8; // per business; the service allows 20
 
 export interface LoadOptions {
   readonly client: Client;
@@ -22,7 +22,7 @@ export interface LoadOptions {
 
 const withKey = (headers: Readonly<Record<string, string>>) => ({ ...headers, "idempotency-key": randomUUID() });
 
-/** Returns a function that sends one round of requests as one visitor after the other. */
+/** Returns a function that sends one round of requests, as a different visitor each time. */
 export const createLoad = ({ client, log, dice, businesses, people }: LoadOptions): ((phase: number) => Promise<void>) => {
   let serial = 0;
   const nextAddress = () => ({ "cf-connecting-ip": `10.50.${(serial >> 8) & 255}.${serial & 255}` });
@@ -51,7 +51,7 @@ export const createLoad = ({ client, log, dice, businesses, people }: LoadOption
   const withdraw = async (submission: Submission, token: string): Promise<void> => {
     const path = `/v1/certs/${submission.certificate?.id}/opt-out/manage`;
     const answer = await client.sendUntilAnswered(path, { method: "POST", headers: nextAddress(), body: { token } });
-    // already_revoked: an earlier attempt was successful although its answer was lost
+    // already_revoked: an earlier attempt succeeded, although its response was lost
     if (answer?.status === 200 || answer?.code === "already_revoked") submission.isWithdrawn = true;
   };
 

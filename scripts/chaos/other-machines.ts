@@ -1,5 +1,5 @@
 // The machines that the service calls during `npm run chaos`: an email provider, two DNS resolvers, the payment provider, a website and the
-// receivers of webhooks. They always work; faulty-worker.ts makes the calls to them fail.
+// webhook receivers. They always work; faulty-worker.ts makes the calls to them fail.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -34,7 +34,7 @@ const page = `<!doctype html><title>Quote</title><form id="quote"><label>Email <
 <label>Ring us <input id="ring" name="q7"></label>
 <label id="disclosure"><input type="checkbox" id="agree"> I agree that Acme Solar LLC may call me.</label><button>Send</button></form>`;
 
-/** Starts a server that answers for all machines. The first segment of a path is the host. */
+/** Starts a server that responds for all machines. The first segment of a path is the host. */
 export const startOtherMachines = async (): Promise<OtherMachines> => {
   const events: ReceivedEvent[] = [];
   const emails: SentEmail[] = [];

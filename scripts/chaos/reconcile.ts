@@ -1,4 +1,4 @@
-// Compares the service with the log of acknowledged writes, through public routes only.
+// Compares the service with the log of acknowledged writes. Uses only public routes.
 import { setTimeout as pause } from "node:timers/promises";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
@@ -11,9 +11,9 @@ export interface Reconciliation {
   readonly lost: readonly string[];
   /** Writes that exist more than once. */
   readonly doubled: readonly string[];
-  /** When every acknowledged write, event, delivery and email was there, as performance.now(); null if one never was. */
+  /** The time, as performance.now(), at which every acknowledged write, event, delivery and email existed; null if one never did. */
   readonly recoveredAt: number | null;
-  /** When every certificate was also anchored and its evidence pack valid. */
+  /** The time at which every certificate was also anchored and its evidence pack was valid. */
   readonly provenAt: number | null;
 }
 
@@ -22,9 +22,9 @@ export interface ReconcileOptions {
   readonly log: WriteLog;
   readonly machines: OtherMachines;
   readonly businesses: readonly Business[];
-  /** Runs the jobs that follow from the crons, as they run every minute and every 15 minutes. */
+  /** Runs the work of the cron jobs, which otherwise run every minute and every 15 minutes. */
   readonly runJobs: () => Promise<void>;
-  /** If something is still missing after this time, it counts as lost. */
+  /** Whatever is still missing after this time counts as lost. */
   readonly deadlineMs: number;
   /** Whether evidence packs are downloaded and verified. */
   readonly checksPacks?: boolean;
@@ -41,7 +41,7 @@ interface FeedEvent {
 /** One expectation. It is not checked again once it has been met. */
 interface Expectation {
   readonly text: string;
-  /** Whether it concerns the audit log and the ledger, which follow within minutes. */
+  /** Whether the expectation concerns the audit log and the ledger, which are updated within minutes. */
   readonly isProof: boolean;
   readonly isMet: () => boolean | Promise<boolean>;
 }
@@ -82,7 +82,7 @@ const readFeed = async (client: Client, business: Business): Promise<readonly Fe
   }
 };
 
-/** Reads a list. Throws if it cannot be read, because nothing doubled would be found in it. */
+/** Reads a list. Throws if the list cannot be read, because doubled writes would then go unnoticed. */
 const readList = async (client: Client, path: string, options: RequestOptions): Promise<Answer["data"]> => {
   const answer = await client.sendUntilAnswered(path, options);
   if (answer?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${answer?.status} ${answer?.code}`);
@@ -101,7 +101,7 @@ const listShares = async (client: Client, business: Business): Promise<readonly 
 
 const findRepeated = (list: readonly string[]): readonly string[] => [...new Set(list.filter((item, at) => list.indexOf(item) !== at))];
 
-/** Waits until every acknowledged write is there, with its events, deliveries, anchors and emails, then looks for doubled writes. */
+/** Waits until every acknowledged write exists, with its events, deliveries, anchors and emails. Then looks for doubled writes. */
 export const reconcile = async (options: ReconcileOptions): Promise<Reconciliation> => {
   const { client, log, machines, businesses } = options;
   const startedAt = performance.now();
@@ -184,7 +184,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     if (unmet.length === 0 || performance.now() - startedAt > options.deadlineMs) break;
     await pause(pauseMs);
     for (const business of businesses) {
-      // what an owner does after an outage, instead of waiting for the next attempt
+      // an owner does this after an outage instead of waiting for the next attempt
       const path = `/v1/webhooks/${business.receiver.endpointId}/recover`;
       const since = new Date(Date.now() - 3_600_000).toISOString();
       await client.send(path, { method: "POST", headers: { cookie: business.owner }, body: { since } });

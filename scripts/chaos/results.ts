@@ -1,4 +1,4 @@
-// The table of measured faults in docs/operate/reliability.md.
+// Formats the table of measured faults in docs/operate/reliability.md.
 import { faults, type CallMode, type FaultMode } from "./faults.ts";
 import type { FaultResult } from "./run-fault.ts";
 
@@ -48,7 +48,7 @@ const rankRow = (row: string): number => {
   return faults.findIndex((fault) => fault.id === id) * 1_000_000 + Number(seed);
 };
 
-/** Returns the page with this row, instead of an earlier row of the same fault and seed. Throws if the page has no table. */
+/** Returns the page with this row. The row replaces an earlier row for the same fault and seed. Throws if the page has no table. */
 export const insertRow = (page: string, row: string): string => {
   const lines = page.split("\n");
   const start = lines.indexOf(heading[0] as string);

@@ -1,5 +1,5 @@
-// Runs one fault of `npm run chaos`: starts the service with two databases, sends a load before, during and after the fault, and compares the
-// service with the acknowledged writes.
+// Runs one fault of `npm run chaos`: starts the service with two databases, sends requests before, during and after the fault, and compares
+// the service with the acknowledged writes.
 import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { startOtherMachines, type OtherMachines } from "./other-machines.ts";
 import { reconcile } from "./reconcile.ts";
 import { countAcknowledged, createWriteLog, type Business, type WriteLog } from "./write-log.ts";
 
-/** A state folder with accounts, endpoints and signed-in people, from which every run starts. */
+/** A state folder with accounts, endpoints and signed-in people. Every run starts from a copy of it. */
 export interface PreparedService {
   /** Output folder of `bundleFaultyWorker`. */
   readonly bundleDir: string;
@@ -32,11 +32,11 @@ export interface FaultRunOptions {
   readonly service: PreparedService;
   readonly fault: Fault;
   readonly seed: number;
-  /** Rounds of each visitor before and during the fault. Afterwards, each sends one more. */
+  /** Rounds of each visitor before and during the fault. After the fault, each visitor sends one more round. */
   readonly rounds: { readonly before: number; readonly during: number };
-  /** The fault ends earlier once this time has passed. */
+  /** The maximum duration of the fault. */
   readonly faultMs: number;
-  /** What is still missing this long after the last round counts as lost. */
+  /** A write that is still missing this long after the last round counts as lost. */
   readonly deadlineMs: number;
 }
 
@@ -46,11 +46,11 @@ export interface FaultResult {
   readonly acknowledged: number;
   readonly lost: readonly string[];
   readonly doubled: readonly string[];
-  /** The slowest answer during the fault. */
+  /** The longest response time during the fault. */
   readonly slowestMs: number;
-  /** Time from the end of the fault until every acknowledged write, event, delivery and email was there; null if one never was. */
+  /** Time from the end of the fault until every acknowledged write, event, delivery and email existed; null if one never did. */
   readonly recoveredAfterMs: number | null;
-  /** Time from the end of the fault until every certificate was also anchored and its evidence pack valid. */
+  /** Time from the end of the fault until every certificate was also anchored and its evidence pack was valid. */
   readonly provenAfterMs: number | null;
 }
 
@@ -91,7 +91,7 @@ export const bundleFaultyWorker = async (bundleDir: string): Promise<void> => {
   renameSync(join(bundleDir, "faulty-worker.js"), join(bundleDir, "index.js"));
 };
 
-/** The people of the second shard have other addresses, because an address belongs to one account. */
+/** The people in the second shard have different email addresses, because an address belongs to one account. */
 const createWorld = (secret: string, shard: string): DemoWorld => {
   const world = createDemoWorld(secret, shard as ShardId);
   if (shard === "00") return world;
@@ -120,7 +120,10 @@ const listDatabaseFiles = (folder: string, shard: string): readonly string[] => 
   return [name, `${name}-wal`, `${name}-shm`];
 };
 
-/** Removes the writes that a database set back cannot have: those of the shard, and those that can span two shards, during the fault. */
+/**
+ * Removes the writes that may be missing after a database was reset: the shard's own writes during the fault, and writes during the fault
+ * that can span two shards.
+ */
 const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   const isKept = (entry: { readonly phase: number; readonly business: Business }): boolean =>
     entry.phase !== 1 || entry.business.account.id.slice(4, 6) !== shard;
@@ -133,7 +136,7 @@ const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   };
 };
 
-/** Starts the service on a state folder, with other machines that work. */
+/** Starts the service on a state folder. The other machines always work. */
 const createRunner = (
   { bundleDir, stateDir, secrets }: Pick<PreparedService, "bundleDir" | "stateDir" | "secrets">,
   machines: OtherMachines,
@@ -165,7 +168,7 @@ const createRunner = (
     },
     /** Runs the jobs of a minute. */
     runMinute: async (): Promise<void> => {
-      await runtime?.scheduled("* * * * *").catch(() => undefined); // the next run does what is left
+      await runtime?.scheduled("* * * * *").catch(() => undefined); // the next run continues the work
     },
     /** Runs the jobs of the next 15 minutes. */
     runQuarterHour: async (): Promise<void> => {
@@ -230,7 +233,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
   const log = createWriteLog();
   const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people });
 
-  /** Lets all visitors send their rounds, while the jobs run more often than once a minute. */
+  /** Lets all visitors send their rounds. Meanwhile, the jobs run more often than once a minute. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
     const endsAt = performance.now() + maxMs;
     const ended = new AbortController();
@@ -248,7 +251,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
     await jobs;
   };
 
-  /** Runs the load, then restores the database of the shard to the state from before it. Returns when the service is back. */
+  /** Runs the load, then resets the shard's database to its state before the load. Returns when the service is running again. */
   const setBack = async (shard: string): Promise<void> => {
     const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
     const backup = join(stateDir, "backup");

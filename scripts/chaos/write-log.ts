@@ -1,19 +1,19 @@
-// The log of writes that the service has acknowledged during `npm run chaos`, and of the requests that may have written something although no
-// answer arrived. The reconcile step compares the service with it.
+// The log of the writes that the service has acknowledged during `npm run chaos`, and of the requests that may have written something
+// although no response arrived. reconcile.ts compares the service with this log.
 import type { DemoBusiness } from "../demo-world.ts";
 
 export interface Business {
   readonly account: DemoBusiness;
-  /** The cookie of its owner. */
+  /** The owner's session cookie. */
   readonly owner: string;
-  /** The endpoint that it has from the start, which receives all its events. */
+  /** The endpoint that the business has from the start. It receives all events of the business. */
   readonly receiver: { readonly host: string; readonly endpointId: string };
 }
 
 export interface Submission {
   readonly business: Business;
   readonly email: string;
-  /** Number of the fault's phase in which the load sent it: 0 before, 1 during and 2 after. */
+  /** The phase in which the submission was sent: 0 before, 1 during and 2 after the fault. */
   readonly phase: number;
   /** The certificate that the service acknowledged; null if it acknowledged none. */
   certificate: { readonly id: string; readonly fingerprint: string } | null;
@@ -22,7 +22,7 @@ export interface Submission {
 
 export interface Grant {
   readonly business: Business;
-  /** Different for each grant, so that a second share of one request is noticed. */
+  /** Different for each grant, so that a second share from the same request is noticed. */
   readonly purpose: string;
   readonly phase: number;
   shareId: string | null;
@@ -40,9 +40,9 @@ export interface WriteLog {
   readonly submissions: Submission[];
   readonly grants: Grant[];
   readonly registrations: Registration[];
-  /** Addresses to which a code was requested and the request was accepted. */
+  /** Email addresses for which a code was requested, if the service accepted the request. */
   readonly codes: { readonly email: string; readonly phase: number }[];
-  /** Answers that contradict an acknowledged write. */
+  /** Responses that contradict an acknowledged write. */
   readonly contradictions: string[];
 }
 

@@ -1,4 +1,4 @@
-// What the owner of the demo business set up: the profile before the first certificate, and two webhook endpoints later.
+// The owner's setup of the demo business: the profile before the first certificate, and two webhook endpoints later.
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { dayMs, type Instant } from "../../core/time.ts";
 import { updateAccount } from "../../workers/operations/portal/update-account.ts";

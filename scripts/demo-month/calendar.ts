@@ -23,7 +23,10 @@ export const getOutageStart = (now: Instant): Instant => {
   return hour;
 };
 
-/** When people send forms, oldest first: more on working days than on weekends, some in the outage, and some just before `now`. */
+/**
+ * Returns the times at which people send forms, oldest first. There are more on working days than on weekends, some during the outage, and
+ * some just before `now`.
+ */
 export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   const times = [
     ...recentLeadAges.map((age) => now - age),
@@ -40,7 +43,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
 };
 
-/** Returns the newest time, a whole number of hours before `now`, at which a withdrawal has a deadline that ended before `endedBefore`. */
+/** Returns the latest time, a whole number of hours before `now`, for which a withdrawal's deadline ended before `endedBefore`. */
 export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
   let at = now - hourMs;
   while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;

@@ -15,7 +15,7 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   at: issued.lead.at,
   run: async () => {
     const { at, submission, circumstances } = issued.lead;
-    // What follows an issuance is left out: it only copies the account to KV, which the service repeats with its first certificate.
+    // The work after an issuance is skipped. It only copies the account to KV, and the service does that again with its first certificate.
     const issuing = { ...site.withCapturedPolicies(services, at), waitUntil: () => {} };
     const client = await resolveSubmissionClient(services, clientId, siteOrigin);
     const request = { client, submission, originHeader: siteOrigin, circumstances, idempotencyKey: null, caller: null };
@@ -23,7 +23,7 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   },
 });
 
-/** Some certificates' pages are opened once or a few times in the days after the form was sent, by people and by link previews. */
+/** In the days after a form is sent, people and link previews open the pages of some certificates once or a few times. */
 const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly Step[] => {
   if (dice.roll() > viewedShare) return [];
   const count = 1 + Math.floor(dice.roll() * 3);
@@ -38,7 +38,7 @@ const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly
   }).filter(({ at }) => at < now);
 };
 
-/** Opens a certificate in the portal as a team member, which the audit log records. */
+/** Opens a certificate in the portal as a team member. The audit log records this. */
 const readStep = ({ services, business, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
   at,
   run: async () => {

@@ -1,5 +1,5 @@
-// The delivery queue of a webhook endpoint while the demo month is replayed. Each event is received and sent at the time it happened, by the
-// real queue. Only the receiver is simulated.
+// The delivery queue of a webhook endpoint while the demo month is replayed. The real queue receives and sends each event at the time when
+// it happened. Only the receiver is simulated.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
@@ -11,7 +11,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { DeliveryQueue as ServiceDeliveryQueue } from "../../workers/platform/delivery-queue-binding.ts";
 import { receiveWebhook } from "./receiver.ts";
 
-const handOverMs = 0.2 * secondMs; // between the change and the first attempt
+const handOverMs = 0.2 * secondMs; // time between the change and the first attempt
 
 export class DeliveryQueue extends ServiceDeliveryQueue {
   #now: Instant = 0;
@@ -32,7 +32,7 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
     };
   }
 
-  /** Does nothing, because the queue sends in `push` and `sendUntil` at the times of the replay. */
+  /** Does nothing, because `push` and `sendUntil` send the events at the times of the replay. */
   override async alarm(): Promise<void> {}
 
   override async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {

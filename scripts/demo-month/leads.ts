@@ -83,7 +83,7 @@ const userAgents = [
 
 const referrers = ["https://search.example/", "https://www.social.example/", "https://news.example/solar-rebates", null];
 
-/** An address from a block that is reserved for documentation (RFC 5737), never used on the internet. */
+/** Picks an address from a block that is reserved for documentation (RFC 5737) and never used on the internet. */
 const pickAddress = ({ roll, pick }: Dice): string => `${pick(["192.0.2", "198.51.100", "203.0.113"])}.${1 + Math.floor(roll() * 254)}`;
 
 export const pickVisitor = (dice: Dice): { readonly ip: string; readonly userAgent: string } => ({
@@ -98,7 +98,7 @@ export interface Lead {
   readonly circumstances: CaptureContext;
 }
 
-/** Picks the recipients that the person accepts on a form with one box for each. Some people accept none and still submit the form. */
+/** Picks the recipients that the person accepts on a form with one box per recipient. Some people accept none and still submit the form. */
 const pickAccepted = ({ recipients }: Form, { roll }: Dice): readonly string[] =>
   roll() < 0.06 ? [] : recipients.filter((_, at) => at === 0 || roll() < 0.55);
 

@@ -10,7 +10,7 @@ import type { Lead } from "./leads.ts";
 import type { Dice } from "./random.ts";
 import type { Site } from "./site.ts";
 
-/** An action at a certain time. Steps run in the order of their times, with the clock set to the step's time. */
+/** An action at a certain time. Steps run in the order of their times, with the clock set to each step's time. */
 export interface Step {
   readonly at: Instant;
   readonly run: () => Promise<void>;

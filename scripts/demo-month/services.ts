@@ -1,5 +1,5 @@
 // Creates the services with which the real operations run while the demo month is replayed. The clock is set to the past, requests to the
-// demo website are answered without a network, and follow-up work is left to the running service.
+// demo website get simulated responses, and follow-up work is left to the running service.
 import { IntakeState, type IntakeView } from "../../core/intake/intake-state.ts";
 import type { MailOutcome } from "../../core/mail/message.ts";
 import type { Instant } from "../../core/time.ts";
@@ -10,8 +10,8 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 
 /**
- * Reports every journal as empty, because no database fails during the replay. The times of submissions are hours apart, so each one would
- * otherwise ask its journal.
+ * Reports every journal as empty, because no database fails during the replay. Submissions are hours apart, so each one would otherwise
+ * query its journal.
  */
 class HealthyIntake extends IntakeState {
   override getView(): IntakeView {
@@ -22,7 +22,7 @@ class HealthyIntake extends IntakeState {
 export interface Replay {
   readonly services: Services;
   readonly setTime: (at: Instant) => void;
-  /** Finishes the work that the last operation scheduled for after its response, and sends the operation's email. */
+  /** Finishes the work that the last operation scheduled to run after its response, and sends the operation's email. */
   readonly finishStep: () => Promise<void>;
   /** Returns the code in the newest email to this address. */
   readonly takeCode: (address: string) => string;

@@ -1,14 +1,14 @@
-// Plans which certificates of the demo month are withdrawn, when and how. Most withdrawals are acknowledged on time, one is overdue, and a
+// Plans which certificates of the demo month are withdrawn, when, and how. Most withdrawals are acknowledged on time, one is overdue, and a
 // few are still waiting for acknowledgment.
 import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
 
-/** The recipient for whom people withdraw consent individually. */
+/** The recipient for which people withdraw consent individually. */
 export const namedRecipient = "Bright Homes Inc";
 
 /**
- * How the person withdraws consent: with a link, with a link but only for one recipient, or by calling the business, which records the
+ * How the person withdraws consent: with a link, with a link but for one recipient only, or by calling the business, which records the
  * withdrawal.
  */
 export type WithdrawalKind = "link" | "recipient" | "phone";
@@ -56,13 +56,19 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
   return times.toSorted((a, b) => a.at - b.at);
 };
 
-/** A person can withdraw consent for recipients that they accepted, and for a single recipient only if others remain. */
+/**
+ * A person can withdraw consent only for recipients that they accepted. A person can withdraw consent for a single recipient only if others
+ * remain.
+ */
 const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
   const accepted = submission.entitiesAccepted ?? submission.entities;
   return kind === "recipient" ? accepted.length > 1 && accepted.includes(namedRecipient) : accepted.length > 0;
 };
 
-/** For each withdrawal, chooses the newest certificate that is at least five hours old at that time. Chooses no certificate twice. */
+/**
+ * For each withdrawal, chooses the newest certificate that is at least five hours old when the withdrawal occurs. Chooses no certificate
+ * twice.
+ */
 export const planWithdrawals = (leads: readonly Lead[], now: Instant): readonly PlannedWithdrawal[] => {
   const taken = new Set<number>();
   return listTimes(now).map((times) => {

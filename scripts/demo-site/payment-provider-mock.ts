@@ -12,7 +12,7 @@ export interface PaymentProviderMock {
   readonly serviceOrigin: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** DEV_CLOCK_OFFSET_MS, because the service checks signature times against its own clock. */
+  /** DEV_CLOCK_OFFSET_MS. The service checks signature times against its own clock, which this setting shifts. */
   readonly clockOffsetMs: number;
 }
 
@@ -97,7 +97,7 @@ const subscriptionEndedEvents = (customer: string): readonly [Event] => [
   ["customer.subscription.deleted", buildSubscription(customer, "canceled")],
 ];
 
-/** The events that the provider would send after each button is pressed. */
+/** The events that the provider sends after each button is pressed. */
 const eventsByAction: Readonly<Record<string, (customer: string) => readonly Event[]>> = {
   fail: (customer) => [
     ["invoice.payment_failed", buildInvoice(customer)],
@@ -135,7 +135,7 @@ const sendEvents = async (provider: PaymentProviderMock, events: readonly Event[
   }
 };
 
-/** Completes a checkout for its existing customer or a new one, and sends the events. */
+/** Completes a checkout for its existing customer or for a new one, and sends the events. */
 const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promise<void> => {
   const customer = checkout.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
   const plan = checkout.get("metadata[plan]") ?? "";

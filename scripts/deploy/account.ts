@@ -1,4 +1,4 @@
-// Reads the Cloudflare account (who is signed in, which resources and secrets exist) and creates missing resources.
+// Reads the Cloudflare account (the account that is signed in, its resources and its secrets) and creates missing resources.
 import { DeploymentError, type Deployment } from "./config.ts";
 import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
 import type { Resource, ResourceKind } from "./wrangler-config.ts";
@@ -8,7 +8,7 @@ interface Identity {
   readonly accounts?: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** Returns the name of the account. Throws a DeploymentError if wrangler is not signed in, or if it can access several accounts. */
+/** Returns the name of the account. Throws a DeploymentError if wrangler is not signed in or can access several accounts. */
 export const getAccount = async (): Promise<string> => {
   const { loggedIn, accounts = [] } = (await readFromWrangler("whoami", "--json").catch((error: unknown) => {
     if (error instanceof WranglerError) return { loggedIn: false };
@@ -25,7 +25,7 @@ export const getAccount = async (): Promise<string> => {
   return account.name;
 };
 
-/** Returns whether wrangler failed because the bucket, queue or Worker does not exist, and not for another reason. */
+/** Returns true if wrangler failed because the bucket, queue or Worker does not exist. Returns false for any other reason. */
 const isMissing = (error: unknown): boolean =>
   error instanceof WranglerError && /does not exist|Worker "[^"]+" not found/i.test(error.output);
 

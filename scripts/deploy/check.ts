@@ -1,4 +1,4 @@
-// Checks a deployment from the outside: that each host responds, and a sandbox certificate can be issued, verified and withdrawn.
+// Checks a deployment from the outside: that each host responds, and that a sandbox certificate can be issued, verified and withdrawn.
 import type { Deployment } from "./config.ts";
 
 /** Cloudflare creates the TLS certificate and DNS record of a new host within a few minutes. */
@@ -12,7 +12,7 @@ interface Answer {
 
 export interface CheckOptions {
   readonly adminToken: string;
-  /** Origins to call instead of the public hosts, for a deployment that is reached under another name. */
+  /** The origin to call instead of the public hosts, for a deployment that is reached under another name. */
   readonly origin: string | null;
   readonly report: (text: string) => void;
   readonly deadlineMs?: number;
@@ -52,7 +52,7 @@ export const checkDeployment = async (
       const answer = await call(url).catch(() => null);
       if (answer !== null && statuses.includes(answer.status)) return report(name);
       if (Date.now() >= deadline)
-        throw new Error(`Check failed: ${name} ${answer === null ? "does not answer" : `returned ${answer.status}`} at ${url}.`);
+        throw new Error(`Check failed: ${name} ${answer === null ? "does not respond" : `returned ${answer.status}`} at ${url}.`);
       await wait(Math.min(retryMs, deadlineMs));
     }
   };
@@ -70,7 +70,7 @@ export const checkDeployment = async (
   try {
     const submission = {
       client_id: clientId,
-      fields: { phone: "+12025550123" }, // a fictional number, and no email address, so that no mail is sent
+      fields: { phone: "+12025550123" }, // a fictional phone number and no email address, so that no email is sent
       disclosure_text: "This sandbox certificate checks the deployment.",
       entities: ["Deployment check"],
       purpose: "deployment check",

@@ -8,9 +8,9 @@ export type HostName = (typeof hostNames)[number];
 export interface DeploymentOptions {
   /** The domain, a zone in your Cloudflare account. `--domain` overrides it. It has no default. */
   readonly domain?: string;
-  /** Full host names. Default: `api.<domain>` and so on in production, `api-staging.<domain>` in staging. */
+  /** Full host names. Default: `<name>.<domain>` in production, such as `api.<domain>`, and `<name>-staging.<domain>` in staging. */
   readonly hosts?: Partial<Readonly<Record<HostName, string>>>;
-  /** Name of the Worker and first part of the names of its resources. Default: `svc` in production, `svc-staging` in staging. */
+  /** Name of the Worker. The names of its resources begin with it. Default: `svc` in production, `svc-staging` in staging. */
   readonly worker?: string;
   /**
    * How email is sent. Default: Cloudflare's Email Service, from `no-reply@<domain>`. With `http`, the service posts each message to `url`
@@ -22,13 +22,13 @@ export interface DeploymentOptions {
   /** Contact for vulnerability reports. Default: `mailto:security@<domain>`. */
   readonly securityContact?: string;
   /**
-   * The email address that receives alerts about the deployment, and the thresholds. Default: no alerts, and the thresholds of
+   * The email address that receives alerts about the deployment, and the thresholds. Default: no alerts, and the thresholds in
    * docs/operate/alerts.md.
    */
   readonly alerts?: { readonly email: string; readonly thresholds?: Partial<Readonly<Record<AlertKind, number>>> };
   /** Writes metrics to Workers Analytics Engine, which must be enabled in the account. Default: false. */
   readonly metrics?: boolean;
-  /** Any other setting of docs/reference/settings.md that is not a secret. */
+  /** Any other setting in docs/reference/settings.md that is not a secret. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +44,7 @@ export interface Deployment {
   readonly worker: string;
   readonly hosts: Readonly<Record<HostName, string>>;
   readonly mailTransport: "cloudflare" | "http";
-  /** Every setting except secrets and the settings that are generated with the keys. */
+  /** Every setting except secrets and the settings that are generated together with the keys. */
   readonly vars: Readonly<Record<string, string>>;
   /** Whether the Worker writes to Workers Analytics Engine. */
   readonly hasMetrics: boolean;
@@ -123,7 +123,7 @@ export const resolveDeployment = (
     hasMetrics: options.metrics ?? false,
     rateLimitNamespace: String(1_000 + (Number.parseInt(sha256Hex(worker).slice(0, 8), 16) % 1_000_000_000)),
     vars: {
-      ENVIRONMENT: "production", // a staging deployment runs as production does
+      ENVIRONMENT: "production", // a staging deployment runs in the same way as production
       BASE_URL: `https://${hosts.api}/v1`,
       VERIFY_URL: `https://${hosts.verify}`,
       CDN_URL: `https://${hosts.cdn}`,

@@ -1,5 +1,5 @@
 // Checks that no host of a deployment is in use. Without a terminal, wrangler replaces existing DNS records and the domains of other
-// Workers without asking, so this check runs first.
+// Workers without asking, so this check runs before wrangler does.
 import { Resolver } from "node:dns/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "./config.ts";
@@ -37,8 +37,8 @@ const readPreviousHosts = (folder: string, deployment: Deployment): ReadonlySet<
 };
 
 /**
- * Throws a DeploymentError if DNS has a record for a host that this deployment does not use yet. A deployed Worker whose configuration is
- * not on this machine keeps its hosts, as in a continuous integration job.
+ * Throws a DeploymentError if DNS has a record for a host that this deployment does not use yet. Skips the check if the Worker is deployed
+ * but its configuration is not on this machine, as in a continuous integration job.
  */
 export const assertHostsFree = async (
   folder: string,

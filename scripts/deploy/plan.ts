@@ -42,6 +42,6 @@ export const describePlan = (
     ...rows.map(([action, what]) => `  ${action} ${what}`),
     "",
     "Cost without traffic: the Workers Paid plan of the account, 5 USD a month. The minute cron, the databases and the objects of an idle",
-    "deployment stay within what the plan includes. docs/operate/deploy.md lists what adds to it.",
+    "deployment stay within what the plan includes. docs/operate/deploy.md lists what adds to the cost.",
   ].join("\n");
 };

@@ -6,14 +6,14 @@ import { sha256Hex } from "../../core/hash.ts";
 import { embeddedSecrets, generateSecrets, serviceSecrets } from "../generate-secrets.ts";
 import { DeploymentError, keySettings, type Deployment } from "./config.ts";
 
-/** Secrets that are issued by other companies. They are read from the environment and saved in the file. */
+/** Secrets that other companies issue. They are read from the environment and saved in the file. */
 const providerSecrets = ["MAIL_HTTP_TOKEN", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const;
 
 export type Secrets = Readonly<Record<string, string>>;
 
 export const getSecretsPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.secrets.json`);
 
-/** The operator's token stays on this machine: the deployment gets only its hash. */
+/** The operator's token stays on this machine. The deployment gets only its hash. */
 export const toUploadedSecrets = ({ ADMIN_TOKEN: adminToken, ...secrets }: Secrets): Secrets => ({
   ...secrets,
   ...(adminToken !== undefined && { ADMIN_TOKEN_SHA256: sha256Hex(adminToken) }),

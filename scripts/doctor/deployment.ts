@@ -3,7 +3,7 @@ import { DeploymentError, resolveDeployment, type Deployment, type Deployments }
 import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from "../deploy/secrets.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
-const fullShardRatio = 0.7; // above this ratio, a shard should be closed to new accounts
+const fullShardRatio = 0.7; // a shard above this ratio should be closed to new accounts
 const requestTimeoutMs = 10_000;
 
 /** Checks the options. Returns the deployment if it can be deployed. */
@@ -76,8 +76,8 @@ interface WorkReport {
 const describeShard = ({ home, bytes, max_bytes: maxBytes }: Shard): Finding => {
   const percent = Math.round((bytes / maxBytes) * 100);
   return bytes / maxBytes < fullShardRatio
-    ? passed(`Shard ${home} is ${percent} % full.`)
-    : warning(`Shard ${home} is ${percent} % full.`, "Add a shard: docs/operate/deploy.md.");
+    ? passed(`Shard ${home} is ${percent}% full.`)
+    : warning(`Shard ${home} is ${percent}% full.`, "Add a shard: docs/operate/deploy.md.");
 };
 
 /**
@@ -93,7 +93,7 @@ export const checkService = async (
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response | null> =>
     fetch(`${api}${path}`, { headers, signal: AbortSignal.timeout(requestTimeoutMs) }).catch(() => null);
   const health = await get("/health");
-  if (health === null) return [warning(`${api} does not answer.`, "Run npm run deploy, or check the DNS records of the host.")];
+  if (health === null) return [warning(`${api} does not respond.`, "Run npm run deploy, or check the DNS records of the host.")];
   if (health.status !== 200)
     return [failure(`${api}/health returned ${health.status}.`, "Read the newest log lines with npx wrangler tail, then npm run deploy.")];
   if (adminToken === undefined) return [passed(`${api} is healthy.`)];

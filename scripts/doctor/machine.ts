@@ -19,7 +19,7 @@ const checkPort = async (port: number, name: string): Promise<Finding> => {
     () => false,
   );
   return isService
-    ? passed(`Port ${port} answers: ${name} is running.`)
+    ? passed(`Port ${port} responds, so ${name} is running.`)
     : failure(`Port ${port} is used by another program.`, `Stop that program, or set ${name === "the service" ? "PORT" : "DEMO_PORT"}.`);
 };
 
@@ -34,11 +34,11 @@ const checkDisk = (): Finding => {
   const { bavail, bsize } = statfsSync(".");
   const gigabytes = ((bavail * bsize) / 1_000_000_000).toFixed(1);
   return bavail * bsize >= neededDiskBytes
-    ? passed(`${gigabytes} GB of disk space are free.`)
-    : failure(`Only ${gigabytes} GB of disk space are free.`, "Free at least 2 GB. Databases of npm start are in .wrangler/state.");
+    ? passed(`${gigabytes} GB of disk space is free.`)
+    : failure(`Only ${gigabytes} GB of disk space is free.`, "Free at least 2 GB. Databases of npm start are in .wrangler/state.");
 };
 
-/** The packages themselves are checked and installed by every npm script. */
+/** Does not check the packages, because every npm script checks and installs them. */
 export const checkMachine = async (): Promise<readonly Finding[]> => [
   passed(`Node.js ${process.version}, as pinned in package.json.`),
   checkDisk(),

@@ -31,7 +31,7 @@ export const runExportCommand = async (folder: string, report: (text: string) =>
     now: Date.now,
     report,
   });
-  report(`\nThe export is complete: ${files.length} files. Keep the passphrase in another place than the files.`);
+  report(`\nThe export is complete: ${files.length} files. Store the passphrase separately from the files.`);
 };
 
 /** Imports `folder` into the local service, which must have no data. With `isDryRun`, only checks the files. */

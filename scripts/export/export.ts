@@ -128,7 +128,7 @@ const isEmptyObject = (database: DatabaseSync): boolean =>
     .all()
     .every(({ name }) => database.prepare(`SELECT 1 FROM "${String(name)}" LIMIT 1`).get() === undefined);
 
-/** Lists the objects to export. Throws if an object has data, but its name does not lead to its file. */
+/** Lists the objects to export. Throws if an object has data but its file cannot be found from its name. */
 const listObjects = async (stateDir: string, shards: readonly string[]): Promise<readonly StoredObject[]> => {
   const objects: StoredObject[] = [];
   for (const className of exportedClasses)
@@ -141,12 +141,14 @@ const listObjects = async (stateDir: string, shards: readonly string[]): Promise
   return objects;
 };
 
-/** Throws if submissions wait for their database. */
+/** Throws if a journal still holds submissions that are not in their database. */
 const assertJournalsAreEmpty = async (stateDir: string): Promise<void> => {
   for (const file of listObjectFiles(stateDir, journalClass))
     await withDatabase(file, (database) => {
       if (findValue(database, "entry", "SELECT ord FROM entry LIMIT 1") !== null)
-        throw new Error("Submissions wait in a journal for their database. Start the service until it has placed them, then export.");
+        throw new Error(
+          "Some submissions are still in a journal. Run the service until it has moved them to their databases, then export again.",
+        );
     });
 };
 
@@ -249,7 +251,9 @@ const writePart = async (
   return { path, kind, ...(shard !== undefined && { shard }), sha256: written.sha256, bytes: written.bytes, lines: written.lines };
 };
 
-/** Returns the interrupted export in a folder. Returns null if there is none, or if the data of the service has changed since. */
+/**
+ * Returns the interrupted export in a folder. Returns null if there is none, or if the service's data has changed since it was interrupted.
+ */
 const resumeExport = (
   { folder, passphrase, report }: ExportOptions,
   signature: string,
@@ -258,13 +262,13 @@ const resumeExport = (
   if (!existsSync(path)) return null;
   const found = readManifest(path, passphrase);
   if (found.manifest.state_signature === signature) return found;
-  report("The service has run since the export was interrupted, so the export starts again.");
+  report("The service has run since the export was interrupted, so the export starts over.");
   return null;
 };
 
 /**
- * Exports a local service. Throws if the folder contains anything but an interrupted export, the passphrase is wrong or too short, a
- * journal is not empty, or the service changes its data during the export.
+ * Exports a local service. Throws if the folder contains anything other than an interrupted export, if the passphrase is wrong or too
+ * short, if a journal is not empty, or if the service changes its data during the export.
  */
 export const runExport = async (options: ExportOptions): Promise<Manifest> => {
   const { stateDir, folder, passphrase, vars, now, report, serviceVersion } = options;
@@ -298,7 +302,7 @@ export const runExport = async (options: ExportOptions): Promise<Manifest> => {
     report(`  ${at + 1} of ${parts.length}  ${part.path}  ${file.lines} lines, ${file.bytes} bytes`);
   }
   if (computeStateSignature(stateDir) !== signature)
-    throw new Error("The service has changed its data during the export. Stop it, then run the same command again.");
+    throw new Error("The service's data changed during the export. Stop the service, then run the same command again.");
   writeManifest(join(folder, manifestName), manifest, exportKey);
   rmSync(progressPath);
   return manifest;

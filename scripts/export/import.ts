@@ -43,7 +43,7 @@ const hashFile = (path: string): string => {
   return hash.digest("hex");
 };
 
-/** Yields the parsed lines of a file. Throws a DamagedFileError if the file is missing, or is not the one that the manifest names. */
+/** Yields the parsed lines of a file. Throws a DamagedFileError if the file is missing or differs from the one that the manifest lists. */
 function* readFile(folder: string, { path, sha256, lines }: ExportedFile, exportKey: Uint8Array): Generator<unknown> {
   const file = join(folder, path);
   if (!existsSync(file) || hashFile(file) !== sha256) throw new DamagedFileError(`${path} is missing or was changed.`);
@@ -63,8 +63,8 @@ const readMovedSettings = (folder: string, { files }: Manifest, exportKey: Uint8
 };
 
 /**
- * Fills a table of a migrated database in one transaction. The table's triggers are dropped before and created again after, because they
- * would count rows that the exported counters already include, and change values.
+ * Fills a table of a migrated database in one transaction. Drops the table's triggers before and creates them again after, because they
+ * would change values and count rows that the exported counters already include.
  */
 const importTable = async (database: DatabaseSync, lines: Generator<unknown>, rewrapper: Rewrapper): Promise<void> => {
   const header: unknown = lines.next().value;
@@ -165,8 +165,8 @@ const prepareFolder = async (building: string, manifest: Manifest, extraShards: 
 
 /**
  * Imports an export. Returns the settings that moved with the data, which the caller must save before it starts the service. Throws if the
- * state folder exists, the export is damaged, its passphrase is wrong, it is from another version of the schema, or its logs would have
- * other names here.
+ * state folder has data, the export is damaged, the passphrase is wrong, the schema version differs, or the logs would have other names
+ * here.
  */
 export const runImport = async (options: ImportOptions): Promise<Vars> => {
   const { stateDir, extraShards, vars, folder, passphrase, report } = options;
@@ -178,7 +178,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
     checkFiles(options, manifest, exportKey);
     return moved.settings;
   }
-  if (existsSync(join(stateDir, "v3"))) throw new Error(`${stateDir} already has data. Move it away first.`);
+  if (existsSync(join(stateDir, "v3"))) throw new Error(`${stateDir} already has data. Move the folder first.`);
   const { databases, namespace } = listStoreIds({ extraShards });
   const unknown = manifest.migrations.filter((name) => !existsSync(join("d1-migrations", name)));
   if (unknown.length > 0)
@@ -212,10 +212,10 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
   return moved.settings;
 };
 
-/** Turns the imported state into the state of the service. Call this after the settings were saved. */
+/** Turns the imported state into the state of the service. Call this after the settings are saved. */
 export const finishImport = ({ stateDir }: Pick<ImportOptions, "stateDir">): void => {
   const target = stateDir.replace(/\/+$/, "");
-  if (existsSync(join(target, "v3"))) throw new Error(`${stateDir} already has data. Move it away first.`);
+  if (existsSync(join(target, "v3"))) throw new Error(`${stateDir} already has data. Move the folder first.`);
   rmSync(join(`${target}.importing`, progressName), { force: true });
   rmSync(target, { recursive: true, force: true });
   renameSync(`${target}.importing`, target);

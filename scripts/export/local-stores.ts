@@ -1,5 +1,5 @@
 // Finds the files in which the local runtime keeps the databases, objects and texts of a service. The runtime does not document these
-// paths, so a test compares them with those of the pinned version.
+// paths, so a test checks them against the pinned version.
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const databaseClass = "miniflare-D1DatabaseObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
 /**
- * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because they only count the calls of the last
+ * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because they only count calls of the last few
  * minutes. IntakeJournal is omitted, because it must be empty.
  */
 export const exportedClasses = ["AuditLog", "LedgerLog", "EventSequence", "DeliveryQueue"] as const;
@@ -54,7 +54,7 @@ const alarmTable = `CREATE TABLE IF NOT EXISTS _cf_ALARM (
       actor_name TEXT
     ) WITHOUT ROWID`;
 
-/** Returns the time for which an object's alarm is set, in the unit of the runtime, or null if no alarm is set. */
+/** Returns the time of an object's alarm, in the runtime's unit, or null if no alarm is set. */
 export const findAlarm = (stateDir: string, className: string, name: string): string | null => {
   const path = join(toClassFolder(stateDir, className), "metadata.sqlite");
   if (!existsSync(path)) return null;

@@ -6,7 +6,7 @@ import { toCanonicalJson } from "../../core/canonical-json.ts";
 export const exportFormat = "svc-export-1";
 export const manifestName = "manifest.json";
 
-const minPassphraseLength = 20; // a generated passphrase; scrypt cannot save a short one from an attacker who has the files
+const minPassphraseLength = 20; // the length of a generated passphrase; scrypt cannot protect a short one from an attacker who has the // files
 
 /** With this cost, each guess of the passphrase needs 128 MiB and about half a second. */
 const scryptCost = { N: 2 ** 17, r: 8, p: 1 } as const;
@@ -79,7 +79,7 @@ const openExportKey = (passphrase: string, key: ProtectedKey): Uint8Array => {
   try {
     return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]);
   } catch {
-    throw new Error("EXPORT_PASSPHRASE is not the passphrase of this export.");
+    throw new Error("EXPORT_PASSPHRASE is not the passphrase for this export.");
   }
 };
 
@@ -95,7 +95,7 @@ export const writeManifest = (path: string, manifest: Manifest, exportKey: Uint8
   renameSync(`${path}.new`, path);
 };
 
-/** Reads a manifest. Throws if its format is unknown, the passphrase is wrong, or it was changed. */
+/** Reads a manifest. Throws if its format is unknown, the passphrase is wrong, or the manifest was changed. */
 export const readManifest = (path: string, passphrase: string): { readonly manifest: Manifest; readonly exportKey: Uint8Array } => {
   const { mac, ...manifest } = JSON.parse(readFileSync(path, "utf8")) as Manifest & { readonly mac: string };
   if (manifest.format !== exportFormat) throw new Error(`${path} is not an export that this version can read.`);

@@ -1,5 +1,5 @@
-// Reads and writes one file of an export. It contains lines of JSON, compressed and encrypted in chunks, so a table of any size needs
-// little memory. docs/operate/export.md describes the format.
+// Reads and writes one file of an export. The file contains lines of JSON, which are compressed and encrypted in chunks, so a table of any
+// size needs little memory. docs/operate/export.md describes the format.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -8,9 +8,9 @@ const saltBytes = 16;
 const tagBytes = 16;
 const lengthBytes = 4;
 const chunkTextBytes = 1_048_576; // enough to compress well
-const maxChunkBytes = 64 * 1_048_576; // a line is one row, and a row of any store has at most a few MiB
+const maxChunkBytes = 64 * 1_048_576; // a line is one row, and a row in any store has at most a few MiB
 
-/** Every file has a key of its own, so a chunk cannot be moved to another file. */
+/** Each file has its own key, so a chunk cannot be moved to another file. */
 const deriveFileKey = (exportKey: Uint8Array, salt: Uint8Array, path: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", exportKey, salt, `svc-export-1 file\n${path}`, 32));
 
@@ -22,7 +22,7 @@ const buildNonce = (chunk: number): Buffer => {
 };
 
 /**
- * Returns the authenticated data of a chunk. It says whether the chunk is the last one, so a file that was cut off between two chunks is
+ * Returns the authenticated data of a chunk. It states whether the chunk is the last one, so that a file cut off between two chunks is
  * detected.
  */
 const chunkLabel = (isLast: boolean): Buffer => Buffer.from(isLast ? "last" : "more");

@@ -44,8 +44,8 @@ export const collectMovedSettings = (vars: Vars): MovedSettings => ({
 });
 
 /**
- * Throws if the logs would have other names in this deployment than in the export, because their entries and checkpoints would not match
- * the names.
+ * Throws if the logs would have other names in this deployment than in the export, because the existing entries and checkpoints would then
+ * not match the names.
  */
 export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars: Vars): void => {
   const own = getAuditOrigin(vars.BASE_URL as string, firstShard);
@@ -55,7 +55,9 @@ export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars
     );
 };
 
-/** The version of the key with which an export wraps data keys. A deployment counts its own versions from 1, so the two do not collide. */
+/**
+ * The version of the key that wraps data keys in an export. A deployment numbers its own key versions from 1, so the two do not collide.
+ */
 const exportVersion = "9999";
 
 const parseMasterKeys = (vars: Vars): readonly (readonly [string, Uint8Array<ArrayBuffer>])[] =>

@@ -29,10 +29,7 @@ const listIssuerKeys = async (secrets: Secrets): Promise<readonly ExpectedKey[]>
   return [...signer.publicKeys.map(({ x }) => ({ key: x, validTo: null })), ...parseRetired(secrets.RETIRED_ISSUER_KEYS)];
 };
 
-/**
- * Lists the keys that the published logs of the service should have according to the log seeds. Logs that have secrets of their own are
- * left out.
- */
+/** Lists the keys that the service's published logs should have according to the log seeds. Leaves out logs that have their own secrets. */
 const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly ExpectedKey[] => {
   const { LEDGER_ORIGIN: ledger = "", AUDIT_KEY: audit = "", LEDGER_KEY: own = "" } = secrets;
   const isCurrent = ({ role, origin }: TrustDocument["logs"][number]): boolean =>

@@ -19,15 +19,15 @@ const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [optio
   --domain NAME    Domain of the deployment, if svc.config.ts does not have it.
   --env NAME       Deployment in svc.config.ts. Default: production.
   --local          Rotate a key of the local service, in .dev.vars.
-  --dry-run        Show the steps and how far they are. Nothing is changed.
+  --dry-run        Show the steps and their progress. Nothing is changed.
   --check          Ask the running service whether it uses the new key. Nothing is changed.
   --yes            Do not ask before the first change.
-  --at ORIGIN      Ask the service at this origin instead of the public host.
+  --at ORIGIN      Use the service at this origin instead of the public host.
   --endpoint ID    For webhook: replace the signing secret of this endpoint only.
   --folder PATH    Folder with the secrets. Default: .deploy.
 
-ledger and audit mean logs: all log keys are derived from one seed, so they rotate together.
-Run the same command again after a failure, or when the next step is due: it continues there.`;
+ledger and audit are the same as logs. All log keys are derived from one seed, so they rotate together.
+Run the same command again after a failure, or when the next step is due. It continues where it stopped.`;
 
 const print = (text: string): void => console.log(text);
 
@@ -99,7 +99,7 @@ const check = async (kind: Exclude<RotationKind, "index">, { api, rotation, repl
   const outdated = await countOutdatedValues(rotation);
   print(
     outdated === 0
-      ? "The service seals with the newest key, and nothing stored needs an earlier one."
+      ? "The service encrypts with the newest key, and no stored value needs an earlier one."
       : `${outdated} values need an earlier key.`,
   );
   return outdated === 0 ? 0 : 1;
@@ -117,7 +117,7 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
     }
     if (kind === "index") throw new Error(indexRefusal);
     if (options.endpoint !== undefined && (kind !== "webhook" || parseWebhookId(options.endpoint) === null))
-      throw new Error("--endpoint is the ID of a webhook endpoint (whk_…), and is only for webhook.");
+      throw new Error("--endpoint must be the ID of a webhook endpoint (whk_…). Use it only with webhook.");
     if (options.local && kind === "issuer")
       throw new Error("The demo accounts of the local service are derived from its issuer key, so it is not rotated.");
     const target = resolveTarget(options);

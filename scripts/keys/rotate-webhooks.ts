@@ -1,5 +1,5 @@
-// Replaces the signing secrets of webhook endpoints: of all of them, or of one. The service does the work in steps. The progress is in the
-// state file of the rotations, so that the same command continues after any interruption and replaces no secret twice.
+// Replaces the signing secret of one webhook endpoint or of all endpoints. The service does the work in steps. The state file of the
+// rotations records the progress, so the same command continues after any interruption and replaces no secret twice.
 import { existsSync, readFileSync } from "node:fs";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
 
@@ -13,7 +13,7 @@ export interface SecretStepResult {
   readonly next: object | null;
 }
 
-/** Asks the service for one step. Null for `before` means every secret that exists now. */
+/** Runs one step in the service. If `before` is null, all secrets that exist now are replaced. */
 export type ReplaceSecrets = (request: {
   readonly before: string | null;
   readonly webhookId: string | null;
@@ -28,7 +28,7 @@ interface WebhookRotationState {
   readonly webhookId: string | null;
   readonly cursor: object | null;
   readonly replaced: number;
-  /** Secrets that this pass through the endpoints has found and could not replace, and when they can be replaced. */
+  /** The number of secrets that this pass through the endpoints could not replace, and the time when they can be replaced. */
   readonly outdated: number;
   readonly earlierUntil: string | null;
   readonly isComplete: boolean;
@@ -52,7 +52,7 @@ const saveState = (path: string, webhook: WebhookRotationState): void => {
 
 const describeScope = (webhookId: string | null): string => (webhookId === null ? "every webhook endpoint" : webhookId);
 
-/** Returns the interrupted rotation. Null if there is none. Throws if it is for other endpoints. */
+/** Returns the interrupted rotation, or null if there is none. Throws if it is for other endpoints. */
 const findInterrupted = ({
   statePath,
   webhookId,
@@ -64,20 +64,22 @@ const findInterrupted = ({
   return state;
 };
 
-/** Describes the steps of the rotation and how far it is. */
+/** Describes the steps and the progress of the rotation. */
 export const describeWebhookRotation = (options: Pick<WebhookRotationOptions, "statePath" | "webhookId">): string => {
   const interrupted = findInterrupted(options);
   const progress = interrupted === null ? "" : ` ${interrupted.replaced} secrets have been replaced so far.`;
   return [
     `  next  1. Give ${describeScope(options.webhookId)} a new signing secret, and tell its owners by email.${progress}`,
-    "  then  2. For seven days, deliveries are signed with both secrets. Then the earlier ones stop signing, without another command.",
+    "  then  2. For seven days, deliveries are signed with both secrets. Then the earlier secrets stop signing automatically.",
   ].join("\n");
 };
 
-/** ISO 8601 times of the same form sort as texts. */
+/** ISO 8601 times of the same form can be compared as text. */
 const getLater = (one: string | null, other: string | null): string | null => ((one ?? "") > (other ?? "") ? one : other);
 
-/** Starts a rotation. Its time is saved before anything is replaced, so that a repetition does not replace new secrets again. */
+/**
+ * Starts a rotation. Its start time is saved before any secret is replaced, so that a repeated command does not replace the new secrets.
+ */
 const startRotation = async ({ statePath, webhookId, replaceSecrets }: WebhookRotationOptions): Promise<WebhookRotationState> => {
   const { before } = await replaceSecrets({ before: null, webhookId, cursor: null, isCheck: true });
   const state = { before, webhookId, cursor: null, replaced: 0, outdated: 0, earlierUntil: null, isComplete: false };
@@ -113,7 +115,7 @@ export const rotateWebhooks = async (options: WebhookRotationOptions): Promise<b
   return true;
 };
 
-/** Returns a sentence about the secrets that the last rotation should have replaced, and whether it replaced all of them. */
+/** Returns whether the last rotation replaced every secret that it should have replaced, and a sentence about the result. */
 export const checkWebhookRotation = async ({
   statePath,
   replaceSecrets,

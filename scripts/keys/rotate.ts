@@ -1,5 +1,5 @@
-// Runs a rotation step by step. Before a step changes anything, the state file records the step and the secrets that it will set. After any
-// interruption, the same command therefore continues and never generates a second key.
+// Runs a rotation step by step. Before a step changes anything, the state file records the step and the secrets that it will set. As a
+// result, the same command continues after any interruption and never generates a second key.
 import { existsSync, readFileSync } from "node:fs";
 import { toIso } from "../../core/time.ts";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
@@ -60,7 +60,7 @@ const assertNewestKeyIsUsed = (store: KeyStore, version: string): void => {
   const newest = listMasterKeyVersions(store.read()).at(-1);
   if (version !== newest)
     throw new Error(
-      `The service still seals with master key ${version}, not ${newest}. Deploy or restart it, then run this command again.`,
+      `The service still encrypts with master key ${version}, not ${newest}. Deploy or restart it, then run this command again.`,
     );
 };
 

@@ -22,7 +22,7 @@ export interface RotationStep {
  */
 const masterKeyWaitMs = 8 * dayMs;
 
-/** The time that readers who rely on certificates have to save the new keys before the earlier keys stop signing. */
+/** The time that readers of certificates have to save the new keys before the earlier keys stop signing. */
 const logKeyWaitMs = 30 * dayMs;
 
 const logSteps: readonly RotationStep[] = [
@@ -36,10 +36,10 @@ const logSteps: readonly RotationStep[] = [
 
 export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook">, readonly RotationStep[]>> = {
   master: [
-    { title: "Add a new master key. It seals from now on, and the earlier key can still open.", afterMs: 0, change: addMasterKey },
+    { title: "Add a new master key. It encrypts from now on, and the earlier key can still decrypt.", afterMs: 0, change: addMasterKey },
     { title: "Wrap everything that is stored with the new key.", afterMs: 0, change: null },
     {
-      title: "Remove the earlier key, at least 8 days after the first step, once nothing needs it.",
+      title: "Remove the earlier key, at least 8 days after the first step and once nothing needs it.",
       afterMs: masterKeyWaitMs,
       change: removeOldMasterKeys,
       requiresCheck: true,

@@ -101,7 +101,7 @@ describe("npm run deploy", () => {
       WORKERS_CI: "1",
     });
     expect(status).toBe(1);
-    expect(output).toContain("The first deployment generates the keys, so run it on a machine of yours");
+    expect(output).toContain("The first deployment generates the keys, so run it on your own machine");
     expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
     expect(api.changes).toEqual([]);
   }, 180_000);

@@ -29,5 +29,5 @@ test("issues, verifies and withdraws a sandbox certificate, as often as it runs"
 
 test("says which check failed", async () => {
   await expect(check({ adminToken: "another-operator-token-that-is-not-configured" })).rejects.toThrow("Operator token returned 401");
-  await expect(check({ origin: "http://127.0.0.1:9" })).rejects.toThrow("API and databases does not answer");
+  await expect(check({ origin: "http://127.0.0.1:9" })).rejects.toThrow("API and databases does not respond");
 });

@@ -24,7 +24,7 @@ test("npm run doctor checks the machine and the configuration, and needs no doma
   });
   expect(status, stdout).toBe(0);
   expect(stdout).toContain("ok    svc.config.ts, production: no domain yet. It is needed only to deploy.");
-  expect(stdout).toContain("Nothing must be fixed.");
+  expect(stdout).toContain("Nothing needs to be fixed.");
 });
 
 describe("the options of a deployment", () => {
@@ -83,7 +83,7 @@ describe("a running deployment", () => {
   test("is reported with its shards and its overdue work", async () => {
     const findings = describeFindings(await checkService(deployment, adminToken, service.origin));
     expect(findings).toContain(`ok ${service.origin}/v1 is healthy.`);
-    expect(findings).toContain("ok Shard 00 is 0 % full.");
+    expect(findings).toContain("ok Shard 00 is 0% full.");
     expect(findings).toContain("ok No work is overdue.");
   });
 
@@ -91,6 +91,6 @@ describe("a running deployment", () => {
     const refused = await checkService(deployment, "another-operator-token-that-is-not-set-here", service.origin);
     expect(describeFindings(refused)).toContain("fail The service does not accept the operator's token.");
     const silent = await checkService(deployment, adminToken, "http://127.0.0.1:9");
-    expect(describeFindings(silent)).toEqual(["warn http://127.0.0.1:9/v1 does not answer."]);
+    expect(describeFindings(silent)).toEqual(["warn http://127.0.0.1:9/v1 does not respond."]);
   });
 });
