@@ -14,7 +14,7 @@ import { call, world, type TestResponse } from "./world.ts";
 
 const sendDeletion = ({ headers }: SignedPerson, body: string, type = "application/json"): Promise<TestResponse> =>
   call("/v1/me", { method: "DELETE", headers: { ...headers, "content-type": type }, body });
-/** Requires a person who has just signed in; older sessions are refused. */
+/** The person must have signed in recently; older sessions are refused. */
 const deleteAccount = (by: SignedPerson, body: object = {}): Promise<TestResponse> => sendDeletion(by, JSON.stringify(body));
 
 const createCertificateId = async (): Promise<string> => (await issueToNewPerson({ fields: { email: (await getPat()).email } })).certId;

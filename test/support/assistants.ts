@@ -1,4 +1,5 @@
-// Creates what a test of AI assistants needs in the running service: a session, an agent token, a share and an authorized OAuth connection.
+// Creates what a test of AI assistants needs in the running service: a session, an agent token, a share, and an authorized OAuth
+// connection.
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import type { Realm } from "../../core/access/session.ts";
 import type { LocalService } from "./local-service.ts";

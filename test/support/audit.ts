@@ -1,4 +1,4 @@
-// Fetches audit logs and verifies them only with code from core.
+// Fetches audit logs and verifies them using only code from core.
 import { env } from "cloudflare:workers";
 import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -11,7 +11,7 @@ import { noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
 
-/** Returns the ID of an audit log that belongs to no shard, so that a test can use one that no other test uses. */
+/** Returns the ID of an audit log that belongs to no shard, so that no two tests use the same log. */
 export const toAuditLog = (number: number): ShardId => `t${"0123456789abcdefghjkmnpqrstvwxyz".charAt(number)}` as ShardId;
 
 export const getAuditLogStub = (auditLog: ShardId) => objects.getByName(auditLog);
@@ -39,7 +39,7 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
   ...change,
 });
 
-/** Fetches a page of the chain and the proof of its head, as the service serves them. */
+/** Fetches a page of the chain and the proof of its head, in the form that the service serves. */
 export const fetchChainWithProof = async (
   stub: AuditStub,
   chain: string,
@@ -52,7 +52,7 @@ export const fetchChainWithProof = async (
   return { page, proven };
 };
 
-/** Returns "ok" with the last entry up to which the chain is complete, or the first fault. */
+/** Returns "ok" with the last entry up to which the chain is complete, or returns the first fault. */
 export const verifyChain = async (auditLog: ShardId, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();

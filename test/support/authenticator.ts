@@ -72,22 +72,22 @@ const createAttestationKey = async (): Promise<{ readonly privateKey: CryptoKey;
 
 const flags = { present: 1, verified: 4, mayBeBackedUp: 8, backedUp: 16, hasKey: 64 };
 
-/** Values to report instead of the true ones. */
+/** Values that the authenticator reports instead of the true ones. */
 export interface AuthenticatorOverrides {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** Clears the flag that says the person was verified by fingerprint or PIN. */
+  /** Clears the flag that says that the person was verified by fingerprint or PIN. */
   readonly unverified?: true;
   readonly counter?: number;
   readonly userHandle?: string | null;
   readonly id?: string;
-  /** Lets the new key attest itself, as some browsers do when no attestation is requested. */
+  /** Makes the new key attest itself, as some browsers do when no attestation is requested. */
   readonly selfAttested?: true;
-  /** Adds a valid manufacturer's attestation although none is requested. */
+  /** Adds a valid manufacturer's attestation, although none is requested. */
   readonly attested?: true;
-  /** Uses another attestation format, with an empty statement. */
+  /** Uses a different attestation format, with an empty statement. */
   readonly format?: string;
 }
 

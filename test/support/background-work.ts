@@ -25,7 +25,7 @@ export const trackBackgroundWork = (platform: Services): Services => {
 const deployment = env as unknown as Env;
 const platform = await getPlatform(deployment);
 
-/** Makes the app of this isolate forget everything that it remembers, such as caches and rate limits, like a new isolate. */
+/** Clears everything that the app of this isolate holds in memory, such as caches and rate limits, as if the isolate were new. */
 export const startNewIsolate = async (): Promise<void> => {
   trackBackgroundWork(Object.assign(platform, await createPlatform(deployment))); // the app keeps using the same object
   Object.assign(platform, createSchedules(platform)); // so that tests can replace what the schedules call
@@ -34,12 +34,12 @@ export const startNewIsolate = async (): Promise<void> => {
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings, context));
 
-// A message to the anchor queue only makes the work of the minute cron start sooner. Tests that need proofs call `submitAnchors`, and
-// test/jobs/anchoring.test.ts delivers messages itself. All other tests would wait three seconds for a ledger because their clock is
+// A message to the anchor queue only makes the cron job's work start sooner. Tests that need proofs call `submitAnchors`, and
+// test/jobs/anchoring.test.ts delivers messages itself. All other tests would wait three seconds for a ledger, because their clock is
 // stopped.
 (env.ANCHOR_QUEUE as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
-// Runs the jobs of each shard in this isolate, in the order of the messages. The runtime would start them in another one, at any time.
+// Runs the jobs of each shard in this isolate, in the order of the messages. The runtime would start them in another isolate, at any time.
 (env.JOB_QUEUE as Queue<object>).sendBatch = async (messages) => {
   for (const { body } of messages) await runRequestedJobs(platform, body as JobRequest);
   return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
@@ -47,7 +47,7 @@ worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings
 
 const maxWaitMs = 60_000; // far more than working code needs on a busy machine
 
-/** Runs the outbox relay, as the minute cron does, for work that a busy machine did not finish after the response. */
+/** Runs the outbox relay, as the cron job does every minute, for work that a busy machine did not finish after the response. */
 export const runOutboxRelay = async (): Promise<void> => relayOutbox(platform);
 
 /**

@@ -5,7 +5,7 @@ import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
   readonly open: (path: string, headers?: Readonly<Record<string, string>>) => Promise<ReadPage>;
-  /** Submits the page's form that has this action, with its own fields, overridden by `fields`. */
+  /** Submits the page's form with this action. Uses the form's own fields, overridden by `fields`. */
   readonly send: (page: ReadPage, action: string, fields?: Readonly<Record<string, string>>) => Promise<TestResponse>;
   readonly post: (
     path: string,

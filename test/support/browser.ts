@@ -55,8 +55,8 @@ const appearanceRules = ["color-contrast", "link-in-text-block", "target-size"];
 const preparedPages = new WeakSet<Page>();
 
 /**
- * Evaluates axe instead of adding a script tag, which a strict content policy would block. From the second call on, reloads of the page
- * include axe too.
+ * Evaluates axe instead of adding a script tag, because a strict content security policy would block the tag. From the second call on, the
+ * page also loads axe when it is reloaded.
  */
 const injectAxe = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // a click that opens another page resolves as soon as that page starts loading
@@ -89,7 +89,7 @@ export const appearanceFindings = async (page: Page, within = "html"): Promise<s
   return runAxe(page, "rule", appearanceRules, within);
 };
 
-/** Lists the icons that the page refers to without containing their shape, which would leave them blank. */
+/** Lists the icons that the page refers to but does not define. They would be blank. */
 export const missingIcons = (page: Page): Promise<string[]> =>
   page.locator('use[href^="#"]').evaluateAll((uses) => {
     const names = uses.map((use) => use.getAttribute("href")?.slice(1) ?? "");

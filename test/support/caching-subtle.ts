@@ -1,5 +1,5 @@
-// WebCrypto with a cache of results. A thousand tokens or receipts that differ in one byte mostly contain the same signature over the same
-// bytes.
+// WebCrypto with a cache of results. Thousands of tokens or receipts that differ in one byte mostly contain the same signature over the
+// same bytes.
 import { toHex } from "../../core/bytes.ts";
 import type { SignatureCrypto } from "../../core/ledger/spki.ts";
 

@@ -7,14 +7,14 @@ const statuses = "SUM(status = 'active') AS active, SUM(status = 'revoked') AS r
 const hour = "issued_at - issued_at % 3600000";
 const day = "issued_at - issued_at % 86400000";
 
-/** The counters. The key of each is given as it is stored and as it is derived from a certificate. */
+/** The counters. Each has its key as stored and the same key as derived from a certificate. */
 const counters: readonly { readonly table: string; readonly stored: string; readonly key: string; readonly where?: string }[] = [
   { table: "certificate_totals", stored: "business_id, environment", key: "business_id, environment" },
   { table: "certificate_groups", stored: "id", key: "group_id", where: "counted = 1" },
   { table: "certificate_tallies", stored: "group_id, span, start", key: `group_id, 3600000, ${hour}`, where: "counted = 1" },
 ];
 
-/** Fails unless every counter, with the certificates that it does not include yet, equals a count over all certificates. */
+/** Fails unless every counter, plus the certificates that it does not include yet, equals a count over all certificates. */
 export const expectCountersRight = async (): Promise<void> => {
   for (const { table, stored, key, where = "1" } of counters) {
     const own = table === "certificate_tallies" ? "span = 3600000" : "1";
@@ -45,7 +45,7 @@ export const expectCountersRight = async (): Promise<void> => {
   const dates = await env.DB.prepare(
     `SELECT business_id, environment, ${day}, COUNT(*) FROM certificates GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   ).raw();
-  // The days' counters still include test records that were deleted.
+  // The daily counters still include deleted test records.
   const live = (all: readonly unknown[][]) => all.filter(([, environment, , n]) => environment === "live" && n !== 0);
   expect(live(issued)).toEqual(live(dates));
 };

@@ -25,7 +25,9 @@ export const appendAuditedChanges = (
       .bind(JSON.stringify(ids), chain, auditLog, "ab".repeat(32)),
   ]);
 
-/** Appends one change for each ID that contains its audit entry, and a row of `kept_records`, a table that the test must create. */
+/**
+ * Appends one change for each ID. Each change contains its audit entry and has a row in `kept_records`, a table that the test must create.
+ */
 export const appendChangesOfRecords = (
   db: D1Database,
   ids: readonly string[],
@@ -48,7 +50,7 @@ export const appendChangesOfRecords = (
       .bind(JSON.stringify(ids), auditLog),
   ]);
 
-/** Adds copies of an audit entry, each with a change of its own. */
+/** Adds copies of an audit entry, each with its own change. */
 export const copyAuditEntry = (db: D1Database, id: string, chain: string, count: number): Promise<unknown> =>
   db.batch([
     db

@@ -1,5 +1,5 @@
-// Simulates, on localhost, the parts of the Cloudflare API that wrangler calls during a deployment. It keeps what was created, runs SQL on
-// a real SQLite database, and can fail calls of a certain kind.
+// Simulates on localhost the parts of the Cloudflare API that wrangler calls during a deployment. Remembers what was created, runs SQL on a
+// real SQLite database, and can make calls of a certain kind fail.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
@@ -27,7 +27,7 @@ export interface CloudflareApi {
   readonly domains: string[];
   /** Bodies of the uploads, as text. */
   readonly uploads: string[];
-  /** Responds with 500 to calls that match the pattern, until it is called with null. */
+  /** Makes calls that match the pattern return 500, until it is called with null. */
   fail: (pattern: RegExp | null) => void;
   close: () => Promise<void>;
 }

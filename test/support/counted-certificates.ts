@@ -1,5 +1,5 @@
-// Compares the counters of certificates with the certificates, in tests that read the database directly.
+// Compares the counters of certificates with the certificates, for tests that read the database directly.
 
-/** Starts a query with `added`: the certificates that the stored counters do not include yet. */
+/** Starts a query with `added`, which selects the certificates that the stored counters do not include yet. */
 export const newCertificates =
   "WITH added AS (SELECT * FROM certificates WHERE ord > coalesce((SELECT ord FROM counted_certificates), 0)) ";

@@ -5,7 +5,7 @@ import { sendMarionetteCommand } from "./firefox.ts";
 export interface Device {
   /** Moves the device and its passkeys to another window. */
   readonly goTo: (page: Page) => Promise<void>;
-  /** Sets whether the device recognizes its user from then on. */
+  /** Sets whether the device recognizes its user from now on. */
   readonly recognizes: (isPerson: boolean) => Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export const createBusiness = async (db: D1Database = env.DB): Promise<string> =
 
 const db = openDatabase(env.DB);
 
-/** Builds the insert of a change that the business gets as an event. */
+/** Builds the statement that inserts a change, which the business then receives as an event. */
 export const buildEventRow = (businessId: string, change: Partial<StoredEvent> = {}) => {
   const { id = crypto.randomUUID(), type = "certificate.revoked", createdAt = Date.now(), shareId = null, certId, dataSealed } = change;
   const entityType = shareId === null ? "certificate" : "share";
@@ -91,7 +91,7 @@ export const registerEndpoint = async (
   return { id, secret, queue: deliveryQueues.getByName(id) };
 };
 
-/** Records that the host of `url` has responded to the business with 2xx, so that there is no pause between attempts to it. */
+/** Records that the host of `url` has returned 2xx for this business, so that the queue does not pause between attempts. */
 export const proveHost = (businessId: string, url: string): Promise<void> =>
   destinationHosts.getByName(new URL(url).hostname).recordSuccess(businessId, Date.now());
 
@@ -124,8 +124,8 @@ type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<
 type Resolver = (name: string) => readonly string[] | Response;
 
 /**
- * Mocks fetch: `resolver` answers DNS queries, and `receiver` answers requests to every other host. The returned array collects the POST
- * requests in order.
+ * Mocks fetch. `resolver` answers DNS queries, and `receiver` responds to requests to every other host. The returned array collects the
+ * POST requests in order.
  */
 export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
   const posts: ReceivedPost[] = [];
@@ -155,8 +155,8 @@ const getNextDueAt = (queue: DeliveryQueueStub): Promise<number | null> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
 
 /**
- * Runs the queue's alarms at the times deliveries are due, until none is left or until the time `until`. Needs a fake clock set in the
- * future.
+ * Runs the queue's alarms at the times when deliveries are due, until no delivery is left or until the time `until`. Needs a fake clock set
+ * in the future.
  */
 export const runAlarmsUntil = async (queue: DeliveryQueueStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
   for (let due = await getNextDueAt(queue); due !== null; due = await getNextDueAt(queue)) {
@@ -180,7 +180,7 @@ export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: numbe
   }
 };
 
-/** A time so far in the future that no alarm fires by itself. */
+/** A time so far in the future that no alarm fires on its own. */
 export const farAhead = Date.UTC(2050, 0, 1);
 
 /** Creates a live API key for a business. */

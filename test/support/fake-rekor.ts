@@ -1,4 +1,4 @@
-// A Rekor v2 server on loopback, written from Rekor's documentation without code from the adapter: it uses the naive tree in naive-log.ts
+// A Rekor v2 server on loopback, written from Rekor's documentation without code from the adapter. It uses the naive tree in naive-log.ts
 // and Node's crypto. Depending on its mode, it loses responses, sends false responses or fails.
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -86,7 +86,7 @@ export class FakeRekor {
   readonly missedRequests: string[] = [];
   /** The highest number of concurrent requests to add an entry. */
   maxConcurrent = 0;
-  /** Lines that are added below the log's own signature, which is the place for cosignatures of witnesses. */
+  /** Lines that are added below the log's own signature. Witnesses' cosignatures belong there. */
   extraLines = "";
   /** The size of the published checkpoint, or null for the size of the log. */
   publishedSize: number | null = null;

@@ -1,6 +1,6 @@
-// A business's page and, on another site, a fake service. The service consists of the widget, a consent sheet that exchanges the same
-// messages as the real sheet and decides when a button is clicked, and an API that redeems codes. Every request is recorded. A test can
-// make the service as lenient or as faulty as it needs. The refusals of the real service have their own tests.
+// A business's page and, on another site, a fake service. The service consists of the widget, a consent sheet and an API that redeems
+// codes. The sheet exchanges the same messages as the real sheet and decides when a button is clicked. Every request is recorded. A test
+// can make the service as lenient or as faulty as it needs. Other tests cover the refusals of the real service.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -45,7 +45,7 @@ export interface FakeServiceSettings {
   /** Headers of a redirect between the page and the sheet. Undefined if there is no redirect. */
   hop: Record<string, string> | undefined;
   /**
-   * Returns the response to the nth redemption. If it returns undefined, the response is the normal one. With `lost`, the code is used but the connection
+   * Returns the response to the nth redemption, or undefined for the normal response. With `lost`, the code is used but the connection
    * breaks.
    */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;
@@ -82,8 +82,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 const escapeAttribute = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /**
- * Like the real sheet, sends the result to an opener as a message. Without an opener, it redirects if the referrer proves the page's
- * origin.
+ * As in the real sheet, sends the result to an opener as a message. Without an opener, redirects if the referrer proves the page's origin.
  */
 const sheetScript = `
 const { state, origin, links } = document.body.dataset, found = JSON.parse(links);

@@ -1,5 +1,5 @@
-// The schema and rows that result from all migrations. Creating a test database from them takes a third of the time of running the
-// migrations. test/architecture/storage-schema.test.ts and every local service run the migrations themselves.
+// The schema and rows that result from all migrations. Creating a test database from them takes a third of the time that running the
+// migrations takes. test/architecture/storage-schema.test.ts and every local service run the migrations themselves.
 import { DatabaseSync } from "node:sqlite";
 
 interface SchemaObject {

@@ -1,6 +1,6 @@
-// Finds tests that depend on time or chance. Shifts the clock (TEST_CLOCK_OFFSET_MS), sets fast-check's seed (TEST_SEED, which also changes
-// the order of the files), and rejects assertions that a long text does not contain a short string, because the string could occur in the
-// text by chance.
+// Finds tests that depend on time or chance. Shifts the clock (TEST_CLOCK_OFFSET_MS) and sets fast-check's seed (TEST_SEED, which also
+// changes the order of the files). Also rejects assertions that a long text does not contain a short string, because the text could contain
+// the string by chance.
 import fc from "fast-check";
 import { chai, vi } from "vitest";
 
@@ -24,7 +24,7 @@ if (clockOffsetMs !== 0 && !isInstalled) {
   const { useRealTimers } = vi;
   vi.useRealTimers = () => {
     useRealTimers.call(vi);
-    globalThis.Date = MovedDate; // vitest would restore the Date that it saw first, which is not shifted
+    globalThis.Date = MovedDate; // vitest would otherwise restore the Date that it saw first, which is not shifted
     return vi;
   };
 }

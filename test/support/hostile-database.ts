@@ -1,5 +1,6 @@
-// Fills the first shard with what strangers and dishonest customers can create: tens of thousands of records for one address, one business,
-// one person and one queue. Each record is a copy of one that the API created, so every column has a value that the service wrote.
+// Fills the first shard with the records that strangers and dishonest customers can create: tens of thousands of records for one address,
+// one business, one person and one queue. Each record is a copy of a record that the API created, so every column has a value that the
+// service wrote.
 import { env } from "cloudflare:workers";
 import type { BusinessId, ShareId } from "../../core/ids.ts";
 import { openVaultFromVars } from "../../scripts/demo-world.ts";
@@ -12,7 +13,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { shareCopyContext } from "../../storage/share-values.ts";
 import { world } from "./world.ts";
 
-/** The number of records for one address, one business or one queue. It is far above any limit on what a statement may read. */
+/** The number of records for one address, one business or one queue. It is far above the number that any statement may read. */
 const many = 8_000;
 /** The number of records that take longer to seed, because triggers write more rows for each of them. */
 export const several = 2_500;
@@ -52,18 +53,18 @@ const insertRows = async (table: string, count: number, cells: Cells): Promise<v
 };
 
 const run = (sql: string): Promise<D1Result> => env.DB.prepare(sql).run();
-/** The time at which queued work is due. It is later than any test, until `makeWorkDue` runs. */
+/** The time at which queued work is due. It is later than the end of every test, until `makeWorkDue` runs. */
 const notYet = Date.now() + 100 * dayMs;
 const waiting = `${notYet} + n.i`;
 const text = (value: string): string => `'${value}'`;
 /** Builds the SQL for an ID with this prefix, which is unique for each `tag` and copy. */
 const copyId = (prefix: string, tag: string): string => `'${prefix}00${tag}' || printf('%0${24 - tag.length}d', n.i)`;
 
-/** The records that were created through the API and from which everything is copied. */
+/** The records that were created through the API. All other records are copies of them. */
 export interface OriginalRecords {
   readonly certId: string;
   readonly withdrawnCertId: string;
-  /** A certificate with many recipients, one of which has been withdrawn. */
+  /** A certificate with many recipients. Consent for one of them has been withdrawn. */
   readonly listCertId: string;
   readonly activeShareId: string;
   readonly revokedShareId: string;
@@ -88,7 +89,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     entities: "json_array('Acme Solar LLC', 'Partner ' || n.i, 'Other ' || n.i)",
   });
   await insertRows("disclosures", several, { hash: "printf('%064d', n.i)", text: "'I agree, text number ' || n.i" });
-  // Only as many have counters as the service allows. The certificates of the others are found without counters.
+  // Gives counters to only as many as the service allows. The certificates of the others are found without counters.
   await run(`INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment, counted)
     SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment, CAST(substr(p.purpose, 20) AS INTEGER) <= 490 FROM purposes p JOIN entity_lists l ON l.hash = printf('%064d', substr(p.purpose, 20))
     WHERE p.purpose LIKE 'solar quote number %'`);
@@ -133,7 +134,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     method: "'email_code'",
     next_at: waiting,
   });
-  // Adds one certificate with hundreds of partial withdrawals.
+  // Adds hundreds of partial withdrawals to one certificate.
   await run(`INSERT INTO entity_withdrawals (${(await listColumns("entity_withdrawals")).join(", ")})
     SELECT ${(await listColumns("entity_withdrawals")).map((name) => (name === "number" ? "n.value" : `s.${name}`)).join(", ")}
     FROM (SELECT value FROM json_each('${JSON.stringify(Array.from({ length: 500 }, (_, at) => at + 2))}')) n, entity_withdrawals s
@@ -162,7 +163,7 @@ const copySharedValues = async (shareId: string): Promise<void> => {
     .run();
 };
 
-/** Makes one person the owner of thousands of shares, and one business the receiver of thousands. */
+/** Makes one person the owner of thousands of shares, and one business the recipient of thousands. */
 const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consumerId }: OriginalRecords): Promise<void> => {
   const due = { next_due_at: "n.i" };
   const unique = { fingerprint: "lower(hex(randomblob(32)))" };
@@ -175,7 +176,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
   await copyRows("shares", `id = '${revokedShareId}'`, many, { id: copyId("shr_", "r"), subject_sealed: "NULL", ...unique });
   await copyRows("shares", `id = '${sandboxShareId}'`, maxTestShares, { id: copyId("shr_", "s"), ...unique, ...due });
-  // Adds people who entered one stranger's address among their contact fields.
+  // Adds people who entered another person's address among their contact fields.
   await copyRows("shares", `id = '${activeShareId}'`, several, { id: copyId("shr_", "n"), consumer_id: copyId("con_", "n"), ...unique });
   await copySharedValues(activeShareId);
   await copyRows("share_codes", `share_id = '${activeShareId}'`, several, {
@@ -328,7 +329,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   });
 };
 
-/** Seeds codes, challenges, sign-ups and counters of one address, including expired ones. */
+/** Seeds sign-in codes, challenges, sign-ups and counters for one address, including expired ones. */
 const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   const address = `(SELECT email_index FROM consumers WHERE id = '${records.consumerId}')`;
   for (const [purpose, topic] of [
@@ -402,10 +403,10 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   await insertRows("billing_events", several, { id: copyId("evt", "b"), customer_id: "'cus'", type: "'t'", at: "n.i", received_at: "n.i" });
 };
 
-/** Seeds work that waits, and long histories of single records. */
+/** Seeds pending work, and long histories of single records. */
 const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
-  // Anyone can repeat these actions: exports of a certificate, reads of a share, and calls by an assistant. The entries get numbers before
-  // those of all changes, so that the audit log has already read them.
+  // Anyone can repeat these actions: exports of a certificate, reads of a share, and calls by an assistant. The numbers of the entries come
+  // before those of all changes, so that the audit log has already read them.
   for (const [range, [entity, entityType, type, chain]] of (
     [
       [certId, "certificate", "evidence_pack.exported", text(world.acme.chain)],
@@ -422,7 +423,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       chain,
     });
   await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
-    // The numbers are before those of all changes, because the next change takes the next number.
+    // The numbers come before those of all changes, because the next change takes the next number.
     ord: "-n.i",
     status: "'parked'",
     entity_id: copyId("cc_", "a"),

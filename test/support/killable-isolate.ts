@@ -10,7 +10,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
-/** After how many more round trips the isolate dies, and whether it dies before or after the last one is written. */
+/** The number of round trips until the isolate dies, and whether it dies before or after the last one takes effect. */
 export interface IsolateDeath {
   readonly trips: number;
   readonly written: "before" | "after";
@@ -19,10 +19,10 @@ export interface IsolateDeath {
 export interface KillableIsolate {
   readonly services: Services;
   readonly call: Call;
-  /** Starts the next isolate, which never dies if `death` is null. Call it when none of the previous isolate's work is running. */
+  /** Starts the next isolate, which never dies if `death` is null. Call it only while no work of the previous isolate is running. */
   readonly begin: (death: IsolateDeath | null) => void;
   readonly isDead: () => boolean;
-  /** Runs the responses' background work. Work that is left when the next isolate starts is lost. */
+  /** Runs the background work that follows responses. Work that is still pending when the next isolate starts is lost. */
   readonly follow: () => Promise<void>;
 }
 

@@ -25,14 +25,14 @@ import { bundleWorker, prepareDatabases, startPreparedRuntime, type D1Like, type
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 
 export interface LocalService {
-  /** The service's origin, the same for all its hosts. */
+  /** The service's origin. All its hosts use this origin. */
   readonly origin: string;
   /** The demo business site's origin. */
   readonly demoOrigin: string;
   readonly world: DemoWorld;
   readonly runtime: Runtime;
   readonly database: D1Like;
-  /** Restarts the runtime on the same storage with its clock set `ms` ahead. Connections to the previous runtime close. */
+  /** Restarts the runtime on the same storage with its clock `ms` milliseconds ahead. Connections to the previous runtime close. */
   readonly later: (ms: number) => Promise<void>;
   /** Restarts the runtime on the same storage with these settings changed. Connections to the previous runtime close. */
   readonly restartWith: (vars: Readonly<Record<string, string>>) => Promise<void>;
@@ -56,7 +56,7 @@ const sourcePaths = [
   "package.json",
 ];
 
-/** Changes whenever a source file does. */
+/** Returns a hash that changes whenever a source file changes. */
 const hashSources = (): string => {
   const hash = createHash("sha256").update(process.cwd());
   for (const path of globSync(sourcePaths, { exclude: ["**/*.gen.ts"] }).sort()) {
@@ -110,7 +110,7 @@ const buildWorker = async (built: string): Promise<void> => {
 
 /**
  * Returns a folder with the Worker bundled from the current sources and with empty, migrated databases. The first test file builds it for
- * all of them; files running in parallel wait for it.
+ * all test files, and those that run in parallel wait for it.
  */
 export const ensureBuiltWorker = async (): Promise<string> => {
   const built = join(buildsDir, hashSources());
@@ -141,7 +141,7 @@ let portsHandedOut = 0;
 
 /**
  * Finds a free port for a program that cannot choose one itself. The port is below those that the system uses for outgoing connections
- * (32,768 and up), and each process has its own range, so the port stays free until the program listens.
+ * (32,768 and up). Each process has its own range, so the port stays free until the program listens.
  */
 export const findFreePort = async (): Promise<number> => {
   for (;;) {
@@ -152,8 +152,8 @@ export const findFreePort = async (): Promise<number> => {
 };
 
 /**
- * Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. `data` is what the databases contain: only
- * the demo accounts, or also their month of demo data.
+ * Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. `data` selects what the databases contain:
+ * only the demo accounts, or also their month of demo data.
  */
 export const startLocalService = async (
   vars: Readonly<Record<string, string>> = {},

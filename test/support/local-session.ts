@@ -1,5 +1,5 @@
 // Signs in to a running service by email code through the API. Tests that are not about the sign-in pages use this, because loading one of
-// those pages in a browser takes longer than the whole sign-in.
+// those pages in a browser takes longer than a complete sign-in through the API.
 import type { BrowserContext } from "playwright-core";
 import { findNewestCode } from "./email-code.ts";
 

@@ -11,7 +11,7 @@ export const worldSecret = createRandomKey(3);
 
 export const testVars: Readonly<Record<string, string>> = {
   ENVIRONMENT: "development",
-  INTAKE_WAIT_MS: "1900", // the longest time allowed, because a busy machine can respond late without a fault
+  INTAKE_WAIT_MS: "1900", // the maximum, because a busy machine can respond late without a fault
   BASE_URL: "http://svc.test/v1",
   VERIFY_URL: "http://svc.test",
   CDN_URL: "http://svc.test",

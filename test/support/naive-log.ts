@@ -1,5 +1,5 @@
-// An independent transparency log for comparison. It implements RFC 6962 and tlog-tiles literally and slowly, and shares no code with the
-// real log.
+// An independent transparency log for comparison. It follows RFC 6962 and tlog-tiles literally, is slow, and shares no code with the real
+// log.
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 

@@ -41,7 +41,7 @@ export const buildForm = (fields: Changes, headers: Record<string, string> = {})
 
 const parseSealedRequest = ({ text }: TestResponse): string => /name="request" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
-/** Opens the consent page with a session. Returns the page and the sealed request in its form. */
+/** Opens the consent page with a session. Returns the page and the sealed request from its form. */
 export const openConsentPage = async (clientId: string, session: { cookie: string }, changes: Changes = {}) => {
   const page = await call(buildAuthorizePath(clientId, changes), { headers: session });
   return { page, sealed: parseSealedRequest(page) };

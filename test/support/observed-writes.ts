@@ -1,4 +1,4 @@
-// Bindings that report what is stored through them: the table of each statement that writes, and the prefix of each key in KV.
+// Bindings that report what is stored through them: the table that each statement writes to, and the prefix of each KV key.
 
 const writtenTable = /\b(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i;
 

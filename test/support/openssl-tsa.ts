@@ -1,4 +1,4 @@
-// A timestamping authority based on the openssl command, an independent implementation of RFC 3161. Each instance has its own keys.
+// A timestamp authority that runs the openssl command, an independent implementation of RFC 3161. Each instance has its own keys.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,10 +1,10 @@
-// A business of shard 00 that issues certificates into shard 01.
+// Helpers for a business of shard 00 whose new certificates are stored in shard 01.
 import { env } from "cloudflare:workers";
 import { runOutboxRelay, waitUntilSettled } from "./background-work.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { world, buildConsentRequest, buildSubmission, type Call, type ConsentBody, type TestResponse } from "./world.ts";
 
-/** Closes shard 00 for new certificates. An isolate notices it within a minute, a new one at once. */
+/** Closes shard 00 to new certificates. A running isolate notices this within a minute, a new isolate immediately. */
 export const closeFirstShard = async (): Promise<void> => {
   await env.DB.exec("INSERT INTO shard_registry (shard, state) VALUES ('00', 'closed') ON CONFLICT (shard) DO UPDATE SET state = 'closed'");
 };
@@ -35,14 +35,14 @@ export const issueThrough = async (
   return answer.body.data;
 };
 
-/** The IDs of a page of the certificate list. */
+/** Returns the IDs on a page of the certificate list. */
 export const listIds = (page: { readonly certs?: readonly { readonly cert_id: string }[] }): readonly string[] =>
   (page.certs ?? []).map(({ cert_id: certId }) => certId);
 
-/** The token of a receipt's withdrawal link. */
+/** Returns the token from a receipt's withdrawal link. */
 export const getToken = ({ manage_url: url }: { readonly manage_url: string }): string => url.split("#m=")[1] as string;
 
-/** Finishes the withdrawals of all of a person's certificates. The first run spreads the work to the other shards. */
+/** Finishes a person's withdrawals on all certificates. The first run of the relay spreads the work to the other shards. */
 export const finishWithdrawals = async (): Promise<void> => {
   await waitUntilSettled();
   await runOutboxRelay();

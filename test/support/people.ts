@@ -54,7 +54,7 @@ export const clearCodes = async (): Promise<void> => {
   );
 };
 
-/** Deletes the records of earlier notices to owners, so that the next notice is emailed at once. */
+/** Deletes the records of earlier notices to owners, so that the next notice is emailed immediately. */
 export const forgetOwnerNotices = async (): Promise<void> => {
   for (const db of [env.DB, env.DB_01]) await db.prepare("DELETE FROM owner_notices").run();
 };
@@ -73,8 +73,8 @@ export const signInByEmail = async (email: string, realm: Realm = "business"): P
 };
 
 /**
- * Signs in with a single batch that contains the statements of a sign-in, for tests that are not about signing in. Works for people in the
- * first shard; invited people must sign in by email. test/api/sign-in.test.ts checks that both ways write the same rows.
+ * Signs in with one batch that contains the statements of a sign-in, for tests that are not about signing in. Works for people in the first
+ * shard; invited people must sign in by email. test/api/sign-in.test.ts checks that both ways write the same rows.
  */
 export const signIn: typeof signInByEmail = async (email, realm = "business") => {
   const services = await getPlatform(env as unknown as Env);

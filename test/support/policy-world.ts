@@ -1,4 +1,4 @@
-// Creates certificates whose policies are not captured yet. The isolate that issues them dies after the response, so that a test decides
+// Creates certificates whose policies are not captured yet. The isolate that issues them dies after the response, so that the test decides
 // when and how often policies are captured.
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
@@ -10,7 +10,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { getWithKey, buildSubmission, world } from "./world.ts";
 import { createServicesWith } from "./changed-services.ts";
 
-/** Returns this isolate's platform with its clock shifted by `ms` and with these other changes. */
+/** Returns this isolate's platform with its clock shifted by `ms` and with the given changes. */
 export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
   const platform = await getPlatform(env as unknown as Env);
   return { ...platform, clock: () => platform.clock() + ms, ...changes };
@@ -31,7 +31,7 @@ export const issueWaitingCertificate = async (
     body: JSON.stringify({ ...buildSubmission(world.acme), client_id: clientId, page_url: new URL(page, `https://${host}`).href }),
   });
   const platform = await createPlatformAt(ms);
-  // Prevents background work after the response: no shards for the relay, no audit log to notify, no queue message.
+  // Prevents background work after the response. The relay finds no shards, and no audit log or queue gets a message.
   const shards = { ...platform.shards, all: () => [] };
   const diesAfterAnswer = createServicesWith(platform, { shards, requestAnchoring: async () => {}, waitUntil: () => {} });
   const response = await buildApp(diesAfterAnswer).fetch(request, env, executionContext);
@@ -40,7 +40,7 @@ export const issueWaitingCertificate = async (
   return data.cert_id;
 };
 
-/** Runs the policy capture once, with the clock `ms` milliseconds ahead. The clock does not advance while it runs. */
+/** Runs the policy capture once, with the clock set `ms` milliseconds ahead. The clock does not advance while the capture runs. */
 export const runCapture = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
   const platform = await createPlatformAt();
   const now = platform.clock() + ms;

@@ -1,4 +1,4 @@
-// The people and records in the portal's permission tests: a signed-in person for each role, and one business's records on which they act.
+// The people and records in the portal's permission tests: one signed-in person for each role, and the records of one business.
 import { env } from "cloudflare:workers";
 import { sha256Hex } from "../../core/hash.ts";
 import type { BusinessId } from "../../core/ids.ts";
@@ -10,12 +10,12 @@ import { waitUntilSettled } from "./background-work.ts";
 import { grantShare, signInPerson } from "./sharing.ts";
 import { call, submitConsent, readDatabaseContents, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
 
-/** `nobody` has no cookie, and `stranger` owns another business. */
+/** `nobody` has no session, and `stranger` owns another business. */
 export const roles = ["nobody", "consumer", "stranger", "member", "owner"] as const;
 export type Role = (typeof roles)[number];
 export type PortalCast = Readonly<Record<Role, { readonly cookie: string }>>;
 
-/** The service with rate limits that the permission tests do not reach. */
+/** The service with rate limits that the permission tests cannot reach. */
 export const callWithoutLimits = createServiceCall({
   LIMIT_SESSION: "100000/60",
   LIMIT_WEBHOOK_CALLS: "100000/60",

@@ -22,7 +22,7 @@ export const getLastCounts = (page: ReadPage, heading: string): readonly [up: nu
 
 export const sumColumn = (rows: Rows, column: number): number => rows.reduce((total, row) => total + Number(row[column]), 0);
 
-/** Returns the names of the chart's images and the number of bars for each count. */
+/** Returns the names of the images of a chart, and the number of bars for each kind of count. */
 export const parseChart = (page: ReadPage, name: string) => {
   const pictures = withAttribute(withAttribute(page.document, "aria-labelledby", name), "role", "img");
   if (pictures.length === 0) throw new Error(`no picture ${name} in ${getPageText(page)}`);
@@ -31,7 +31,7 @@ export const parseChart = (page: ReadPage, name: string) => {
   return { titles: pictures.map(({ attribs }) => attribs["aria-label"]), up: count("a"), down: count("b") };
 };
 
-/** Returns the header and the rows of a CSV file whose cells are all quoted and contain no quotes or commas. */
+/** Returns the header and the rows of a CSV file in which every cell is quoted and contains no quotes or commas. */
 export const parseCsvFile = ({ text }: TestResponse): { readonly head: string; readonly rows: Rows } => {
   const [head = [], ...rows] = text
     .trimEnd()

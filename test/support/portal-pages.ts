@@ -48,7 +48,7 @@ export const parsePage = (answer: TestResponse): ReadPage => ({ ...answer, docum
 export const getPageText = (answer: TestResponse): string => words(parsePage(answer).document);
 export const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
 
-/** Signs in with an invited address and clicks "Join" on the page that shows the invitation, or on the one with this ID. */
+/** Signs in with an invited address and clicks "Join" for the only invitation shown, or for the one with this ID. */
 export const acceptInvitation = async (email: string, id?: string): Promise<Member> => {
   const invited = await signInByEmail(email);
   const answer = await submitForm(invited, "/portal/invitations", "/portal/invitations/accept", id === undefined ? {} : { id });

@@ -71,7 +71,10 @@ export const countRecordedReads = async (person: Person, certId: string): Promis
   return [...entries, ...pending].filter(({ type, entity_id }) => type === "certificate.subject_read" && entity_id === certId).length;
 };
 
-/** Lists the types of a business's audit entries that the database contains, oldest first. Those of reads stay until the next minute job. */
+/**
+ * Lists the types of a business's audit entries that the database contains, oldest first. Entries about reads stay there until the cron job
+ * runs.
+ */
 export const listAuditEntryTypes = async (businessId: string): Promise<readonly string[]> => {
   const { results } = await env.DB.prepare(
     `WITH entries AS (SELECT ord, chain, type FROM audit_entries UNION ALL SELECT ord, chain, type FROM changes WHERE payload IS NOT NULL)

@@ -1,5 +1,5 @@
-// Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. For D1, the runtime reports
-// the count only with results that the service does not request, so this file observes the method with which the runtime sends queries.
+// Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. D1 reports the count only with
+// results that the service does not request, so this file observes the method with which the runtime sends queries.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
@@ -46,7 +46,7 @@ const observeDatabases = (record: (read: StatementRead) => void): (() => void) =
 
 type Execute = (sql: string, ...values: unknown[]) => SqlStorageCursor<Record<string, SqlStorageValue>>;
 
-/** A cursor reads its rows when they are taken, so each way of taking rows records what the cursor has read so far. */
+/** A cursor reads rows as they are taken, so each way of taking rows records what the cursor has read so far. */
 const observeCursor = (cursor: ReturnType<Execute>, sql: string, record: (read: StatementRead) => void): ReturnType<Execute> => {
   const recordRows = (): void => record({ sql, rows: cursor.rowsRead });
   recordRows();
@@ -76,7 +76,7 @@ const observeObjects = async (record: (read: StatementRead) => void): Promise<()
 };
 
 export interface RowCounter {
-  /** Returns the statements since the last call, each with the number of rows that it read. */
+  /** Returns the statements since the last call, and the number of rows that each of them read. */
   readonly take: () => readonly StatementRead[];
   readonly stop: () => void;
 }

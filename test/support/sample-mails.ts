@@ -1,4 +1,4 @@
-// One email of each template. Wherever a template accepts text from a stranger, the email contains such text.
+// One email for each template. If a template accepts text from a stranger, the email contains such text.
 import type { MailLanguage, MailTemplate, TemplatedMail } from "../../core/mail/templates.ts";
 
 /** A name that would add a link, a header or markup if it were not escaped. */
@@ -11,7 +11,7 @@ const stopped = {
   ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
 } as const;
 const signInUrl = (surface: string): string => `https://app.example.com/${surface}/sign-in/link#s=${"Zm9v".repeat(10)}abc`;
-/** One email of each template, with all optional parts. */
+/** One email for each template, with all optional parts. */
 export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail, { template: T }> } = {
   login_code: { template: "login_code", data: { code: "123456", signInUrl: signInUrl("app") } },
   signup_code: { template: "signup_code", data: { code: "123456", signInUrl: signInUrl("portal") } },

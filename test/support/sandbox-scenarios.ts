@@ -1,4 +1,4 @@
-// Makes calls that produce every success and every refusal of the sandbox routes, for comparison with the OpenAPI document.
+// Makes calls that produce every success and every refusal of the sandbox routes. Tests compare the responses with the OpenAPI document.
 import { env } from "cloudflare:workers";
 import { bearerHeader, listBodyRefusals, withHeaders, buildKeyedPost, listKeyRefusals, sendTwice, type Scenarios } from "./scenarios.ts";
 import { call, getWithKey, world } from "./world.ts";

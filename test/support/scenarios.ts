@@ -1,5 +1,5 @@
-// Makes calls that produce the refusals that many routes share, for comparison with the OpenAPI document: bad keys and bodies, exhausted
-// limits, outages and internal errors.
+// Makes calls that produce the refusals that many routes share: bad keys and bodies, exhausted limits, outages and internal errors. Tests
+// compare the responses with the OpenAPI document.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -15,7 +15,7 @@ import { waitUntilSettled } from "./background-work.ts";
 import { buildJsonPost } from "./withdrawal.ts";
 import { call, origin, world, type TestResponse } from "./world.ts";
 
-/** One call per success, keyed by status, and one per refusal, keyed by code. */
+/** One call for each success, by status, and one for each refusal, by code. */
 export type Scenarios = Readonly<Record<string, () => Promise<TestResponse>>>;
 
 export const platform = await createPlatform(env as unknown as Env);

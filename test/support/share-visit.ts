@@ -110,7 +110,10 @@ export const visitShare = async (
   };
 };
 
-/** Waits until an action has closed a window. In Firefox the closing window aborts the click that caused it. */
+/**
+ * Performs an action that closes a window, and waits until the window is closed. In Firefox, the closing window aborts the click that
+ * caused it.
+ */
 export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
   const cutShort = (error: unknown): void => {
     if (!sheet.isClosed()) throw error;
@@ -131,8 +134,8 @@ export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<s
 export const filledValues = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
 /**
- * Moves the page's clock forward until no timer on the page is left (its poll, and the second that it waits for a response), then waits for
- * the requests that follow.
+ * Moves the page's clock forward until no timer is left on the page: its polling, and the second for which it waits for a response. Then
+ * waits for the requests that follow.
  */
 export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);
@@ -140,8 +143,8 @@ export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Pr
 };
 
 /**
- * Moves the page's clock past the first half second of a window, during which the sheet ignores clicks because they may have been meant for
- * the page below. Needs a context with an installed clock.
+ * Moves the page's clock past the first half second of a window. During that time, the sheet ignores clicks, because they may have been
+ * meant for the page below. Needs a context with an installed clock.
  */
 export const waitUntilClickable = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // by then the script has recorded when the window opened

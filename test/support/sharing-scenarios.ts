@@ -1,5 +1,5 @@
-// Makes calls that produce every success and every refusal of the sharing routes and of the routes for a person's profile and fields, for
-// comparison with the OpenAPI document.
+// Makes calls that produce every success and every refusal of the sharing routes and of the routes for a person's profile and fields. Tests
+// compare the responses with the OpenAPI document.
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -40,7 +40,7 @@ const unknownClient = "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
 
 let sharedPerson: Promise<SignedPerson> | undefined;
-/** Returns one person for all scenarios. Each grant creates a new share. */
+/** Returns the person that all scenarios use. Each grant creates a new share. */
 export const getPat = (): Promise<SignedPerson> => {
   sharedPerson ??= signInPerson();
   return sharedPerson;
@@ -66,7 +66,7 @@ const createRenewal = async (): Promise<{ readonly old: string; readonly id: str
 const afterShareExpiry: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
 const createOneDayShareId = (): Promise<string> => createShareId({ duration_days: 1 });
 
-/** Sends a request while acme has a different status. */
+/** Sends a request while acme's account has a different status. */
 const withBusinessStatus = async (status: string, send: () => Promise<TestResponse>): Promise<TestResponse> => {
   const setStatus = (next: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(next, acme.id).run();
   await setStatus(status);
@@ -83,12 +83,12 @@ const buildAuthorizePath = (change: Record<string, string> = {}): string => {
   return `/v1/authorize?${new URLSearchParams(query)}`;
 };
 const requestsPath = "/v1/share/requests";
-/** Builds a request that a server signs. */
+/** Builds the body of a share request that a server sends. */
 const buildShareRequest = (change: object = {}) => {
   const { consent: _, ...request } = buildDecision(createVerifier());
   return { ...request, scope: "email phone?", ...change };
 };
-/** Creates a decision with the token of a request that /v1/authorize has checked. */
+/** Creates a decision that contains the token of a request that /v1/authorize has checked. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });

@@ -1,4 +1,4 @@
-// SQL that provides all statements and all audit entries as one table each, for use in the tests' queries.
+// SQL that provides all statements as one table and all audit entries as another, for the tests' queries.
 
 const coveringBatch = "(SELECT r.ord FROM receipts r WHERE r.ord >= c.change_ord AND r.first_ord <= c.change_ord ORDER BY r.ord LIMIT 1)";
 
@@ -12,7 +12,7 @@ export const statementsSql = `(
     AND (${coveringBatch} IS NOT NULL OR EXISTS (SELECT 1 FROM changes h WHERE h.ord = c.change_ord AND h.statement IS NOT NULL))
 )`;
 
-/** A table of all audit entries. Those of live issuances are rebuilt from their certificates. */
+/** A table of all audit entries. The entries of live issuances are rebuilt from their certificates. */
 export const auditEntriesSql = `(
   SELECT ord, type, entity_id, at FROM audit_entries
   UNION ALL

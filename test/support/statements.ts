@@ -1,5 +1,5 @@
-// Lists the statements of a database with their state, for tests. Most statements of issuances have no row in `anchors`: they are in their
-// changes until the ledger has them, and in a batch of receipts afterward.
+// Lists a database's ledger statements and their state. Most statements of issuances have no row in `anchors`. Until the ledger has them,
+// they are in their changes; afterward, they are in a batch of receipts.
 import { env } from "cloudflare:workers";
 import { listLeaves } from "../../core/ledger/receipt-batch.ts";
 import type { Instant } from "../../core/time.ts";
@@ -34,7 +34,7 @@ export const listStatements = async (db: D1Database = env.DB): Promise<Statement
   );
 };
 
-/** Deletes all statements, and with them all work for the ledger, but keeps the records. */
+/** Deletes all statements and all of the ledger's pending work, but keeps the records. */
 export const deleteStatements = async (db: D1Database = env.DB): Promise<void> => {
   await db.batch([
     db.prepare("DELETE FROM anchors"),

@@ -1,9 +1,9 @@
-// Stops the clock for a test, for limits that count by the minute, hour or day.
+// Stops the clock for a test of limits that count by the minute, hour or day.
 import { onTestFinished, vi } from "vitest";
 
 /**
- * Stops the clock at `now` until the test ends, so that no window passes and no day begins while its requests run, however long they take.
- * The test can move the clock with `vi.setSystemTime`. Returns the time.
+ * Stops the clock at `now` until the test ends. No time window passes and no day begins while the test's requests run, however long they
+ * take. The test can move the clock with `vi.setSystemTime`. Returns the time.
  */
 export const stopClock = (now = Date.now()): number => {
   vi.useFakeTimers({ toFake: ["Date"], now });

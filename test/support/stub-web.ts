@@ -23,7 +23,7 @@ export const htmlResponse = (body: string, init: ResponseInit = {}): Response =>
 
 export const redirectResponse = (location: string, status = 302): Response => new Response(null, { status, headers: { location } });
 
-/** A host that accepts the request and never responds. */
+/** Represents a host that accepts the request and never responds. */
 export const neverRespond: Handler = () => new Promise(() => {});
 
 /** Rejects as soon as the signal is aborted, as fetch does. */

@@ -40,7 +40,7 @@ const longestNames = buildNames(1_000)
   .map((name) => name.padEnd(200, "-"))
   .sort();
 
-/** Values that are not of the kind that their key names, such as an email address that is not one. */
+/** Values that do not match the kind of their key, such as text that is not an email address for `email`. */
 const unrecognizedValues: readonly (readonly [key: string, value: string])[] = [
   ...[
     "pat",

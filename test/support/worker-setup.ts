@@ -8,7 +8,7 @@ import { captureLog } from "./captured-log.ts";
 import { startNewIsolate, waitUntilSettled } from "./background-work.ts";
 import { world, worldInSecondShard } from "./world.ts";
 
-/** Shifts alarms by the test clock's offset, because the runtime fires them by the real clock. */
+/** Shifts alarms by the test clock's offset, because the runtime fires alarms by the real clock. */
 const postponeAlarms = async (): Promise<void> => {
   if (clockOffsetMs === 0) return;
   const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
@@ -29,7 +29,7 @@ const postponeAlarms = async (): Promise<void> => {
   });
 };
 
-/** Deletes what Durable Objects store. The reset skips objects that hibernate, so they would keep their data. */
+/** Deletes what Durable Objects store. The runtime's reset skips hibernating objects, so they would keep their data. */
 const clearObjects = async (): Promise<void> => {
   for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "DELIVERY_QUEUE", "DESTINATION_HOST", "LEDGER_LOG", "INTAKE_JOURNAL"] as const) {
     const objects = env[binding] as DurableObjectNamespace;
@@ -46,7 +46,7 @@ const clearObjects = async (): Promise<void> => {
 
 const getOriginalByName = Symbol.for("svc.test.rate-limiters"); // test files that share a runtime each run this module
 
-/** Gives the file rate limiters of its own. There are too many of them to clear all between two files. */
+/** Gives the file its own rate limiters. There are too many of them to clear between two files. */
 const startNewRateLimits = (): void => {
   const limiters = env.RATE_LIMITER as DurableObjectNamespace;
   const getByName: typeof limiters.getByName = Reflect.get(limiters, getOriginalByName) ?? limiters.getByName.bind(limiters);
@@ -63,7 +63,7 @@ afterEach(({ task }) => {
   if (task.result?.state === "fail") show();
 });
 
-// Background work that outlives the file would write to the next file's databases.
+// Background work that continues after the file has ended would write to the next file's databases.
 afterAll(waitUntilSettled, 70_000);
 vi.useRealTimers(); // the previous file may have left fake timers installed
 await clearObjects();

@@ -1,4 +1,4 @@
-// Provides the demo businesses in two shards and requests to the Worker. All workerd tests use this file.
+// Provides the demo businesses in two shards and functions that send requests to the Worker. All workerd tests use this file.
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
@@ -63,7 +63,7 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
   }, host);
 };
 
-/** Calls the Worker's entry point with changed settings, which may be invalid. */
+/** Calls the Worker's entry point with changed settings. They may be invalid. */
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
@@ -146,7 +146,9 @@ export const issueCertificate = async (
   return answer.body.data;
 };
 
-/** Columns that background work (audit logs, the ledger) may still change, and columns that record when a key or session was last used. */
+/**
+ * Columns that background work (audit logs and the ledger) may still change, and columns that record when a key or session was last used.
+ */
 const backgroundColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
   sessions: ["seen_day"],
@@ -157,7 +159,7 @@ const backgroundTables: ReadonlySet<string> = new Set(["ledger_state", "changes"
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
-/** D1 returns bytes as a list of numbers. As text, a value that was stored in the clear is found in them. */
+/** D1 returns bytes as a list of numbers. They are shown as text, so that a value stored in plain text can be found in them. */
 const showBytesAsText = (_key: string, value: unknown): unknown =>
   Array.isArray(value) && value.length > 0 && value.every((byte) => typeof byte === "number")
     ? new TextDecoder("latin1").decode(Uint8Array.from(value)) // one character for each byte, so that different values stay different
@@ -176,7 +178,7 @@ export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Rec
   );
 };
 
-/** Tables that issuing a certificate writes to. Later background work does not change how many rows they have. */
+/** Tables that issuing a certificate writes to. Background work that follows does not change their row counts. */
 const issuanceTables = ["certificates", "purposes", "disclosures", "anchors"] as const;
 
 /** Returns the number of rows in each table, in one query. */
