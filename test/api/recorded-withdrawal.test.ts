@@ -395,8 +395,8 @@ describe("the email that confirms a withdrawal", () => {
 
   test.each([
     ["en", "withdrawn", "By the end of"],
-    ["es", "Se retiró su consentimiento", "A más tardar al final del"],
-    ["fr-CA", "retiré", "Au plus tard à la fin du"],
+    ["es", "Se retiró su consentimiento", "A más tardar el"],
+    ["fr-CA", "retiré", "Au plus tard le"],
   ] as const)("contains the receipt link, the deadline and the business's contact details (%s)", async (language, subject, deadline) => {
     const mine = await issueToNewPerson();
     const { code: digits } = await startWithdrawal(mine.certId, mine.email);

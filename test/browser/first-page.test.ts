@@ -60,7 +60,7 @@ describe("the landing page and its forms", () => {
     await page.waitForURL(`${service.origin}/c/${certId}?lang=es`);
     await page.getByRole("link", { name: "svc", exact: true }).click();
     await page.waitForURL((url) => url.pathname === "/");
-    await page.getByRole("link", { name: "Withdraw a consent" }).click();
+    await page.getByRole("link", { name: "Withdraw consent" }).click();
     await page.getByLabel("Certificate ID or link").fill(`${service.origin}/c/${certId}`);
     await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForURL(`${service.origin}/c/${certId}#withdrawal-heading`);

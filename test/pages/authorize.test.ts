@@ -342,7 +342,7 @@ describe("the consent sheet", () => {
     const visitor = new Visitor();
     const fromPage = { referer: `${origin}/` };
     expect((await visitor.get(`/authorize${searchFor(createVerifier(), { locale: "es" })}`, fromPage)).text).toContain(
-      "¿Quiere compartir sus datos de contacto con",
+      "¿Compartir sus datos de contacto con",
     );
     const chosen = await visitor.get(`/authorize${searchFor(createVerifier(), { locale: "es", lang: "fr-CA" })}`, fromPage);
     expect(chosen.text).toContain("Partager vos coordonnées avec");

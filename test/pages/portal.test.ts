@@ -497,7 +497,10 @@ test("adds a domain, shows three verification methods, and removes it", async ()
 
 test("keeps an owner in every team, and says so instead of a button", async () => {
   const page = words((await openPage(other, "/portal/team")).document);
-  expect(page).toContain("Every business needs an owner.");
+  expect(page.split("Every business needs an owner.")).toHaveLength(2);
+  const leave = await openPage(other, "/portal/team/leave");
+  expect([leave.status, words(leave.document)]).toEqual([200, expect.stringContaining("You’re the only owner")]);
+  expect(leave.text).not.toContain('action="/portal/team/leave"');
   const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec((await openPage(other, "/portal/team")).text)?.[0] as string;
   expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
 });

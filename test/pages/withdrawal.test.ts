@@ -142,7 +142,7 @@ describe("the withdrawal forms", () => {
 
   test.each([
     ["en", "Everything you agreed to with", "One other active certificate"],
-    ["es", "Todo lo que aceptó con", "Otro certificado activo"],
+    ["es", "Todos los consentimientos que dio a", "Otro certificado activo"],
     ["fr-CA", "Tous les consentements que vous avez donnés à", "Un autre certificat actif"],
   ])("show by the email link what else there is, and withdraw everything unless changed (%s)", async (language, everything, other) => {
     const mine = await issueToNewPerson();
@@ -222,7 +222,7 @@ describe("after the correct code", () => {
       "es",
       "Todavía no se ha retirado nada.",
       "Otro certificado activo",
-      "Todo lo que aceptó con",
+      "Todos los consentimientos que dio a",
       "Otro certificado de Acme Solar LLC con su correo electrónico sigue activo.",
     ],
     [

@@ -107,7 +107,7 @@ describe("the texts in every language", () => {
 
   test("state the first day of a month as French does", () => {
     const mail = { ...mails.share_owner_notice, data: { shareIds: ["shr_1"], ceaseBy: Date.UTC(2026, 11, 1) } } as const;
-    expect(messageOf("fr-CA", mail).text).toContain("à la fin du 1er décembre 2026 (UTC)");
+    expect(messageOf("fr-CA", mail).text).toContain("au plus tard le 1er décembre 2026 (UTC)");
   });
 });
 

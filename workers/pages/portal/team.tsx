@@ -9,7 +9,7 @@ import { inviteMember } from "../../operations/portal/invite-member.ts";
 import { listMembers } from "../../operations/portal/list-members.ts";
 import { removeMember } from "../../operations/portal/remove-member.ts";
 import { updateMemberRole } from "../../operations/portal/update-member-role.ts";
-import { FormattedMessage, formatMessage, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { EmptyState, FormattedMessage, formatMessage, Timestamp, VerbatimText } from "../shared/components.tsx";
 import {
   ActionButton,
   Card,
@@ -58,13 +58,18 @@ const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, 
   );
 };
 
+/** Returns the owner who may neither leave nor become a member, because no other owner has joined. */
+const findOnlyOwner = (members: readonly Member[]): Member | undefined => {
+  const owners = members.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
+  return owners.length === 1 ? owners[0] : undefined;
+};
+
 const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Response> => {
   const { business } = request.member;
   const members = await listMembers(request.services, request.member);
-  const owners = members.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
-  const isLastOwner = ({ id }: Member): boolean => owners.length === 1 && owners[0]?.id === id;
+  const onlyOwnerId = findOnlyOwner(members)?.id;
   const isSelf = ({ id }: Member): boolean => id === request.member.userId;
-  const mustStay = members.some((member) => isSelf(member) && isLastOwner(member));
+  const mustStay = request.member.userId === onlyOwnerId;
   return renderMemberPage(request, {
     tab: "team",
     intro: teamMessages.intro,
@@ -98,8 +103,8 @@ const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Re
               [
                 messages.action,
                 (row) =>
-                  isLastOwner(row) ? (
-                    <small class="quiet">{teamMessages.lastOwner}</small>
+                  row.id === onlyOwnerId ? (
+                    <small class="quiet">{teamMessages.onlyOwner}</small>
                   ) : (
                     <MemberActions member={row} isSelf={isSelf(row)} />
                   ),
@@ -132,7 +137,7 @@ const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Re
             )
           }
         >
-          <p>{mustStay ? teamMessages.lastOwner : teamMessages.leaveNote}</p>
+          <p>{mustStay ? teamMessages.mustStay : teamMessages.leaveNote}</p>
         </Card>
       </>
     ),
@@ -164,12 +169,29 @@ const renderRemoveMember = async (request: PortalRequest, id: string): Promise<R
   });
 };
 
-const renderLeaveBusiness = (request: PortalRequest): Promise<Response> => {
+const renderLeaveBusiness = async (request: PortalRequest): Promise<Response> => {
+  const { userId, business } = request.member;
+  if (findOnlyOwner(await listMembers(request.services, request.member))?.id === userId)
+    return renderMemberPage(request, {
+      tab: "team",
+      parent,
+      title: formatMessage(teamMessages.leave, { business: business.name }),
+      content: (
+        <div class="card">
+          <EmptyState
+            icon="users"
+            title={teamMessages.mustStayTitle}
+            advice={teamMessages.mustStay}
+            action={<Link class="btn primary" to={teamPath} text={teamMessages.goToTeam} />}
+          />
+        </div>
+      ),
+    });
   const { sessions, access, log } = teamMessages.leaveFollows;
   return renderConfirmation(request, {
     tab: "team",
     parent,
-    question: formatMessage(teamMessages.leaveQuestion, { business: request.member.business.name }),
+    question: formatMessage(teamMessages.leaveQuestion, { business: business.name }),
     consequences: [
       ["log-out", sessions],
       ["lock", access],

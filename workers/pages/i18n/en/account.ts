@@ -75,7 +75,8 @@ export const messages = {
       "your full history, with the data needed to verify it",
       "your removals and your assistants",
     ],
-    format: "A JSON file, made for programs to read. Each download is recorded in your history. You can download it up to 5 times an hour.",
+    format:
+      "A JSON file that other programs can read. Each download is recorded in your history. You can download it up to 5 times an hour.",
   },
   deletion: {
     title: "Delete my account",
@@ -92,7 +93,7 @@ export const messages = {
     type: "Type “{word}” to confirm",
     word: "delete",
     badWord: "Type the word “{word}”.",
-    proveFirst: "First, confirm it’s you. Deleting your account requires a sign-in within the last 5 minutes.",
+    proveFirst: "First, confirm it’s you. To delete your account, you must have signed in within the last 5 minutes.",
     goOn: "Confirm it’s you",
     keep: "Keep my account",
     done: "Your account has been deleted",

@@ -104,7 +104,7 @@ export const messages = {
   noBusiness: "No consents with this business",
   noBusinessAdvice: "You haven’t shared details with this business or given it consent on a form, or the URL is wrong.",
   stopTitle: "Stop sharing with {business}?",
-  stopNothingMore: "Starting now, they won’t get anything more from you.",
+  stopNothingMore: "They won’t get anything more from you, starting now.",
   stopDeadline:
     "They must stop contacting you {deadline}. We’ll tell them right away, and we’ll email you when they confirm or if they miss the deadline.",
   byEndOf: "by the end of {date} (UTC)",
@@ -220,7 +220,7 @@ export const messages = {
   addPasskey: "Add a passkey",
   addPasskeyAdvice: "Your device will ask you to confirm.",
   passkeyWaiting: "Confirm on your device",
-  passkeyWaitingAdvice: "Follow the steps your device shows. If nothing appears, select the button.",
+  passkeyWaitingAdvice: "Follow the steps on your device. If nothing happens, select the button.",
   passkeyFailed: "That didn’t work, or it was canceled. Select the button to try again.",
   passkeyRefused: "We couldn’t use that passkey. Sign in with a code instead.",
   noPasskeys: "No passkeys. You sign in with a code we email you.",

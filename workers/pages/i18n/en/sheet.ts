@@ -17,7 +17,7 @@ export const messages = {
   nothingYet: "Nothing is shared yet.",
   email: "Your email address",
   emailHint: "We’ll email you a 6-digit code. No password needed.",
-  emailNew: "If you’re new, this opens your svc account.",
+  emailNew: "If you’re new, this creates your svc account.",
   send: "Send code",
   codeHeading: "Check your email",
   codeTo: "We sent a 6-digit code to {address}. It works for 10 minutes.",
@@ -90,7 +90,7 @@ export const messages = {
   over: "You can’t send this response again. To see what you share, open My consents in your svc account.",
   broken: "This request doesn’t work",
   brokenClient: "We don’t recognize the website that sent you here. Nothing was shared.",
-  brokenPart: "Part of the request is missing or wrong, so you can’t share anything. Nothing was shared.",
+  brokenPart: "Part of the request is missing or invalid. Nothing was shared.",
   forDevelopers: "For developers",
   wrongPlace: "This request isn’t from a verified website",
   wrongPlaceAdvice:
