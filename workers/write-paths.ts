@@ -136,7 +136,7 @@ export const writePaths: readonly WritePath[] = [
     ],
   },
   {
-    stores: "A session, its end, or a challenge that lives five minutes",
+    stores: "A session, the end of a session, or a challenge that is valid for five minutes",
     limits: ["AUTH_VERIFY_PER_IP"],
     routes: [
       "POST /v1/auth/verify-code",

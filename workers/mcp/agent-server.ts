@@ -51,7 +51,7 @@ const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
   if (!isAllowedOrigin(c))
     return sendRpcError(c, "forbidden", {
       ...rpcErrors.invalidRequest,
-      message: "This origin may not call the agent server.",
+      message: "This origin is not allowed to call the agent server.",
     });
   await next();
 });

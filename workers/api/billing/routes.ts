@@ -58,7 +58,7 @@ const receiveProviderEventRoute = createRoute({
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
     200: {
-      description: "The event was processed, now or earlier, or needs no action.",
+      description: "The event was processed now or earlier, or does not require any action.",
       content: jsonContent(providerEventReceivedSchema, { received: true }),
     },
   },

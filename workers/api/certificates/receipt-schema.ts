@@ -54,7 +54,7 @@ const partySchema = z.object({
 const consentEventSchema = z.object({
   event_time: describedTime("When consent was given or withdrawn"),
   validity_duration: textSchema,
-  entity_id: textSchema.openapi({ description: "Party that acted." }),
+  entity_id: textSchema.openapi({ description: "ID of the party that gave or withdrew consent." }),
   event_type: textSchema,
   event_state: z.enum(["dpv:ConsentGiven", "dpv:ConsentWithdrawn"]),
 });

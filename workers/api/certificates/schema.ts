@@ -72,7 +72,7 @@ export const consentRequestSchema = z
     fields: fieldMapSchema,
     disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
     fields_truncated: z.boolean().nullish().openapi({
-      description: "`true` if the form had more than 20 fields and some were left out. The certificate shows it.",
+      description: "`true` if the form had more than 20 fields and some were left out. The certificate shows this.",
     }),
     entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
@@ -160,7 +160,7 @@ const unrecognizedFieldsSchema = z
   .optional()
   .openapi({
     description:
-      "Keys of the fields whose values do not fit the key, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
+      "Keys of the fields whose values are not valid for the key, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
     example: ["country"],
   });
 const submissionNotesFields = {
@@ -424,7 +424,7 @@ export const verifiedCertificateSchema = publishedCertificateObjectSchema
   .extend({
     duplicates: z.array(duplicateSchema).optional().openapi({
       description:
-        "Other texts that were signed for the same submission. Present only if there are any. During an outage, a repeated request can get a receipt with a different fingerprint. The text of that fingerprint is listed here, so that the receipt can still be verified.",
+        "Other signed texts for the same submission. Present only if there are any. During an outage, a repeated request can get a receipt with a different fingerprint. This list contains the text for that fingerprint, so that the receipt can still be verified.",
     }),
   })
   .openapi("VerifiedCertificate", { description: "Certificate without personal data." });

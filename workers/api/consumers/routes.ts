@@ -28,7 +28,7 @@ const createRoute = createRouteFactory("account");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-const limitFieldChanges = limitByAccount("FIELD_CHANGES", "More than 30 changes or 120 requests per minute.");
+const limitFieldChanges = limitByAccount("FIELD_CHANGES", "More than 60 changes per hour, or 120 requests per minute.");
 
 const getProfileRoute = createRoute({
   method: "get",
@@ -104,7 +104,7 @@ const renewShareRoute = createRoute({
   operationId: "renewShare",
   summary: "Renew a share",
   description:
-    "Creates a new share with the current fields. It replaces an active share. The business gets a `share.renewed` event and can read the values; no code is issued.",
+    "Creates a new share with the person's current values. The new share replaces the active one. The business gets a `share.renewed` event and can read the values; no code is issued.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { params: shares.shareIdParamSchema, body: requestBody(shares.renewShareRequestSchema, { consent: true, duration_days: 365 }) },
   responses: {

@@ -95,7 +95,7 @@ const clientSchema = z
     created_at: timeSchema,
     return_urls: z.array(z.string()).openapi({
       description:
-        "URLs that a share request may return to. A request that uses one of them needs no other evidence that it is yours. URLs are compared exactly.",
+        "URLs that a share request may return to. A request that uses one of them needs no other evidence that it is yours. The URL must match exactly.",
     }),
   })
   .openapi("Client");

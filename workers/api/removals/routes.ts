@@ -41,7 +41,7 @@ const removalRequestSchema = z
       .max(50)
       .nullish()
       .openapi({ description: `Data brokers to contact. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
-    authorize: z.literal(true).openapi({ description: "Must be `true`: you authorize us to act on your behalf." }),
+    authorize: z.literal(true).openapi({ description: "Must be `true`, to confirm that you authorize us to act on your behalf." }),
     notes: z.string().max(2_000).nullish().openapi({ description: "Notes for our team, one line of at most 500 characters." }),
   })
   .openapi("RemovalRequest");

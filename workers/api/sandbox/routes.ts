@@ -175,7 +175,7 @@ const triggerEventRoute = createRoute({
   operationId: "triggerSandboxEvent",
   summary: "Trigger an event",
   description:
-    "Performs the action that causes the event in your sandbox: the test person shares, renews, revokes or changes a field, you acknowledge, or the clock advances to the share's next expiry warning or expiry. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
+    "Performs the action that causes the event in your sandbox. For example, the test person creates, renews or revokes a share or changes a field, you acknowledge a revocation, or the clock advances to the share's next expiry warning or expiry. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
   middleware: apiKeyGuard(requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(triggerRequestSchema, { type: "share.created" }) },
   responses: {

@@ -18,7 +18,7 @@ const getHealthRoute = createRoute({
   path: "/v1/health",
   operationId: "health",
   summary: "Check the service",
-  description: "Checks the database, the key-value store and the signing key. For monitoring; also available at /health.",
+  description: "Checks the database, the key-value store and the signing key. Use it for monitoring. Also available at /health.",
   middleware: limitPublicReads,
   responses: {
     200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },

@@ -160,7 +160,7 @@ const redeemShareRoute = createRoute({
   operationId: "redeemShare",
   summary: "Redeem a code",
   description:
-    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers send no Origin. Refused attempts do not use up the code. The caller is verified before the response reveals the code's state. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. The response is rebuilt each time, not stored.",
+    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers send no Origin. Refused attempts do not use up the code. The response reveals the code's state only after the caller has been verified. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. The response is rebuilt each time, not stored.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
   request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {

@@ -379,7 +379,7 @@ export const shareSchema = z
     origin: z.string(),
     request_evidence: z.enum(requestEvidenceKinds).openapi({
       description:
-        "Evidence that the request came from the business: `request_signature` (signed with its API key), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` answered the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
+        "Evidence that the request came from the business: `request_signature` (signed with its API key), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` replied to the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
     }),
     purpose: z.string(),
     scope: z.array(fieldKeySchema),
@@ -392,7 +392,9 @@ export const shareSchema = z
     expired_at: describedTime("When the share expired").nullable(),
     supersedes: z.string().nullable().openapi({ description: "ID of the share that this one renewed." }),
     superseded_by: z.string().nullable().openapi({ description: "ID of the share that renewed this one." }),
-    cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "Duty to stop contact; `null` unless the share is revoked." }),
+    cease: nullableSchema(ceaseNoticeSchema).openapi({
+      description: "The business's duty to stop contacting the person; `null` unless the share is revoked.",
+    }),
     last_delivered_at: describedTime(
       "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Included only in responses to the person",
     )
@@ -489,7 +491,11 @@ export const revokedShareSchema = z
 export const shareAcknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "Note to the person, included in the email to them." }),
-    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Name of the person or team that confirms this." }),
+    acknowledged_by: z
+      .string()
+      .max(120)
+      .nullish()
+      .openapi({ description: "Name of the person or team that confirms that contact has stopped." }),
     actions: z
       .array(z.string().max(200))
       .max(10)

@@ -43,7 +43,7 @@ const createWebhookRoute = createRoute({
   operationId: "createWebhook",
   summary: "Add an endpoint",
   description:
-    "Owners only. The endpoint receives events from now on; earlier events are in the event feed. A business can have up to 20 live endpoints and 20 sandbox endpoints, each with a URL of its own. Unknown keys in the body are refused, so that a misspelled `events` does not select all event types.",
+    "Owners only. The endpoint receives events from now on; earlier events are in the event feed. A business can have up to 20 live endpoints and 20 sandbox endpoints, each with a different URL. Unknown keys in the body are refused, so that a misspelled `events` does not select all event types.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(wire.createWebhookSchema, wire.webhookRequestExample) },
   responses: {

@@ -265,7 +265,7 @@ export const recoverWebhookSchema = z
   })
   .openapi("WebhookRecovery");
 export const webhookRecoverySchema = z.object({
-  queued: z.int().openapi({ description: "Number of deliveries queued again. They are sent oldest event first, at most 10 per second." }),
+  queued: z.int().openapi({ description: "Number of deliveries queued again. The oldest events are sent first, at most 10 per second." }),
   has_more: z
     .boolean()
     .openapi({ description: "`true` if more than 10,000 deliveries failed. Repeat the request after these have been sent." }),

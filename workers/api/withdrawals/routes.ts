@@ -97,7 +97,7 @@ const getReceiptRoute = createRoute({
   operationId: "withdrawalReceipt",
   summary: "Get a withdrawal receipt or consent receipt",
   description:
-    "Public; contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. To verify the receipt offline, save the response as `receipt.json` and run `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
+    "Public. Contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. To verify the receipt offline, save the response as `receipt.json` and run `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP")),
   request: { params: certIdParamSchema, query: wire.receiptQuerySchema },
   responses: {
@@ -122,7 +122,7 @@ const recordWithdrawalRoute = createRoute({
   operationId: "recordWithdrawal",
   summary: "Record a withdrawal",
   description:
-    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. Works while a payment is past due, because withdrawal is the person's right.",
+    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. This works even while a payment is past due, because withdrawal is the person's right.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
@@ -141,7 +141,7 @@ const acknowledgeWithdrawalRoute = createRoute({
   operationId: "acknowledgeWithdrawal",
   summary: "Acknowledge a withdrawal",
   description:
-    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms it for recipients for whom the person withdrew consent individually. This is recorded only in the audit log, and the certificate's status does not change. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
+    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms this only for recipients for whom the person withdrew consent individually. That acknowledgment is recorded only in the audit log, and the certificate's status does not change. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,

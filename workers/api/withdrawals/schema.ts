@@ -123,8 +123,7 @@ export const receiptQuerySchema = z.object({
     .openapi({
       type: "integer",
       minimum: 1,
-      description:
-        "Number of a withdrawal of consent for individual recipients, as it appears in the `receipt_url` in `entities_withdrawn`.",
+      description: "Number of the withdrawal for individual recipients, as in `receipt_url` in `entities_withdrawn`.",
     }),
   format: z.enum(receiptFormats).optional().openapi({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
@@ -144,7 +143,7 @@ export const recordWithdrawalSchema = z
       .transform((chosen) => chosen ?? null)
       .openapi({
         description:
-          "`certificate`: only this certificate. `business`: all your active certificates with an email address or phone number that is also on this certificate. If this certificate has neither, only it is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
+          "`certificate`: only this certificate. `business`: all your active certificates with an email address or phone number that is also on this certificate. If this certificate has neither, only this certificate is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
       }),
     entities: entitiesSchema,
   })

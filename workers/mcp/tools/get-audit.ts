@@ -9,8 +9,8 @@ export const getAudit = defineTool({
   name: "svc_get_audit",
   title: "Read the audit history",
   descriptions: {
-    consumer: "Your own tamper-evident history, newest first.",
-    business: "The tamper-evident history of this business, newest first.",
+    consumer: "Returns your own tamper-evident history, newest first.",
+    business: "Returns the tamper-evident history of this business, newest first.",
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({

@@ -15,8 +15,8 @@ export const getShare = defineTool({
   name: "svc_get_share",
   title: "Get one share",
   descriptions: {
-    consumer: "One of your shares by its ID, with fingerprint and status.",
-    business: "One share that a person gave this business, by its ID, with fingerprint, status and history.",
+    consumer: "Returns one of your shares by its ID, with its fingerprint and status.",
+    business: "Returns one share that a person gave this business, by its ID, with its fingerprint, status and history.",
   },
   hints: readOnlyHints,
   inputSchema,

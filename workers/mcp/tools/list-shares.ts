@@ -33,9 +33,9 @@ export const listShares = defineTool({
   title: "List shares",
   descriptions: {
     consumer:
-      "Shares you gave to businesses, active ones first, then newest first. Includes status, fields in scope, purpose, expiry and duty to stop contact.",
+      "Returns the shares you gave to businesses, active ones first, then newest first. Includes each share's status, fields in scope, purpose, expiry, and the duty to stop contact.",
     business:
-      "Shares people gave to this business, newest first. Includes status, fields in scope, purpose, expiry and duty to stop contact.",
+      "Returns the shares that people gave to this business, newest first. Includes each share's status, fields in scope, purpose, expiry, and the duty to stop contact.",
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({

@@ -45,7 +45,7 @@ export const linkRecipient = async (
   if (!entity.ok) return entity;
   if (entity.value === null) return refuse("invalid_request", "entity: must contain a visible character.");
   const link = { entity: entity.value, recipientId: request.recipientId };
-  if (link.recipientId === id) return refuse("invalid_request", "business_id: must be another business.");
+  if (link.recipientId === id) return refuse("invalid_request", "business_id: must be the ID of another business.");
   if ((await findBusinessNames(services.shards.forId(link.recipientId), link.recipientId)) === null) return refuse("not_found");
   const db = getBusinessDatabase(services, member);
   const earlier = await findLinkedRecipient(db, id, link);

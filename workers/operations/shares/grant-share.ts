@@ -127,7 +127,7 @@ export const grantShare = async (
     if (client === null) return refuse("client_not_found");
     if (client.environment === "live" && person === null) return refuse("sandbox_only");
     if (client.environment === "sandbox" && person !== null)
-      return refuse("forbidden", "Test clients only accept test persons. Use POST /v1/share/sandbox-consent.");
+      return refuse("forbidden", "Test clients accept only test people. Use POST /v1/share/sandbox-consent.");
     if (!stored.ok) return stored;
     const { fields, revision, write: fieldsWrite } = stored.value;
     const verified = checkGrantAllowed(client, request.origin, services.config.environment === "development");
