@@ -1,4 +1,4 @@
-// Queries every shard that has certificates of a business: its account's shard, and the shards that it used once that one was full. If a
+// Queries every shard that has certificates of a business: its account's shard, and the shards that were used after that one was full. If a
 // shard is unavailable, the whole request fails, because a missing certificate or withdrawal is worse than an error.
 import type { BusinessPrincipal } from "../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
@@ -32,7 +32,7 @@ export const queryShardsOf = async <T>(
 ): Promise<readonly [T, ...(readonly T[])]> =>
   (await queryShardsInGroups(services, [shardOfId(id), ...otherShards], query)) as readonly [T, ...(readonly T[])];
 
-/** Like `queryShardsOf`, but first looks up the other shards, while the account's own shard is queried. */
+/** Like `queryShardsOf`, but also looks up the business's other shards. The account's own shard is queried at the same time. */
 export const queryIssuingShards = async <T>(
   services: Pick<Stores, "shards">,
   businessId: BusinessId,

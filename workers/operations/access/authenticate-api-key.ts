@@ -1,4 +1,4 @@
-// Authenticates an API key. The key names its shard, where it is looked up by its SHA-256. Every failure looks the same.
+// Authenticates an API key by its SHA-256 hash. The key contains the code of the shard that stores the hash. Every failure looks the same.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";

@@ -93,7 +93,8 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can consist of an email address and six digits, so it is hashed with a secret key, because a plain hash could be brute-forced.
+  // A body can consist of only an email address and six digits, and a plain hash of it could be brute-forced. It is therefore hashed with a
+  // secret key.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());

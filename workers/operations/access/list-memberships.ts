@@ -13,8 +13,8 @@ export interface VerifiedAddress {
 }
 
 /**
- * Lists memberships (most recently used first, including the current one), then invitations. Includes only those addressed to the verified
- * mailbox. Skips shards that do not respond, so that a business's pages do not depend on other shards.
+ * Lists memberships, including the current one, most recently used first, and then invitations. Includes only those addressed to the
+ * verified mailbox. Skips shards that do not respond, so that a business's pages do not depend on other shards.
  */
 export const listMembershipsOfAddress = async (
   services: ReadDependencies,

@@ -1,5 +1,5 @@
-// Notes: short-lived state that one page passes to the next. A note is sealed for one owner in a cookie or form field, and nothing is
-// stored on the server. It can contain email addresses that people typed, so it must not appear in URLs.
+// A note is short-lived state that one page passes to the next. It is sealed for one owner in a cookie or form field, and nothing is stored
+// on the server. It can contain email addresses that people typed, so it must not appear in URLs.
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 

@@ -62,8 +62,8 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
      * For a new consumer, the part before the @ exactly as typed; otherwise empty. A new consumer's address is taken from the request that
-     * verifies the code. Two spellings can be two mailboxes, so it must be spelled like the address that received the code. In all other
-     * cases, the code is sent to a stored address.
+     * verifies the code. Two spellings can be two mailboxes, so that request must use the same spelling as the one for the code. In all
+     * other cases, the code is sent to a stored address.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,

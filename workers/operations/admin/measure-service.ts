@@ -1,4 +1,4 @@
-// Measures the figures that alerts compare with their thresholds, for the job, GET /v1/admin/figures and the operator's page.
+// Computes the figures that alerts compare with their thresholds. The alert job, GET /v1/admin/figures and the operator's page use them.
 import type { AlertFigures } from "../../../core/alerts.ts";
 import { dayMs, minuteMs } from "../../../core/time.ts";
 import { countFailedMailSince } from "../../../storage/failed-mail.ts";

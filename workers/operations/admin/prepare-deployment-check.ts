@@ -28,8 +28,8 @@ export interface DeploymentCheck {
 }
 
 /**
- * Prepares a check of the deployment from outside: creates the check business if it is missing, and replaces its API key. The business has
- * no members and only a sandbox client and key, so it cannot issue live certificates. The change is audited as an action of the operator.
+ * Prepares an external check of the deployment: creates the check business if it is missing, and replaces its API key. The business has no
+ * members and only a sandbox client and key, so it cannot issue live certificates. The change is audited as an operator's action.
  */
 export const prepareDeploymentCheck = async (services: WriteDependencies): Promise<DeploymentCheck> => {
   const db = services.shards.forId(business.id);

@@ -6,7 +6,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { findIncident, insertIncident, listShownIncidents, saveIncidentCopy, updateIncident } from "../../../storage/incidents.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-const idBytes = 8; // incidents are public, so an ID need not be unguessable
+const idBytes = 8; // incidents are public, so their IDs do not have to be secret
 
 /**
  * Updates the copy that the status page shows while the database does not respond. A failure is only logged, because the database already

@@ -1,4 +1,4 @@
-// Records that an operator has checked the data brokers of a completed removal again.
+// Records that an operator has rechecked the data brokers of a completed removal.
 import type { RemovalId } from "../../../core/ids.ts";
 import { getNextRemovalCheck } from "../../../core/removals/removal.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";

@@ -1,5 +1,5 @@
-// Replaces the signing secrets of webhook endpoints that are older than a given time, in steps. The operator's command calls one step after
-// another until all are done (POST /v1/admin/keys/webhook). A repeated step skips the secrets that were already replaced, so the work can be
+// Replaces webhook signing secrets that were created before a given time, in steps. The operator's command runs one step after another
+// until all are done (POST /v1/admin/keys/webhook). A repeated step skips the secrets that were already replaced, so the work can be
 // stopped and resumed at any time.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { firstShard, shardOfId, type BusinessId, type ShardId, type WebhookId } from "../../../core/ids.ts";
@@ -19,7 +19,8 @@ import { loadBilledBusiness } from "./get-entitlement.ts";
 /** The number of businesses that a step reads. Each has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 /**
- * A step stops after the business at which it reaches this number of replacements. Each replacement is one batch and one call to an object.
+ * Once a step has made this many replacements, it finishes the current business and stops. Each replacement is one batch and one call to an
+ * object.
  */
 const maxReplacements = 40;
 

@@ -1,6 +1,5 @@
-// Moves everything that is sealed with an earlier master key to the current one, in steps. An operator's command requests one step after
-// another until all are done (POST /v1/admin/keys/master). Repeating a step does nothing, so the work can be stopped and resumed at any
-// time.
+// Moves all sealed values from earlier master keys to the current one, in steps. The operator's command runs one step after another until
+// all are done (POST /v1/admin/keys/master). Repeating a step changes nothing, so the work can be stopped and resumed at any time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
@@ -15,7 +14,7 @@ const rowsPerStep = 100;
 /** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 
-/** The name of the step that follows the tables: the signing secrets of the webhook endpoints. */
+/** The name of the last step, which is for the signing secrets of webhook endpoints. The other steps are named after their tables. */
 const endpointsStep = "endpoints";
 const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
 
@@ -27,9 +26,9 @@ export interface RewrapCursor {
 }
 
 export interface RewrapStep {
-  /** The version of the master key that currently encrypts. */
+  /** The version of the current master key. */
   readonly version: string;
-  /** The number of values that this step found under an earlier key. */
+  /** The number of values that this step found sealed with an earlier key. */
   readonly outdated: number;
   /** The cursor for the next step; null after the last step. */
   readonly next: RewrapCursor | null;

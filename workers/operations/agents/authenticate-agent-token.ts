@@ -1,4 +1,5 @@
-// Authenticates an agent token. The token names its shard, where it is looked up by its SHA-256. Every failure looks the same.
+// Authenticates an agent token by its SHA-256 hash. The token contains the code of the shard that stores the hash. Every failure looks the
+// same.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";

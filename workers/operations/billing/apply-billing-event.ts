@@ -112,7 +112,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   return "done";
 };
 
-/** One customer's events can arrive in bursts of three or four, and each event can make an attempt for another event fail. */
+/** Events for one customer can arrive in bursts of three or four, and processing one can make attempts for the others fail. */
 const maxAttempts = 5;
 
 /**

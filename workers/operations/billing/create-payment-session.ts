@@ -9,7 +9,7 @@ import type { BillingCustomer } from "../../../storage/billing.ts";
 import type { BillingDependencies } from "./dependencies.ts";
 import { checkPayable, getAccountId, type PaymentRefusal } from "./payment-access.ts";
 
-/** The length of the window, in milliseconds, within which repeated requests open the same checkout page. */
+/** For this long, in milliseconds, repeated requests open the same checkout page. */
 const pageReuseMs = 10 * minuteMs;
 
 const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";

@@ -259,7 +259,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     (await findRepeatedEarlier(services, earlierShards, clientId, idempotencyHashes)) !== null;
   if (!isFull(client) && isPermitted && !isKeyUsed) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, capture, client, false), 1);
-    // In the first attempt, only the journal can find a conflict, and then the key was certainly used.
+    // The first attempt finds a conflict only in the journal, so it is certain that the key was used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {

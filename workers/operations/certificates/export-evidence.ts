@@ -32,7 +32,7 @@ import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-const maxAuditEntries = 2_010; // up to 999 entity withdrawals, 999 acknowledgments and a few others; 2 KiB each, of at most 10 MiB
+const maxAuditEntries = 2_010; // up to 999 entity withdrawals, 999 acknowledgments and a few others; at 2 KiB each, they fit into a pack of at most 10 MiB
 
 /** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or has none of them yet. */
 const packAudit = async (

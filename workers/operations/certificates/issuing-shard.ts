@@ -69,7 +69,7 @@ export const continueInShardWithRoom = async (
   return continued ?? client;
 };
 
-const waitMs = 50; // a change of an account takes a few round trips
+const waitMs = 50; // a change to an account takes a few round trips
 const maxWaits = 10;
 
 /**

@@ -26,7 +26,7 @@ export interface SubmissionClient {
   readonly target: Promise<IntakeTarget>;
 }
 
-/** `ownTarget` is the target in the account's own shard, if it was chosen already. */
+/** `ownTarget` is the target in the account's own shard, if it has already been chosen. */
 const toSubmissionClient = (
   services: CertificateDependencies,
   id: ClientId,

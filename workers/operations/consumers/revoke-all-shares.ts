@@ -1,4 +1,4 @@
-// The person revokes all shares with one business.
+// Lets a person revoke all shares with one business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WriteDependencies } from "../dependencies.ts";
@@ -7,7 +7,7 @@ import { listOwnShares } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
-  /** The number of shares that are still active, because one call revokes at most 50. */
+  /** The number of shares that are still active. One call revokes at most 50. */
   readonly remaining: number;
   readonly ceaseBy: Instant | null;
 }

@@ -1,4 +1,4 @@
-// The signed-in person withdraws one certificate.
+// Lets the signed-in person withdraw one certificate.
 import type { Person } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";

@@ -1,4 +1,4 @@
-// The signed-in person withdraws consent for individual recipients of one certificate.
+// Lets the signed-in person withdraw consent for individual recipients of one certificate.
 import type { Person } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";

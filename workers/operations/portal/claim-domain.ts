@@ -12,7 +12,7 @@ import { getLocalHosts } from "./find-domain-proof.ts";
 type ClaimRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";
 
 /**
- * Adds a pending domain and the token that verifies it. An idempotency key adds only one domain. Can return `invalid_request`,
+ * Adds a pending domain and the token that verifies it. Each idempotency key adds at most one domain. Can return `invalid_request`,
  * `domain_taken`, `domain_limit` and `idempotency_conflict`.
  */
 export const claimDomain = async (

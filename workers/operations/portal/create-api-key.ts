@@ -30,7 +30,7 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates an API key; only its hash and last four characters are stored. An idempotency key creates only one API key. Can return
+ * Creates an API key and stores only its hash and last four characters. Each idempotency key creates at most one API key. Can return
  * `key_limit`, `idempotency_conflict`, and `invalid_request` if the name is invalid.
  */
 export const createApiKey = async (

@@ -10,8 +10,8 @@ import { maxNameLength, type CreateCredentialRequest } from "./create-api-key.ts
 import { createOnce, type IdempotentResult } from "./create-once.ts";
 
 /**
- * Creates a client. An idempotency key creates only one client. Can return `client_limit`, `idempotency_conflict`, and `invalid_request` if
- * the name is invalid.
+ * Creates a client. Each idempotency key creates at most one client. Can return `client_limit`, `idempotency_conflict`, and
+ * `invalid_request` if the name is invalid.
  */
 export const createClient = async (
   services: WriteDependencies,

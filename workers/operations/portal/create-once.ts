@@ -48,7 +48,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const db = getBusinessDatabase(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
-  // The input can contain an email address, so it is hashed with a secret key, because a plain hash could be brute-forced.
+  // The input can contain an email address, and a plain hash of it could be brute-forced. It is therefore hashed with a secret key.
   const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
   const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
     const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());

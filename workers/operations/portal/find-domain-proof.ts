@@ -30,7 +30,7 @@ const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): stri
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-/** Maps the reasons of fetch failures to findings. A reason that is not listed means that the IP address is not public. */
+/** Maps reasons for fetch failures to findings. Any other reason means that the IP address is not public. */
 const findingByReason: Partial<Record<string, VerificationFinding>> = {
   left_site: "elsewhere",
   redirects: "elsewhere",

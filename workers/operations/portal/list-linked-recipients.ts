@@ -4,6 +4,6 @@ import { listLinkedRecipients as listByIssuer, type LinkedRecipient } from "../.
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the recipients that the business has linked, by name. */
+/** Lists the recipients that the business has linked, sorted by name. */
 export const listLinkedRecipients = (services: Stores, member: MemberSession): Promise<readonly LinkedRecipient[]> =>
   listByIssuer(getBusinessDatabase(services, member), member.business.id);

@@ -24,7 +24,7 @@ export const triggerableEventTypes = standardEventTypes.filter((type): type is T
 
 export interface TriggerRequest {
   readonly type: TriggerableEventType;
-  /** The share to use; null uses a new share. */
+  /** The share to use; null creates a new share. */
   readonly shareId: ShareId | null;
   /** The new values for an update; null gives the group's first field a different value. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;

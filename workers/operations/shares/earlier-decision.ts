@@ -29,7 +29,7 @@ export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** Returns the state of an earlier decision, for a page that is reloaded, or null if there is no decision. Writes nothing. */
+/** Returns the state of an earlier decision, or null if there is none. Used when a page is reloaded. Writes nothing. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,

@@ -7,8 +7,8 @@ import { resolveEarlierDecision, hashDecisionRequest } from "./earlier-decision.
 import type { GrantResult } from "./grant-result.ts";
 
 /**
- * Returns the earlier decision with a valid code, without another decision by the person. Returns null if there is no earlier decision. Can
- * return the same errors as `resolveEarlierDecision`.
+ * Returns the earlier decision with a valid code, without asking the person to decide again. Returns null if there is no earlier decision.
+ * Can return the same errors as `resolveEarlierDecision`.
  */
 export const reissueShareCode = (
   services: ReadDependencies,

@@ -1,4 +1,4 @@
-// The person revokes a share, either signed in or with the link from an email.
+// Lets a person revoke a share, either while signed in or with the link from an email.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";

@@ -49,8 +49,8 @@ const concurrentWaitMs = 100;
 const maxConcurrentWaits = 5;
 
 /**
- * Adds an endpoint that receives events from now on. An idempotency key creates only one endpoint, and a URL can be registered only once
- * per environment. Can return `invalid_request`, `invalid_webhook_url`, `idempotency_conflict`, `webhook_exists` and `webhook_limit`.
+ * Adds an endpoint that receives events from now on. Each idempotency key creates at most one endpoint, and a URL can be registered only
+ * once per environment. Can return `invalid_request`, `invalid_webhook_url`, `idempotency_conflict`, `webhook_exists` and `webhook_limit`.
  */
 export const createWebhook = async (
   services: WebhookWriteDependencies,

@@ -16,7 +16,7 @@ export interface WebhookSecretCache {
 export interface EventSequences {
   /** Returns the event sequence of a business, live or sandbox, which contains its events and endpoints. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
-  /** Returns the object that counts the attempts to a host of webhook endpoints. */
+  /** Returns the object that counts the webhook attempts to a host. */
   readonly destinationHost: (host: string) => DurableObjectStub<DestinationHost>;
   /** Sends a POST request to a receiver. Requests to private IP addresses are blocked. */
   readonly postWebhook: PostWebhook;

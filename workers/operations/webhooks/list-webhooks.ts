@@ -12,7 +12,9 @@ export interface EndpointState {
   readonly environment: Environment;
   /** The health of the endpoint; null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;
-  /** The attempts per hour in the last 48 hours, without hours that had none; null if the endpoint's delivery queue did not respond. */
+  /**
+   * The attempts per hour in the last 48 hours; null if the endpoint's delivery queue did not respond. Hours without attempts are left out.
+   */
   readonly hours: readonly HourlyAttempts[] | null;
 }
 

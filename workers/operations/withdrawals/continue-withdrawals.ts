@@ -23,8 +23,8 @@ const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalW
 };
 
 /**
- * Adds the work to every shard of the business. Adding it again changes nothing that is already withdrawn. Returns false if one of the
- * shards did not respond.
+ * Adds the work to every shard of the business. Adding it again does not affect certificates that are already withdrawn. Returns false if
+ * one of the shards did not respond.
  */
 const spreadWork = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<boolean> => {
   const isSpread = await runIsolated(services, "withdrawal", async () => {

@@ -17,8 +17,8 @@ export interface EndedShares {
 }
 
 /**
- * Ends up to 50 shares, each in its own transaction, within the work budget. Skips shares that end in the meantime. Says whether all shares
- * have ended.
+ * Ends up to 50 shares, each in its own transaction, within the work budget. Skips shares that end in the meantime. `isDone` is true if all
+ * shares have ended.
  */
 export const endNamedShares = async (services: WriteDependencies, db: Database, work: AccountWithdrawal): Promise<EndedShares> => {
   const ids = await listSharesToEnd(db, work, services.clock(), maxAtOnce + 1);

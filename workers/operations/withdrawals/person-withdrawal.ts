@@ -64,7 +64,7 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws consent after the person was verified. If recipients are named, withdraws only from them; otherwise, withdraws the whole
+ * Withdraws consent after the person was verified. If recipients are named, withdraws consent only for them; otherwise, withdraws the whole
  * certificate. Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that
  * contain the address, regardless of who created them. Can return `already_revoked` and `invalid_request`.
  */
@@ -92,14 +92,14 @@ export const withdrawVerified = async (
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
-  // If this fails or does not finish, the job that runs every minute continues.
+  // If this fails or does not finish, the job that runs every minute continues the work.
   await runIsolated(services, "shares of a withdrawal", async () => {
     const home = services.shards.forId(businessId); // contains all of the business's shares
     if (forAllShards) await insertAccountWithdrawal(home, { ...work, forAllShards: false }).run();
     const { isDone } = await endNamedShares(services, home, work);
     if (!isDone) return;
     await finishAccountWithdrawal(home, work).run();
-    // The work row in the certificate's batch withdraws the certificates in other shards.
+    // The certificates in other shards are withdrawn by a background job, for which the certificate's batch contains a work row.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

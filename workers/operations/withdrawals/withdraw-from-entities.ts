@@ -1,4 +1,4 @@
-// Withdraws consent for individual recipients of a certificate. If consent for the last one is withdrawn, the whole certificate is
+// Withdraws consent for individual recipients of a certificate. When consent for the last recipient is withdrawn, the whole certificate is
 // withdrawn.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
