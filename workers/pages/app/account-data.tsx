@@ -29,7 +29,7 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** Builds the content of the export file, identical to the API's. */
+/** Builds the content of the export file, which is the same as that of the API's export. */
 export type ExportFormatter = (account: AccountExport, tokens: readonly AgentToken[], services: Services) => object;
 
 const exportPage = (view: AppView): Page => {

@@ -1,4 +1,4 @@
-// Requests from people who are signed in to the app: handlers of its pages and forms, one-time messages, and rendering.
+// Handles requests from people who are signed in to the app: pages, forms, one-time messages and rendering.
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 import type { Person } from "../../../core/access/principal.ts";
@@ -64,7 +64,7 @@ const signedIn = createSignedInHandlers({
   signedOutPath: "/app",
 });
 
-/** Handles a page of the app. Without a session, shows the sign-in form, which returns to the page. */
+/** Handles a page of the app. Without a session, shows the sign-in form, which leads back to the page. */
 export const authenticatedPage = (show: (request: AppRequest) => Promise<Response> | Response) => {
   const handlePage = signedIn.page(show);
   return (c: Context<AppEnv>): Promise<Response> => {

@@ -1,5 +1,5 @@
-// /app/certificates/{id}: a consent given on a form, withdrawing it, and how such consents appear in lists. Signing in already verified the
-// person's email address, so withdrawing does not require another code.
+// Serves /app/certificates/{id}, which shows a consent given on a form and lets the person withdraw it. Also shows such consents in lists.
+// Signing in already verified the person's email address, so withdrawing does not require another code.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -61,7 +61,7 @@ import {
 
 export const getOwnCertificateMessages = ({ language }: AppView): OwnCertificateMessages => ownCertificateMessages[language];
 
-/** An item in the list of all consents: the consents that were given to one business on forms. */
+/** Shows, in the list of all consents, the consents that were given to one business on forms. */
 export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
   summary,
   isEnded,
@@ -95,7 +95,7 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   );
 };
 
-/** An item in a list of consents: the shares that other people created with the person's address. `businessId` links to the business. */
+/** Shows, in a list of consents, the shares that other people created with the person's address. `businessId` links to the business. */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -143,7 +143,7 @@ const describeCertificateStatus = (view: AppView, status: CertificateStatus, cea
   return { tone: isWaiting ? "caution" : "plain", icon: isWaiting ? "clock-alert" : "circle-minus", text: messages.withdrawn };
 };
 
-/** The day by which contact must end, until that day has passed. */
+/** Shows the day by which contact must end. Renders nothing once that day has passed. */
 const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy }) => {
   const { messages, language, now } = useAppView();
   return ceaseBy == null || now > ceaseBy ? null : (
@@ -151,7 +151,7 @@ const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy })
   );
 };
 
-/** The certificates of one business, newest first. */
+/** Shows one business's certificates, newest first. */
 export const CertificateList: FC<{ page: NamingCertificatePage; businessId: string }> = ({ page, businessId }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -201,7 +201,9 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
   );
 };
 
-/** The status on the certificate's own page. Unlike the status in lists, it also distinguishes refused and partly withdrawn consents. */
+/**
+ * Shows the status on the certificate's own page. Unlike the status in lists, it also distinguishes refused and partly withdrawn consents.
+ */
 const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);

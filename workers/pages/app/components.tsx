@@ -121,7 +121,7 @@ export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
   return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
 };
 
-const endingSoonDays = 7; // the first email about the upcoming end is sent this long before it
+const endingSoonDays = 7; // the first email about a share's end is sent this many days before it
 
 /** Returns true if the deadline has passed and the business has not confirmed that contact has ended. */
 export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;

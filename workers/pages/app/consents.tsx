@@ -1,4 +1,4 @@
-// /app and /app/with/{business}: a person's consents grouped by business, the consents of one business, and ending all of them.
+// Serves /app and /app/with/{business}: a person's consents grouped by business, and one business's consents, which can be ended together.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -66,7 +66,7 @@ interface BusinessGroup {
   readonly certificateSummary: BusinessCertificateSummary | null;
 }
 
-/** Groups shares and consents on forms by business, with the latest activity first. */
+/** Groups shares and form consents by business, with the latest activity first. */
 const groupByBusiness = (
   shares: readonly Share[],
   certificateSummaries: readonly BusinessCertificateSummary[],

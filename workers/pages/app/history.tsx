@@ -152,7 +152,7 @@ const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: His
 
 const entriesPerPage = 50;
 
-/** Parses the entry number below which the list starts. Returns null for the newest entries, or if the text is not an entry number. */
+/** Parses the entry number before which the list starts. Returns null for the newest entries, or if the text is not an entry number. */
 const parseBeforeSeq = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 

@@ -174,7 +174,8 @@ interface ConfirmPageOptions extends AppPageOptions {
 }
 
 /**
- * Builds a page that asks before something ends. It shows the business, the question, the consequences, the fields, and two equal buttons.
+ * Builds a page that asks for confirmation before something ends. It shows the business, the question, the consequences, the fields, and
+ * two equal buttons.
  */
 export const confirmPage = (
   view: AppView,

@@ -320,7 +320,10 @@ const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = ""
   );
 };
 
-/** A field group offered for the renewed share: the fields shared before or, for a new group, all fields the person has filled in. */
+/**
+ * A field group that can be part of the renewed share. `keys` contains the fields that were shared before or, for a new group, all fields
+ * that the person has filled in.
+ */
 interface RenewableGroup {
   readonly group: FieldGroup;
   readonly keys: readonly ContactKey[];

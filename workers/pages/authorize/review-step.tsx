@@ -29,7 +29,7 @@ export interface ReviewStep {
   readonly email: string | null;
   /** The saved fields, and the sign-in address if no email address is saved. */
   readonly fields: ContactFields;
-  /** The same fields, formatted for people. */
+  /** The same fields, formatted for display. */
   readonly shownFields: ContactFields;
   readonly now: Instant;
   /** Active shares with the same business, newest first. */
@@ -100,7 +100,7 @@ const FieldPair: FC<{ review: Review; keys: readonly ContactKey[] }> = ({ review
 
 const groupIcons = { email: "mail", phone: "phone", address: "map-pin", name: "user" } as const satisfies Record<FieldGroup, IconName>;
 
-/** A group that the business requires: its saved values, and an input for each missing one. */
+/** Shows a group that the business requires: its saved values, and an input for each missing one. */
 const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group }) => {
   const { shownFields, view } = review;
   const { messages, language } = view;
@@ -135,7 +135,7 @@ const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group 
   );
 };
 
-/** A group with a checkbox that only the person can select. Its missing values are typed below it. */
+/** Shows an optional group with a checkbox that only the person can select. Inputs for missing values are below it. */
 const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean }> = ({ review, group, hasNeeded }) => {
   const { shownFields, choices, view } = review;
   const { messages, language } = view;

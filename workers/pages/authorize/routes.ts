@@ -80,7 +80,7 @@ import type { SheetView } from "./sheet-page.tsx";
 const browserCookie = "svc_ask";
 const browserCookieSeconds = 3_600;
 const choicesCookie = "svc_ticks";
-const maxChoicesLength = 1_200; // in characters, because a cookie holds 4,096 bytes and escaping can triple each character
+const maxChoicesLength = 1_200; // in characters; a cookie holds 4,096 bytes, and escaping can triple the length
 
 /** The sheet, resolved for this request and browser. */
 interface OpenedSheet {
@@ -212,7 +212,7 @@ interface ReviewAttempt {
   readonly isEmpty?: boolean;
 }
 
-/** For a signed-in person or a test client, shows the earlier decision, or the review with what was submitted. */
+/** For a signed-in person or a test client, shows the earlier decision, or the review with the submitted values. */
 const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, attempt?: ReviewAttempt): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;
@@ -384,7 +384,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // a language link on a page that was the response to a form
+  pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that responds to a form lead here
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));

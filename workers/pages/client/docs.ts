@@ -1,5 +1,5 @@
-// The script of the documentation. It shows the copy buttons, closes the navigation drawer when a link in it leads to a part of the same
-// page, and highlights the visible part in "On this page". Without scripts, a click outside the drawer closes it.
+// The script for the documentation pages. It shows the copy buttons, closes the navigation drawer when a link in it leads to a part of the
+// same page, and highlights the visible part in "On this page". Without scripts, a click outside the drawer closes it.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");
@@ -14,7 +14,10 @@ const parts = links.flatMap((link) => document.getElementById(decodeURIComponent
 /** A heading that is less than this many pixels below the top of the window counts as being read. */
 const readingLine = 160;
 
-/** Marks the last part that begins above the reading line. Marks the first part at the top of the page, and the last part at its end. */
+/**
+ * Marks the last part that begins above the reading line. At the top of the page, marks the first part. At the end of the page, marks the
+ * last part.
+ */
 const markPartInView = (): void => {
   const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
   const current = isAtEnd ? parts.at(-1) : (parts.findLast((part) => part.getBoundingClientRect().top <= readingLine) ?? parts[0]);

@@ -1,5 +1,5 @@
-// Passkeys, offered only if the browser supports them. The page contains the options, and a form sends the credential, so the script itself
-// makes no requests.
+// Offers passkeys if the browser supports them. The page contains the options, and a form sends the credential, so the script itself makes
+// no requests.
 const isSupported = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
 if (isSupported) for (const offer of document.querySelectorAll<HTMLElement>("[data-offers-passkey]")) offer.hidden = false;

@@ -27,8 +27,8 @@ export interface ConnectView {
 }
 
 /**
- * The origin that `form-action` of the Content Security Policy must allow for the redirect to the client. Returns undefined for app schemes
- * and IPv6 hosts, which that directive cannot express. For these, `returningPage` is used instead.
+ * Returns the origin that the Content Security Policy's `form-action` directive must allow for the redirect to the client. Returns
+ * undefined for app schemes and IPv6 hosts, because the directive cannot express them. `returningPage` is used for those.
  */
 export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
   const kind = parseRedirectUri(redirectUri)?.kind;

@@ -36,7 +36,7 @@ const guideOrder = guideGroups.flatMap(([, names]) => names);
 const toTitle = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
 const toGroupPath = (tag: string): string => `/docs/api/${tag}`;
 
-/** The page of a group that describes the webhook events. */
+/** The page that describes the webhook events. It is in the `events` group. */
 const eventTypesPage = { group: "events", name: "event-types", title: "Webhook events" } as const;
 
 /** A page about one operation or about the webhook events. */
@@ -51,7 +51,7 @@ const listGroupPages = (document: ApiDocument, group: string): readonly GroupPag
   ...(group === eventTypesPage.group ? [{ path: `${toGroupPath(group)}/${eventTypesPage.name}`, title: eventTypesPage.title }] : []),
 ];
 
-/** A part of the page, linked from the contents. */
+/** A part of the page to which the table of contents links. */
 interface PageSection {
   readonly id: string;
   readonly title: string;
@@ -69,7 +69,7 @@ const SectionLinks: FC<{ sections: readonly PageSection[] }> = ({ sections }) =>
 
 interface NavigationProps {
   readonly document: ApiDocument;
-  /** The path of the page. */
+  /** The path of the current page. */
   readonly current: string;
   readonly sections: readonly PageSection[];
 }
@@ -170,7 +170,7 @@ const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config
       .replaceAll("https://api.example.com", new URL(baseUrl).origin),
   );
 
-/** Links to the page that follows. Renders nothing after the last page. */
+/** Links to the next page. Renders nothing after the last page. */
 const NextPage: FC<{ page: GroupPage | undefined }> = ({ page }) =>
   page === undefined ? null : (
     <p class="next">

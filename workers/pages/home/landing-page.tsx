@@ -21,7 +21,7 @@ import {
   type PageContext,
 } from "../shared/components.tsx";
 
-/** Input of the pages in this file. */
+/** The data for the pages in this file. */
 export interface LandingContext {
   readonly config: Config;
   /** The verifier download and its hash. */
@@ -160,7 +160,7 @@ const PrimaryLink: FC<{ href: string; children?: Child }> = ({ href, children })
   </a>
 );
 
-/** Links for people and for businesses to the pages that they need next. */
+/** Links people and businesses to the pages that they need next. */
 const Doors: FC<{ landing: LandingContext }> = ({ landing: { config } }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;

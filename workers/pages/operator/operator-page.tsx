@@ -1,4 +1,5 @@
-// The operator's page: the figures that alerts watch, the fill of each shard, overdue work and failing endpoints. It shows no personal data.
+// The operator's page: the figures that alerts watch, how full each shard is, overdue work and failing endpoints. It shows no personal
+// data.
 import { alertKinds } from "../../../core/alerts.ts";
 import type { ServiceInspection } from "../../operations/admin/measure-service.ts";
 import { messages } from "../i18n/en/operator.ts";

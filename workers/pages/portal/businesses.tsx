@@ -1,4 +1,4 @@
-// The businesses that a member's email address belongs to: switching between them, and accepting or declining invitations.
+// Shows the businesses to which a member's email address belongs. The member can switch between them, and accept or decline invitations.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseMemberId } from "../../../core/ids.ts";

@@ -17,7 +17,7 @@ const barStep = 10;
 const barWidth = 7;
 const barOffset = 1.5;
 
-/** Returns the labels of a vertical axis: whole numbers in two to four even steps, the last of which is at least `highest`. */
+/** Returns the labels of a vertical axis. They are whole numbers in two to four even steps, and the last one is at least `highest`. */
 const axisLabels = (highest: number): readonly number[] => {
   if (highest <= 2) return [0, 1, 2];
   const magnitude = 10 ** Math.floor(Math.log10(highest / 3));

@@ -48,7 +48,7 @@ export const getFormRestriction = ({ business, role }: MemberSession, requiredRo
   return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
 };
 
-/** Replaces its children with the reason if the member may not use them. */
+/** Shows its children, or the reason why the member may not use them. */
 export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
   const { member } = usePortalRequest();
   const restriction = to === undefined ? null : getFormRestriction(member, to);
@@ -73,7 +73,7 @@ export const IdempotencyField: FC = () => <input type="hidden" name="once" value
 
 interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
-  /** Name of the item that the action applies to, for screen readers. */
+  /** The name of the item to which the action applies, for screen readers. */
   readonly of?: string;
   readonly icon?: IconName;
   /** Defaults to a small secondary button. */

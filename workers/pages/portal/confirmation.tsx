@@ -13,7 +13,7 @@ import type { Breadcrumb, Tab } from "./shell.tsx";
 
 interface Confirmation {
   readonly tab: Tab;
-  /** The page that the question belongs to, or the path of pages that leads to it. */
+  /** The page to which the question belongs, or the chain of pages that leads to it. */
   readonly parent: Breadcrumb | readonly Breadcrumb[];
   readonly question: string;
   /** What the question is about, for example the name of a key. */

@@ -1,4 +1,4 @@
-// Domains: adding them, verifying them by one of three methods, and removing them.
+// Adds, verifies and removes domains. There are three methods for verifying a domain.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { buildDomainChallenges } from "../../../core/accounts/domain-claim.ts";
@@ -197,7 +197,7 @@ const DomainNotice: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) 
   );
 };
 
-/** Describes what the domain covers or, if it is not verified, until when it can be verified. */
+/** Describes what the domain covers or, if it is not verified, the date by which it can be verified. */
 const describeDomain = ({ domain, status, method, expiresAt }: Domain): string | undefined => {
   if (status === "verified" && method !== null)
     return formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain });

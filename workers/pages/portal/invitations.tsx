@@ -1,5 +1,6 @@
-// Serves /portal/invitations, for people who have verified their email address, belong to no business, and have been invited to one. They
-// see who invited them and to which business, and click a button to accept or decline. Members answer their invitations in businesses.tsx.
+// Serves /portal/invitations, for people who have verified their email address, do not belong to a business, and have been invited to one.
+// They see who invited them and to which business, and click a button to accept or decline. Members answer their invitations in
+// businesses.tsx.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { InvitedSession } from "../../../core/access/session.ts";

@@ -5,7 +5,7 @@ import type { tabs } from "./paths.ts";
 type Tab = (typeof tabs)[number][0];
 
 interface NavigationGroup {
-  /** The key of its heading; null for the group at the top, which has none. */
+  /** The key of the group's heading; null for the group at the top, which has none. */
   readonly name: "consent" | "developers" | "account" | null;
   readonly tabs: readonly (readonly [tab: Tab, icon: IconName])[];
 }

@@ -20,7 +20,7 @@ interface RefusalDetails {
   readonly code?: RefusalCode | undefined;
 }
 
-/** Renders a page in the language of the portal, also for visitors who are not signed in. */
+/** Renders a page in the language of the portal, even for visitors who are not signed in. */
 export const renderPortalPage = (
   c: Context<AppEnv>,
   { error, code = error?.code, title, ...page }: Page & RefusalDetails,
@@ -41,7 +41,7 @@ interface MemberPage extends RefusalDetails {
   readonly intro?: Child;
   /** Buttons and links at the end of the heading's line. */
   readonly actions?: Child;
-  /** The page that a detail page belongs to, or the path of pages that leads to it. */
+  /** The page to which a detail page belongs, or the chain of pages that leads to it. */
   readonly parent?: Breadcrumb | readonly Breadcrumb[];
   /** The end of the breadcrumb, if it is not the heading. */
   readonly crumb?: Child;

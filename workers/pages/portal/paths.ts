@@ -5,7 +5,7 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 export const liveRootPath = "/portal";
 export const testRootPath = "/portal/test";
 
-/** The page on which a person who belongs to no business answers invitations. */
+/** The page on which a person who does not belong to a business answers invitations. */
 export const invitationsPath = "/portal/invitations";
 
 export const accountPath = "/portal/account";
@@ -28,7 +28,7 @@ export const pathWithQuery = (path: string, query: Readonly<Record<string, strin
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 };
 
-/** The pages in the navigation, in its order. */
+/** The pages in the navigation, in order. */
 export const tabs = [
   ["home", "/portal"],
   ["sandbox", "/portal/sandbox"],

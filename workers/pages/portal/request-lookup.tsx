@@ -116,7 +116,7 @@ const renderRequest = async (request: PortalRequest): Promise<Response> => {
   return renderLookupPage(request, id, found.ok ? { result } : { result, code: found.code });
 };
 
-/** Redirects to the page of the record with the ID from the top bar. */
+/** Redirects to the record whose ID was entered in the top bar. */
 const handleIdLookup = (request: PortalFormRequest): Promise<Response> | Response => {
   const typed = request.form.get("id")?.trim() ?? "";
   const certId = parseTypedCertId(typed);

@@ -11,7 +11,7 @@ export type Tab = keyof typeof messages.tabs;
 const shellMessages = messages.shell;
 const menuId = "menu";
 
-/** A link from the parent page to a detail page. */
+/** A link to a page above the current one. */
 export interface Breadcrumb {
   readonly path: string;
   readonly text: Child;

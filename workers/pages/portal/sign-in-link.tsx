@@ -53,7 +53,7 @@ const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, erro
     ),
   });
 
-/** Renders the page that the link opens in any other browser, in which the code has to be entered. */
+/** Renders the page that the link opens in any other browser. It asks for the code. */
 const renderElsewhereStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,

@@ -191,7 +191,10 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
     ),
   });
 
-/** Redirects a signed-in member to `path`, and a signed-in person who was only invited to the invitations. Otherwise runs `render`. */
+/**
+ * Redirects signed-in members to `path`. Redirects people who have been invited but have not joined to their invitations. Runs `render` for
+ * everyone else.
+ */
 export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: () => Promise<Response>): Promise<Response> => {
   const session = await findAnyPageSession(c);
   if (session instanceof Response) return session;
@@ -255,7 +258,9 @@ const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Res
   return c.redirect(signInPathFor(next), 303);
 };
 
-/** Shows the sign-up page, also to people who have been invited but have not joined, because they can open their own business account. */
+/**
+ * Shows the sign-up page. People who have been invited but have not joined also see it, because they can open their own business account.
+ */
 const renderSignUp = async (c: Context<AppEnv>): Promise<Response> => {
   const session = await findPageSession(c);
   if (session instanceof Response) return session;

@@ -1,4 +1,4 @@
-// The members of the business: inviting and removing them, their roles, and leaving the business.
+// The team pages: inviting and removing members, changing their roles, and leaving the business.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseMemberId } from "../../../core/ids.ts";

@@ -11,7 +11,7 @@ import type { IconName } from "./icon-names.ts";
 import { iconHref } from "./icons.ts";
 import { languageInfo, type Language } from "./language.ts";
 
-/** Information about the page for its components. */
+/** Information about a page that its components need. */
 export interface PageContext {
   readonly language: Language;
   readonly messages: PublicMessages;
@@ -90,7 +90,7 @@ export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "faul
   </p>
 );
 
-/** Names invisible characters and mixed alphabets in a text. */
+/** Warns about invisible characters and mixed alphabets in a text. */
 export const TextWarnings: FC<{ text: string }> = ({ text }) => {
   const { messages } = usePageContext();
   const { invisibleCharacters, alphabets } = analyzeAppearance(text);
@@ -284,7 +284,7 @@ interface CodeBlockProps {
   readonly children?: Child;
 }
 
-/** Code that scrolls inside its frame. It can be focused, because otherwise the keyboard could not scroll it. */
+/** Code that scrolls inside its frame. It can be focused so that the keyboard can scroll it. */
 export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = false, children }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset holds fields
   <pre class={isWrapped ? "wrapped" : undefined} tabindex={0} role="group" aria-label={label} translate="no">

@@ -1,4 +1,4 @@
-// Signs people in with an email. All surfaces use this code: one form asks for the email address, and the next form asks for the code. In
+// Signs people in by email. All surfaces use this code: one form asks for the email address, and the next form asks for the code. In
 // between, the email address is sealed in a cookie. The email's link opens a page of the app or the portal with a button that signs the
 // person in.
 import type { Context } from "hono";
@@ -95,8 +95,8 @@ export const completeSignInElsewhere = async (
 };
 
 /**
- * Signs in when the person selects the button on an emailed link's page. Returns null if this browser did not request the link, or if it
- * has expired.
+ * Signs in when the person selects the button on an emailed link's page. Returns null if this browser did not request the link, or if the
+ * link has expired.
  */
 export const completeLinkSignIn = async (
   c: Context<AppEnv>,

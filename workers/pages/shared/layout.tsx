@@ -36,7 +36,7 @@ export interface Page {
   readonly onlyLanguage?: Language;
   /** Allows search engines to index the page; all other pages forbid it. */
   readonly isIndexable?: true;
-  /** Another origin that a form of the page may lead to. */
+  /** Another origin to which a form on the page may lead. */
   readonly formActionOrigin?: string;
   /** Allows the page script to fetch the page again. */
   readonly canFetchItself?: true;
@@ -45,8 +45,8 @@ export interface Page {
 }
 
 /**
- * Allows only files from this origin. Forbids framing, requests by scripts, and forms that lead to other origins. A page may allow the last
- * two.
+ * Allows only files from this origin. Forbids framing, requests by scripts, and forms that lead to other origins. A page can lift the last
+ * two restrictions.
  */
 const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page): string =>
   [

@@ -1,4 +1,4 @@
-// Wording and choices of a share that the consent sheet, the app and the portal have in common.
+// Share wording and choices that the consent sheet, the app and the portal have in common.
 import type { FieldGroup } from "../../../core/shares/fields.ts";
 import { groupLabels } from "../../../core/shares/labels.ts";
 import type { Language } from "./language.ts";

@@ -32,7 +32,7 @@ type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R
 
 interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
-  /** The prefix of the text that form tokens are derived from, so that a token from one realm is invalid in the other. */
+  /** The prefix of the text from which form tokens are derived. It makes a token from one realm invalid in the other. */
   readonly formTokenPrefix: string;
   /** The environment for which the session lookup also counts open deadlines. Set for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;

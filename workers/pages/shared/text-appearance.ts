@@ -2,7 +2,7 @@
 // disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning does not mean
 // that a text is malicious, because most such text is legitimate.
 
-/** `code` has the form U+200B. */
+/** `code` looks like `U+200B`. */
 export interface InvisibleCharacter {
   readonly code: string;
   readonly count: number;
@@ -16,7 +16,7 @@ export interface TextAppearance {
 
 // U+2800 is the braille pattern without dots, which is blank.
 const invisiblePattern = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
-// Scripts in which joiners are ordinary spelling.
+// Scripts whose ordinary spelling uses joiners.
 const joiningScriptPattern =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
 const emojiPattern = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;

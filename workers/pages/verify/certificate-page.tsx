@@ -245,7 +245,9 @@ const RecipientGroup: FC<RecipientGroupProps> = ({ names, status, list, none, ch
   );
 };
 
-/** Withdrawn recipients, one group per withdrawal. The record lists them as accepted if consent was given for each separately. */
+/**
+ * Withdrawn recipients, in one group per withdrawal. If consent was given separately for each recipient, the record lists them as accepted.
+ */
 const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
   <>
     {groupEntityWithdrawals(certificate).map((withdrawal) => (

@@ -20,12 +20,12 @@ const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
 
 /**
- * Returns true for a request of the page script that updates an open page while something on it is pending. Such a request is not another
+ * Returns true for a request from the page script that updates an open page while something on it is pending. Such a request is not another
  * visit.
  */
 const isRefresh = (c: Context<AppEnv>): boolean => c.req.header("svc-refresh") === "1";
 
-/** Redirects from the certificate number that a person typed to the certificate's canonical URL. */
+/** Redirects a typed certificate number to the certificate's canonical URL. */
 const redirectToCertificate = (c: Context<AppEnv>, typed: string): Response | Promise<Response> => {
   const certId = parseTypedCertId(typed);
   if (certId === null) return renderCertificateNotFound(c);

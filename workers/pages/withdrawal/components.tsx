@@ -81,7 +81,7 @@ export const RecipientCheckboxes: FC<RecipientChoiceProps & { readonly label: st
 
 export const hasSeveralRecipients = (certificate: WithdrawableCertificate): boolean => listActiveEntities(certificate).length > 1;
 
-/** Lets the person withdraw from only some recipients. Renders nothing if fewer than two are active. */
+/** Lets the person withdraw consent for only some recipients. Renders nothing if fewer than two are active. */
 export const PartialWithdrawalChoice: FC<RecipientChoiceProps> = ({ certificate, formName, chosen }) => {
   const messages = usePageContext().messages.withdraw;
   return hasSeveralRecipients(certificate) ? (
@@ -179,7 +179,7 @@ interface WithdrawnAdviceProps {
   readonly receiptUrl: string;
 }
 
-/** Shown to a person who has withdrawn consent: the receipt, and whom to turn to if the business does not stop contacting the person. */
+/** Shown to a person who has withdrawn consent: the receipt, and whom to contact if the business does not stop contacting the person. */
 export const WithdrawnAdvice: FC<WithdrawnAdviceProps> = ({ certificate, ceaseBy, contact, receiptUrl }) => {
   const messages = usePageContext().messages.withdraw;
   const parts = { day: <Day at={ceaseBy} />, business: <VerbatimText text={certificate.businessName} /> };

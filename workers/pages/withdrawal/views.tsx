@@ -69,7 +69,7 @@ const WithdrawalStep: FC<StepProps> = ({ certificate, heading, children }) => {
   );
 };
 
-/** Step 1 on its own page, for people who return to it or typed an invalid address. */
+/** Step 1 on its own page, for people who return to it or who typed an invalid address. */
 export const emailPage = ({ messages: { withdraw: messages } }: PageContext, props: EmailFormProps): Page => ({
   title: messages.askTitle,
   hasError: props.error !== undefined,
@@ -291,7 +291,7 @@ export const withdrawnPage = (
 
 const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList of={names.map((name) => <VerbatimText text={name} />)} />;
 
-/** The result of withdrawing from some recipients: who must stop contacting the person and by when, and who may continue. */
+/** The result of withdrawing consent for some recipients: who must stop contacting the person and by when, and who may continue. */
 export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedProps): Page => {
   const { certificate } = result;
   const messages = pageContext.messages.withdraw;

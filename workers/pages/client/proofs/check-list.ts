@@ -50,7 +50,7 @@ const showVerdict = (): void => {
   document.querySelector("#check")?.classList.toggle("off", verdict !== "pass" || dataset.active === undefined);
 };
 
-/** `text` replaces the sentence of the list for this outcome. */
+/** Shows a check's outcome. `text` replaces the sentence that the list has for this outcome. */
 export const showOutcome = (item: HTMLElement, outcome: CheckOutcome, text = item.dataset[outcome] ?? ""): void => {
   const { dataset } = item;
   const [title, line] = [item.querySelector("strong"), item.querySelector<HTMLElement>(".outcome")];

@@ -13,7 +13,7 @@ const followedIds = ["timeline", "policies", "checks", "published"] as const;
 /** Tells the service that this is not another visit, so that it is neither recorded nor counted. */
 const refreshHeader = { "svc-refresh": "1" };
 
-/** Returns each part as the service sent it. It must be read early, because the page script changes the checks later. */
+/** Returns each part as the service sent it. Call this early, because the page script changes the checks later. */
 const readParts = (page: Document): Map<string, Element> =>
   new Map(
     followedIds.flatMap((id) => {
