@@ -74,13 +74,13 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Responds 404. Browsers get a page. Programs get JSON under /v1 and for well-known names. */
+/** Responds with 404. Browsers get a page. Programs get JSON, and so does every request under /v1 and /.well-known. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
 /**
- * Responds 404 to every path on unknown hosts, and to paths that a known host does not serve. The verification host always responds with a
- * page, because people copy its URLs from certificates by hand.
+ * Responds with 404 to every path on unknown hosts, and to paths that a known host does not serve. The verification host always responds
+ * with a page, because people copy its URLs from certificates by hand.
  */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -148,7 +148,7 @@ const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
 /** Always generates a new request ID and ignores any ID from the caller. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
-/** Responds 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
+/** Responds with 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
 export const misconfiguredApp = createApi();
 misconfiguredApp.use(assignRequestId, securityHeaders, defaultNoStore);
 misconfiguredApp.notFound((c) => {

@@ -1,5 +1,5 @@
-// A deployment's bindings and settings, read and checked once per isolate. If any setting is invalid, the deployment responds 503 on every
-// route instead of running half-configured, and logs all invalid settings together.
+// A deployment's bindings and settings, read and checked once per isolate. If any setting is invalid, the deployment responds with 503 on
+// every route instead of running half-configured, and logs all invalid settings together.
 import { alertDefinitions, alertKinds, type AlertThresholds } from "../core/alerts.ts";
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";

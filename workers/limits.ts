@@ -95,7 +95,8 @@ export const defaultLimits = {
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /**
-   * Counts the emails, per business and address, that confirm a withdrawal that did not verify the address, such as one by a form's link.
+   * Counts confirmation emails per business and address for withdrawals that did not verify the address, such as a withdrawal by a form's
+   * link.
    */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */

@@ -11,8 +11,8 @@ export interface WritePath {
   /** The first limit is checked for each call, before anything is stored. */
   readonly limits: readonly [LimitName, ...(LimitName | StorageLimitName)[]];
   /**
-   * The method and path of each route: every route with a method that can write, and those GET routes that store something. The portal's
-   * routes under /portal/test are the same in test mode, unless they exist only there.
+   * The method and path of each route: every route with a method that can write, and those GET routes that store something. A portal route
+   * under /portal/test is listed only if it exists only in test mode.
    */
   readonly routes: readonly string[];
 }

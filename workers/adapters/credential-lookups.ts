@@ -1,4 +1,4 @@
-// Remembers credential lookups in this isolate: which credentials were valid, and how many lookups from each address have not finished.
+// Remembers, in this isolate, which credentials were valid and how many lookups from each address have not finished.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 
@@ -19,7 +19,7 @@ export class CredentialLookups {
     return this.#known.get(hash) === true;
   }
 
-  /** Records the result of a lookup. If the memory is full, forgets the credential whose last valid lookup was longest ago. */
+  /** Records the result of a lookup. If the memory is full, forgets the credential that was confirmed longest ago. */
   record(hash: string, isValid: boolean): void {
     if (isValid) this.#known.set(hash, true);
     else this.#known.delete(hash);

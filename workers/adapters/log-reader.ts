@@ -37,7 +37,7 @@ export type ReadPath = (
 const maxTileBytes = tileWidth * hashLength;
 const maxConcurrentTiles = 4; // an invocation may have six connections open
 
-/** Runs `work` on every item, at most `concurrency` at a time. Results are in item order. */
+/** Runs `work` on every item, at most `concurrency` at a time. Returns the results in the order of the items. */
 export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   let next = 0;
@@ -126,7 +126,7 @@ export const checkHistory = async (
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** Creates the read methods that ledger adapters share, because they do not depend on an adapter's paths and signature scheme. */
+/** Creates the read methods that all ledger adapters share. They do not depend on an adapter's paths or signature scheme. */
 export const createLogReader = (
   hash: HashFunction,
   readPath: ReadPath,

@@ -1,5 +1,5 @@
-// Submits anchor statements to the ledgers. It runs for queue messages and every minute, but never within a request. It can run at any time
-// and concurrently. All due work is in the database, so a lost queue message only delays the work.
+// Submits anchor statements to the ledgers. It runs when a queue message arrives and every minute, but never within a request. It can run
+// at any time and concurrently. All due work is in the database, so a lost queue message only delays the work.
 import type { LedgerAdapter, SubmissionOutcome } from "../../core/ledger/adapter.ts";
 import { shouldPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";

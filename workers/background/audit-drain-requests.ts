@@ -1,4 +1,4 @@
-// Notifies the audit logs of changes that have entries for their chains. The logs read the change logs themselves.
+// Tells the audit logs that there are changes with entries for their chains. The audit logs then read the change logs.
 import type { ShardId } from "../../core/ids.ts";
 import { listUndrainedLogs } from "../../storage/audit-entries.ts";
 import { runIsolated } from "../log.ts";

@@ -1,4 +1,4 @@
-// Deletes, every minute, the changes that all readers have already processed.
+// Every minute, deletes the changes that all readers have processed.
 import { getLedgerReader } from "../../storage/anchors.ts";
 import { getAuditReader, hasUnrecordedEntry } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";

@@ -13,7 +13,7 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostAfterFactor = 10; // work that is this many delays overdue must have been ended by the platform together with its request
+const lostAfterFactor = 10; // if work is overdue by this many delays, the platform must have ended it together with its request
 
 /**
  * Runs `work` once for all calls within `ms` of the first call. At 300 submissions per second and a delay of two seconds, one run serves
@@ -39,7 +39,7 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
   await countCertificates(platform);
 };
 
-const staleRelayMs = 60 * secondMs; // a relay this old must have been ended by the platform before it finished
+const staleRelayMs = 60 * secondMs; // the platform must have ended a relay this old before it finished
 
 /** Runs one relay at a time per isolate, even if many submissions request one. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
@@ -78,6 +78,6 @@ export const createSchedules = (platform: Platform): Schedules => {
   };
 };
 
-/** Returns services for jobs that run the operations of requests, which schedule follow-up work. */
+/** Returns services for jobs that call operations, because operations schedule follow-up work. */
 export const withSchedules = (platform: Platform): Services =>
   Object.assign(Object.create(platform) as Platform, createSchedules(platform));

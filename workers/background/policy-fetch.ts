@@ -17,7 +17,7 @@ const maxPages = 12; // two start pages, three candidates per kind, some well-kn
 
 export interface FetchedPolicies {
   readonly found: CapturedPolicies;
-  /** False if a page that might contain a missing policy did not respond, so that another attempt can find more. */
+  /** False if a page that might contain a missing policy did not respond. Another attempt may then find more. */
   readonly isComplete: boolean;
   /** True if both policies were found without using the page that contains the form. They then apply to every page on the origin. */
   readonly isOfOrigin: boolean;

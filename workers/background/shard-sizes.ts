@@ -7,7 +7,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const warningThreshold = 0.8; // at 200 MB per client per day, one client takes ten days to fill the last fifth
 
-/** Records the size of each shard and logs it as a metric, and as an error above 80% of the limit. */
+/** Records the size of each shard and logs it as a metric. Above 80% of the limit, also logs an error. */
 export const measureShards = (platform: Platform): Promise<void> =>
   forEachShard(platform, "shard-sizes", async (db, shard) => {
     const bytes = await getShardBytes(db);

@@ -76,8 +76,8 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
 );
 
 /**
- * Runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds 409 if the body differs
- * or while the first request is in progress.
+ * Runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds with 409 if the body
+ * differs or while the first request is in progress.
  */
 export const idempotencyGuard = combineGuards<AppEnv>(
   idempotencyKeyGuard,

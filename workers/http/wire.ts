@@ -114,7 +114,7 @@ export const idSchema = <Id extends string>(parseId: (text: string) => Id | null
     .refine((text) => parseId(text) !== null, rule)
     .transform((text) => text as Id);
 
-/** Accepts an ID in a path. `createApi` responds 404 to a malformed ID, as it does to an unknown ID. */
+/** Accepts an ID in a path. `createApi` responds with 404 to a malformed ID, as it does to an unknown ID. */
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
   idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
 

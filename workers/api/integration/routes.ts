@@ -116,7 +116,7 @@ integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    // The headers describe the person's limit, as they do when a saved response is returned again.
+    // The rate limit headers describe the person's limit, here and in repeated responses.
     const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
     if (refused !== null) return refused;
   }

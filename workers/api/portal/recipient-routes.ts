@@ -1,4 +1,4 @@
-// Routes to link recipients: which businesses may call `match` for an issuer's certificates, and under which recipient name.
+// Routes to link recipients. A link allows a business to call `match` for an issuer's certificates under a recipient name.
 import { z } from "@hono/zod-openapi";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

@@ -330,7 +330,7 @@ export const sandboxShareConsentSchema = z
   })
   .openapi("SandboxShareConsent");
 
-/** Expands groups to keys. An unknown name gives an empty list. */
+/** Expands groups to keys. Returns an empty list if a name is unknown. */
 const contactKeysFromScope = (names: readonly string[] | null | undefined): readonly ContactKey[] => {
   const requested = parseRequestedScope(names ?? []);
   return requested.ok ? requested.value.scope : [];

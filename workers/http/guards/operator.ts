@@ -30,7 +30,7 @@ export const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   return (await limitGuesses(c)) ?? failure(c, "unauthorized");
 });
 
-/** Returns the password of HTTP Basic authentication; undefined if there is none. */
+/** Returns the HTTP Basic password; undefined if there is none. */
 const readPassword = (header: string | undefined): string | undefined => {
   const [, encoded = ""] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? "") ?? [];
   const bytes = fromBase64(encoded);
@@ -39,8 +39,8 @@ const readPassword = (header: string | undefined): string | undefined => {
 };
 
 /**
- * Checks the password of HTTP Basic authentication. Returns `accepted` if it is the admin token, `closed` if no token is set, and otherwise
- * `refused`, with the 429 response after too many attempts.
+ * Checks the HTTP Basic password. Returns `accepted` if it is the admin token, `closed` if no token is set, and otherwise `refused`, with
+ * the 429 response after too many attempts.
  */
 export const checkOperatorPassword = async (
   c: RequestContext,

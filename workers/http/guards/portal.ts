@@ -27,8 +27,8 @@ const requireWritableBusiness = defineGuard<MemberEnv>({ refusesOnChange: ["subs
 });
 
 /**
- * Responds 401 without a session, 403 for a consumer, and 402 if the business's billing status does not allow the request. While a payment
- * is past due, members can read but not write.
+ * Responds with 401 without a session, 403 for a consumer, and 402 if the business's billing status does not allow the request. While a
+ * payment is past due, members can read but not write.
  */
 export const portalGuard = (...more: readonly Guard[]) =>
   combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, requireWritableBusiness, ...more);
@@ -36,7 +36,7 @@ export const portalGuard = (...more: readonly Guard[]) =>
 /** For a route that only reads but is a POST, because each call is recorded in the audit log. */
 export const portalReadGuard = (...more: readonly Guard[]) => combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, ...more);
 
-/** Must run after `portalGuard`. Responds 403 unless the member is an owner. */
+/** Must run after `portalGuard`. Responds with 403 unless the member is an owner. */
 export const requireOwner = defineGuard<MemberEnv>({ refuses: ["owner_required"] }, async (c, next) => {
   return c.var.member.role === "owner" ? next() : failure(c, "owner_required");
 });
