@@ -87,7 +87,7 @@ export interface Config extends ProofSettings {
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
-  /** The size at which a shard is full. Only development can set a smaller one than D1's. */
+  /** The size at which a shard is full. Only development can set a size smaller than D1's limit. */
   readonly maxShardBytes: number;
   /** How long changes are collected before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;

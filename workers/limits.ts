@@ -76,7 +76,7 @@ export const defaultLimits = {
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /**
    * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business, over all its endpoints on that
-   * host. This is enough to set up a receiver, but too few to disturb a third party whose host was entered.
+   * host. The limit allows enough attempts to set up a receiver, but too few to disturb a third party whose host was entered.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
   /** Counts the same attempts for all businesses together, so that a host cannot be flooded from many accounts. */
@@ -175,7 +175,7 @@ export const defaultStorageLimits = {
    * an API key or ask the operator to raise the client's limit.
    */
   client: { days: 1, recordsName: "CLIENT_DAY", records: 50_000, bytesName: "CLIENT_DAY_BYTES", bytes: 200_000_000, scaled: true },
-  /** A business's submissions with API keys. The limit is ten times that of one client. */
+  /** A business's submissions with API keys. The limit is ten times a client's limit. */
   business: { days: 1, recordsName: "BUSINESS_DAY", records: 500_000, bytesName: "BUSINESS_DAY_BYTES", bytes: 2_000_000_000, scaled: true },
   /** A person's shares, with any number of businesses. A person shares with a few businesses a day. */
   person: { days: 1, recordsName: "PERSON_DAY", records: 1_000, bytesName: "PERSON_DAY_BYTES", bytes: 20_000_000, scaled: false },
@@ -184,8 +184,8 @@ export const defaultStorageLimits = {
    */
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
   /**
-   * Captures that find a new policy text. The number is the same as that of `POLICY_CAPTURES_PER_BUSINESS`, and the bytes are enough for 40
-   * of the largest pages. Beyond the limit, only texts that are already stored are linked.
+   * Captures that find a new policy text. There can be as many as `POLICY_CAPTURES_PER_BUSINESS` allows, and the bytes are enough for 40 of
+   * the largest pages. Beyond the limit, only texts that are already stored are linked.
    */
   policies: { days: 1, recordsName: "POLICY_DAY", records: 300, bytesName: "POLICY_DAY_BYTES", bytes: 40_000_000, scaled: true },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;

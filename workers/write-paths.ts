@@ -1,5 +1,5 @@
 // Lists everything that stores rows or bytes, or sends email, with its limits: the routes and tools that external callers can use, and the
-// scheduled jobs. Tests compare the lists with the routes, tools and jobs that exist, and with what each GET route stores, so each new one
+// scheduled jobs. Tests compare the lists with the existing routes, tools and jobs, and with what each GET route stores, so each new one
 // needs an entry. docs/reference/limits.md shows the same tables.
 import type { defaultStorageLimits, LimitName } from "./limits.ts";
 

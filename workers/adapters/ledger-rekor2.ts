@@ -1,6 +1,6 @@
 // Ledger adapter for Sigstore's Rekor v2. A private instance can be the primary ledger; the public instance is only a mirror for
-// checkpoints. Responses are not trusted. An outcome is `ok` only if a proof shows that the statement's signature is in a tree that is
-// signed by a pinned key and consistent with the last tree seen.
+// checkpoints. Responses are not trusted. An outcome is `ok` only if a proof shows that a tree contains the statement's signature. The tree
+// must be signed by a pinned key and consistent with the last tree seen.
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";

@@ -1,5 +1,5 @@
 // Ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. Responses are not trusted. An outcome is
-// `ok` only if a proof shows that the entry is in a tree that is signed by a pinned key and extends the last tree seen.
+// `ok` only if a proof shows that a tree contains the entry. The tree must be signed by a pinned key and extend the last tree seen.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";

@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only those with unread entries, because each
- * notified log sets an alarm and reads every shard.
+ * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only logs with unread entries. Each notified
+ * log sets an alarm and reads every shard, so no log is notified unnecessarily.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {
   const auditLogs = platform.shards.all().map(([shard]) => shard);

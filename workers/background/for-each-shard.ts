@@ -8,8 +8,8 @@ import type { Platform } from "../platform/platform.ts";
 type ShardDependencies = Pick<Platform, "shards" | "log" | "clock" | "jobShard">;
 
 /**
- * Lists the shards to process. If they are all processed in one invocation, each minute starts with a different shard, so that a shard with
- * more work than the budget allows does not keep the others from being processed.
+ * Lists the shards to process. If one invocation processes all of them, each minute starts with a different shard. A shard with more work
+ * than the budget allows therefore does not block the others.
  */
 const listShardsToProcess = ({ shards, clock, jobShard }: ShardDependencies): readonly (readonly [ShardId, Database])[] => {
   if (jobShard !== null) return [[jobShard, shards.get(jobShard)]];

@@ -48,8 +48,8 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
 }
 
 /**
- * Writes the emails for notices to owners that are due, then sends due email from every shard, five at a time, until all of it is sent or
- * the budget is used up.
+ * Writes the emails for due notices to owners. Then sends due email from every shard, five at a time, until all of it is sent or the budget
+ * is used up.
  */
 export const relayMail = (platform: Platform): Promise<void> =>
   forEachShard(platform, "mail", async (db) => {

@@ -1,5 +1,5 @@
-// Emails owners the notices that are due: the first notice of a kind immediately, and then at most one digest per hour. Waiting notices are
-// in the database, so a process that dies only delays them.
+// Emails due notices to the owners. Owners get the first notice of a kind immediately, and then at most one digest per hour. Waiting
+// notices are in the database, so a process that dies only delays them.
 import { chooseOwnerEmail, countNoticeRecords } from "../../core/mail/owner-notices.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { listDueNotices, openNotice, reportNotices, type DueNotices } from "../../storage/owner-notices.ts";

@@ -1,6 +1,6 @@
-// Ends subscriptions at the payment provider for closed accounts and for accounts that pay for another subscription, so that closed
-// accounts are not charged and other accounts are not charged twice. Retries until the provider confirms the end. If an operator has
-// reopened an account, the account keeps its subscription.
+// Ends subscriptions at the payment provider for closed accounts, so that they are not charged, and for accounts that pay for another
+// subscription, so that they are not charged twice. Retries until the provider confirms the end. If an operator has reopened an account,
+// the account keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";

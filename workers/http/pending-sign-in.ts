@@ -1,6 +1,6 @@
-// The cookies of a sign-in that this browser has started. They contain the email address that was entered, and they identify the browser.
-// The browser's ID serves two purposes: attempts are counted per browser, so a stranger's wrong guesses never lock the person out, and an
-// emailed link works only in the browser that requested it.
+// The cookies of a sign-in that this browser has started. They contain the email address that was entered, and an ID for the browser.
+// Attempts are counted per browser, so a stranger's wrong guesses never lock the person out. An emailed link works only in the browser that
+// requested it.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";

@@ -25,8 +25,8 @@ export const timeSchema = z.string().openapi({ format: "date-time" });
 export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
 
 /**
- * Normalizes the variants of ISO 8601 that other programming languages produce: a space or `t` before the time, `z`, offsets without a
- * colon, and microseconds or nanoseconds, which are cut to milliseconds.
+ * Normalizes the variants of ISO 8601 that other programming languages produce: a space or `t` before the time, `z`, and offsets without a
+ * colon. Cuts microseconds and nanoseconds to milliseconds.
  */
 const toIsoText = (text: string): string =>
   text
@@ -81,7 +81,7 @@ const isDate = (text: string): boolean => text.length === "2026-03-05".length;
 /** Returns the last instant of a period. A date without a time means the end of that day (UTC). */
 export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate(text) ? dayMs - 1 : 0);
 
-/** Use this for named schemas: in the OpenAPI document, `nullable()` would make the schema nullable everywhere it is used. */
+/** Use this for named schemas, because `nullable()` would make the schema nullable everywhere that the OpenAPI document uses it. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);

@@ -1,4 +1,4 @@
-// The DeliveryQueue class that Cloudflare runs: durable-objects/delivery-queue/object.ts, connected to this deployment's vault, clock and
+// The DeliveryQueue class that Cloudflare runs. It connects durable-objects/delivery-queue/object.ts to this deployment's vault, clock and
 // outbound requests.
 import { DeliveryQueue as DeliveryQueueObject } from "../../durable-objects/delivery-queue/object.ts";
 import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";

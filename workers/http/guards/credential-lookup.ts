@@ -14,8 +14,8 @@ const maxWaitMs = secondMs / 2;
 
 /**
  * Returns what `find` returns for a credential, or the 429 response once the IP address has reached its limit of failed lookups. Only
- * failed lookups count. A credential that was valid the last time this isolate looked it up is never refused. Any other credential has to
- * wait until the limit allows another lookup, because only a database read could tell whether it is a guess.
+ * failed lookups count. A credential that was valid the last time this isolate looked it up is never refused. Any other credential might be
+ * a guess, so it has to wait until the limit allows another lookup.
  *
  * Unfinished lookups may fail too, so they count toward the limit until they finish. A request that is held up only by unfinished lookups
  * waits for their results.

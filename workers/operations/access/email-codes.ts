@@ -15,8 +15,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 export type CodeBinding = (id: string) => string;
 
 /**
- * Prepares a new code and its email for one batch. If a limit in `request.limits` is exceeded, the code is written as already expired and
- * the email has no recipient, so that the rows look the same in both cases.
+ * Prepares a new code and its email for one batch. If a limit in `request.limits` is exceeded, writes the code as already expired and the
+ * email without a recipient, so that the rows look the same in both cases.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,

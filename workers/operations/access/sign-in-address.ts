@@ -18,9 +18,9 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Chooses the shard for an unknown address. If a code was requested for the address and can still be entered, returns the shard of the
- * newest such code, so that the code is found even if new accounts are created elsewhere in the meantime. Otherwise returns the shard in
- * which new accounts are created.
+ * Chooses the shard for an unknown address. If codes were requested for the address and one can still be entered, returns the shard of the
+ * newest one. The code is therefore found even if new accounts are created elsewhere in the meantime. Otherwise returns the shard in which
+ * new accounts are created.
  */
 const chooseShard = (
   { config }: Runtime,
@@ -100,8 +100,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 
 /**
  * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to that address's local part, because by the time the code is entered, a membership with a different mailbox may have become the
- * most recently used.
+ * bound to that address's local part. Otherwise, another membership with a different mailbox could become the most recently used one before
+ * the code is entered.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

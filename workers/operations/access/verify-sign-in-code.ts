@@ -17,7 +17,7 @@ import {
 const maxNameLength = 200;
 
 /**
- * Signs the person in with an email code. Every attempt counts for the browser that makes it. Returns `invalid_request` if the name or
+ * Signs the person in with an email code. Every attempt counts against the browser that makes it. Returns `invalid_request` if the name or
  * address is invalid, and `login_failed` for every other failure.
  */
 export const verifySignInCode = async (

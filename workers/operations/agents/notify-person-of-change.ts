@@ -1,5 +1,5 @@
-// Emails the person that their agent changed something. The email can alert people who never read their history to a stolen token. Sends at
-// most one email per token per hour.
+// Tells the person by email that their agent changed something. The email can alert people who never read their history to a stolen token.
+// Sends at most one email per token per hour.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";

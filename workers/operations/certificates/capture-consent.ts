@@ -159,7 +159,7 @@ const findRepeated = async (
 };
 
 /**
- * Earlier shards are searched for a day plus this margin, because a new isolate can journal a submission with a copy of the account that is
+ * Added to the day for which earlier shards are searched, because a new isolate can journal a submission with a copy of the account that is
  * up to two hours old.
  */
 const searchMarginMs = 3 * hourMs;

@@ -14,7 +14,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
 export interface NamingBusinessPage {
   readonly businesses: readonly NamingBusiness[];
   readonly hasMore: boolean;
-  /** True if a shard was unavailable, in which case some businesses may be missing. */
+  /** True if a shard was unavailable. Some businesses may then be missing. */
   readonly isIncomplete: boolean;
 }
 

@@ -53,9 +53,9 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * Returns true if the decision may be returned by redirect: the return URL is valid, and either the business has registered or signed it or
- * this browser came from its origin. A reply to the sheet's message proves only that the page that opened the sheet made the request, so in
- * that case the result is sent to that page.
+ * Returns true if the decision may be returned by redirect. The return URL must be valid, and either the business has registered or signed
+ * it, or this browser came from its origin. A reply to the sheet's message proves only that the page that opened the sheet made the
+ * request. In that case, the result is sent to that page instead.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);

@@ -24,7 +24,7 @@ export const commitWithdrawals = async (
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Statements for the same transaction that run before and after those of the withdrawals. */
+  /** Statements that run in the same transaction, before and after the withdrawals' statements. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer } = services;
@@ -49,7 +49,9 @@ export const commitWithdrawals = async (
   );
 };
 
-/** Schedules the work after the response: sending the events and email, draining the audit entries and anchoring the ledger statements. */
+/**
+ * Schedules work to run after the response: sending the events and email, draining the audit entries and anchoring the ledger statements.
+ */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

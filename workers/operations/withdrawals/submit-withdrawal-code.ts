@@ -12,12 +12,15 @@ import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 export interface CodeSubmissionResult {
   /** False if the person must first choose between this certificate and all certificates with the business. */
   readonly isWithdrawn: boolean;
-  /** The token of the link in the same email. In the next steps, this token proves control of the email address instead of the code. */
+  /**
+   * The token of the link in the same email. In the next steps, this token is used instead of the code to prove control of the email
+   * address.
+   */
   readonly token: string;
 }
 
 /**
- * Withdraws the certificate. If the business has other certificates that contain the address, only uses up the code; the person then
+ * Withdraws the certificate. If the business has other certificates that contain the address, this only uses up the code. The person then
  * chooses what to withdraw, and the returned token authorizes the choice. Returns the same errors as `withdrawByCode`. If one code is
  * submitted twice concurrently, one submission is refused.
  */

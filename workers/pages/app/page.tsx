@@ -109,7 +109,7 @@ interface HeadedPageOptions extends AppPageOptions {
   readonly actions?: Child;
   /** The pages above this one, for the breadcrumb. `current` is the name of this page. */
   readonly trail?: { readonly parents: readonly { readonly path: string; readonly text: Child }[]; readonly current: Child };
-  /** Set on the pages of the account, which then show links to each other. */
+  /** Set on account pages, which then show links to each other. */
   readonly section?: AccountSection;
 }
 

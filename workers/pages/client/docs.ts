@@ -1,5 +1,5 @@
-// The script for the documentation pages. It shows the copy buttons, closes the navigation drawer when a link in it leads to a part of the
-// same page, and highlights the visible part in "On this page". Without scripts, a click outside the drawer closes it.
+// The script for the documentation pages. It shows the copy buttons and highlights the visible part in "On this page". It also closes the
+// navigation drawer when a link in it leads to a part of the same page. Without scripts, a click outside the drawer closes it.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");

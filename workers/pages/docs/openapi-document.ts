@@ -86,7 +86,9 @@ export const listEventTypes = (document: ApiDocument) =>
     body: post.requestBody?.content["application/json"] ?? { schema: {} },
   }));
 
-/** Resolves `$ref`; other schemas are returned unchanged. A description next to the reference replaces that of the referenced schema. */
+/**
+ * Resolves `$ref`; other schemas are returned unchanged. A description next to the reference replaces the referenced schema's description.
+ */
 const resolveReference = (document: ApiDocument, schema: Schema): Schema => {
   const name = schema.$ref?.replace("#/components/schemas/", "");
   const named = name === undefined ? undefined : document.components.schemas[name];

@@ -1,5 +1,5 @@
 // Runs the verifier in the certificate page: the issuer's signature, the ledger's proof and third-party attestations. It uses the keys that
-// the service publishes, so it can find a defect but cannot prove anything about the service itself; to check the service, run svc-verify
+// the service publishes, so it can find a defect but cannot prove anything about the service itself. To check the service, run svc-verify
 // with keys obtained elsewhere.
 import { encodeUtf8 } from "../../../../core/bytes.ts";
 import { parseIJson } from "../../../../core/i-json.ts";
