@@ -5,8 +5,8 @@ import { secondMs, type Instant } from "../../core/time.ts";
 const maxKnown = 10_000; // about 100 bytes each
 const maxAddresses = 20_000;
 /**
- * The time after which a lookup is forgotten, because a lookup whose caller disconnects never reports its end. It is longer than a database
- * may take to respond.
+ * If a caller disconnects, its lookup never reports that it ended. A lookup is therefore forgotten after this time, which is longer than a
+ * database may take to respond.
  */
 const maxLookupMs = 3 * secondMs;
 

@@ -16,7 +16,7 @@ const toKeypadDigits = (text: string): string =>
 
 const parse = (phone: string, country: CountryCode | undefined): PhoneNumber | undefined => parsePhoneNumberFromString(phone, country);
 
-/** Parses a number. The comment on `toE164` describes which texts count as numbers. */
+/** Parses a number in any of the forms that the comment on `toE164` describes. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
   const region = isSupportedCountry(country) ? country : undefined;
   const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim()); // contact apps also copy invisible direction marks

@@ -121,7 +121,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
   });
 };
 
-/** The certificate, recipients or share that an acknowledgment applies to. */
+/** The certificate, recipients or share to which an acknowledgment applies. */
 type CeaseObligation = {
   readonly ceaseBy: Instant;
   readonly acknowledgedAt: Instant | null;

@@ -30,8 +30,8 @@ const sandboxMessages = messages.sandbox;
 const sandboxPath = "/portal/sandbox";
 
 /**
- * Formats the offset of the clock, for example "6 days". The clock moves in whole days here, but it can be ahead by a fraction of a day
- * after changes through the API.
+ * Formats the offset of the clock, for example "6 days". This page moves the clock in whole days, but the API can also move it by a
+ * fraction of a day.
  */
 const formatOffset = (offsetMs: number): string => {
   if (offsetMs === 0) return sandboxMessages.with;
