@@ -8,8 +8,15 @@ import { minuteMs, secondMs } from "../../core/time.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
 import { Budget, proofsPerSecond, tooManyRequestsResponse } from "../transparency-log/budget.ts";
-import { TransparencyLog } from "../transparency-log/object.ts";
-import { checkpointResponse, notFoundResponse, textResponse, proofResponse, tileResponse } from "../transparency-log/responses.ts";
+import { TransparencyLog, type TileEnv } from "../transparency-log/object.ts";
+import {
+  checkpointResponse,
+  notFoundResponse,
+  publicAccess,
+  textResponse,
+  proofResponse,
+  tileResponse,
+} from "../transparency-log/responses.ts";
 import { ensureSignedCheckpoint, openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 import { findFreezeReason, findMeta, setMeta, type SignedCheckpoint } from "../transparency-log/tables.ts";
 import { drainShards, logError, type DrainOutcome, type DrainResult } from "./drain.ts";
@@ -27,11 +34,9 @@ import {
 import * as tables from "./tables.ts";
 import type { AppendOutcome, AuditRow, ChainPage, StoredEntry } from "./tables.ts";
 
-export interface AuditEnv {
+export interface AuditEnv extends TileEnv {
   /** The URL of the API. Its host is part of the log's name. */
   readonly BASE_URL?: string;
-  /** The secret from which the keys of all logs are derived. */
-  readonly LOG_SEED?: string;
   /** Note-format secrets, separated by spaces. Each replaces the derived key of the log that it names. */
   readonly AUDIT_KEY?: string;
   readonly [name: string]: unknown;
@@ -65,13 +70,19 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   #openKeys(): Promise<LogKeys> {
-    const { BASE_URL: baseUrl = "", LOG_SEED: logSeed, AUDIT_KEY: secrets } = this.env;
-    this.#keys ??= openLogKeys({ secrets, logSeed }, getAuditOrigin(baseUrl, this.#getShard()));
+    const { LOG_SEED: logSeed, AUDIT_KEY: secrets } = this.env;
+    this.#keys ??= openLogKeys({ secrets, logSeed }, this.getOrigin());
     return this.#keys;
   }
 
+  protected override getOrigin(): string {
+    return getAuditOrigin(this.env.BASE_URL ?? "", this.#getShard());
+  }
+
   async #getSignedCheckpoint(covers = 0): Promise<SignedCheckpoint | null> {
-    return ensureSignedCheckpoint(this.ctx.storage, await this.#openKeys(), Date.now, covers);
+    const checkpoint = await ensureSignedCheckpoint(this.ctx.storage, await this.#openKeys(), Date.now, covers);
+    await this.requestUpload();
+    return checkpoint;
   }
 
   /** Appends each row to its chain unless the chain already contains it. If the log is frozen, returns null and changes nothing. */
@@ -158,7 +169,10 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return drainShards(shards, { auditLog: this.#getShard(), append: (rows) => this.append(rows) });
   }
 
-  /** Drains all shards. Never rejects, because the platform retries a failing alarm six times and then drops it. */
+  /**
+   * Drains all shards, and uploads full tiles in the background, so that R2 does not delay the next drain. Never rejects, because the
+   * platform retries a failing alarm six times and then drops it.
+   */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
     const retryAt = Date.now() + retryMs;
@@ -173,6 +187,12 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     } catch (error) {
       logError("alarm", error);
     }
+    this.ctx.waitUntil(this.#uploadTiles());
+  }
+
+  async #uploadTiles(): Promise<void> {
+    await this.getArchive()?.run();
+    await this.requestUpload();
   }
 
   /** Serves the public part of the log. It contains only hashes of hashes, so anyone may read all of it. */
@@ -190,6 +210,6 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const { sql } = this.ctx.storage;
     if (path === "checkpoint") return checkpointResponse(await this.#getSignedCheckpoint());
     if (path === "proof") return this.#proofBudget.take(1, Date.now()) ? proofResponse(sql, query) : tooManyRequestsResponse();
-    return path.startsWith("tile/") ? tileResponse(sql, path, { entriesArePublic: true, entriesRefusal: () => null }) : notFoundResponse();
+    return path.startsWith("tile/") ? tileResponse(sql, path, publicAccess) : notFoundResponse();
   }
 }

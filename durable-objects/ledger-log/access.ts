@@ -4,14 +4,13 @@ import { isKeyInUse, parseKeyWithValidity } from "../../core/ledger/key-validity
 import { getWitnessName, parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { keyKinds, parseSkey, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { openKeysNamed } from "../../storage/note-keys.ts";
-import { textResponse } from "../transparency-log/responses.ts";
+import type { TileEnv } from "../transparency-log/object.ts";
+import { textResponse, type ReadAccess } from "../transparency-log/responses.ts";
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
-export interface LedgerEnv {
+export interface LedgerEnv extends TileEnv {
   /** The name of the first shard's log: host and path without a scheme. Each log is served under its own path. */
   readonly LEDGER_ORIGIN?: string;
-  /** The secret from which the keys of all logs and of the witness are derived. */
-  readonly LOG_SEED?: string;
   /** Note-format secrets, separated by spaces. Each replaces the derived key of the log that it names. */
   readonly LEDGER_KEY?: string;
   /** The bearer token that may add entries. */
@@ -92,4 +91,10 @@ export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight)
   return right === null
     ? textResponse(401, "A valid bearer token is required.\n", { "WWW-Authenticate": "Bearer" })
     : textResponse(403, "This token does not allow this request.\n");
+};
+
+/** Anyone may read hashes. Entries require the auditor's token unless they are public. */
+export const createReadAccess = (env: LedgerEnv, request: Request): ReadAccess => {
+  const entriesArePublic = env.LEDGER_PUBLIC_ENTRIES === "true";
+  return { entriesArePublic, entriesRefusal: () => (entriesArePublic ? null : authorize(env, request, "audit")) };
 };

@@ -17,8 +17,9 @@ import {
   tileResponse,
 } from "../transparency-log/responses.ts";
 import { ensureSignedCheckpoint } from "../transparency-log/signing.ts";
+import { uploadDelayMs } from "../transparency-log/tile-archive.ts";
 import { appendLeaves, findFreezeReason, findMeta, findNewestCheckpoint, setMeta } from "../transparency-log/tables.ts";
-import { authorize, listWatchedKeys, openLedgerKeys, type LedgerEnv, type LedgerKeys } from "./access.ts";
+import { authorize, createReadAccess, listWatchedKeys, openLedgerKeys, type LedgerEnv, type LedgerKeys } from "./access.ts";
 import { ledgerLogSteps } from "./migrations.ts";
 import { cosignCheckpoint } from "./witness.ts";
 
@@ -51,7 +52,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const origin = this.#getOrigin();
+    const origin = this.getOrigin();
     if (origin === null) return notConfiguredResponse();
     const url = new URL(request.url);
     const base = origin.slice(origin.indexOf("/")); // the path in the log's name, e.g. /ledger/2026h2
@@ -69,11 +70,23 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return method === "GET" ? page : new Response(null, page);
   }
 
+  /** Uploads full tiles. The next alarm is set first, so that the upload continues after a crash. */
+  override async alarm(): Promise<void> {
+    const { storage } = this.ctx;
+    const archive = this.getArchive();
+    if (archive === null) return;
+    await storage.setAlarm(Date.now() + uploadDelayMs);
+    await archive.run();
+    const nextAt = archive.findNextRunAt();
+    if (nextAt === null) await storage.deleteAlarm();
+    else await storage.setAlarm(nextAt);
+  }
+
   /**
    * The name with which this log was created: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. It is null
    * if the ledger is not configured.
    */
-  #getOrigin(): string | null {
+  protected override getOrigin(): string | null {
     const { sql } = this.ctx.storage;
     const stored = findMeta(sql, "origin");
     if (stored !== null) return stored;
@@ -92,7 +105,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
   /** Opens the keys. Returns null if the secrets do not match this log and its witness, in which case nothing is signed. */
   #openKeys(): Promise<LedgerKeys | null> {
-    this.#keys ??= openLedgerKeys(this.env, this.#getOrigin() ?? "").catch((error: unknown) => {
+    this.#keys ??= openLedgerKeys(this.env, this.getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
       return null;
     });
@@ -101,7 +114,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
   /** Returns 503 for a log that must not grow because it is frozen or closed, otherwise null. */
   #closedResponse(): Response | null {
-    if (this.#isClosed(this.#getOrigin() ?? "")) return textResponse(503, "This log is closed. Add entries to its successor.\n");
+    if (this.#isClosed(this.getOrigin() ?? "")) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
   }
 
@@ -158,19 +171,14 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
   async #serveRead(request: Request, origin: string, path: string, query: URLSearchParams): Promise<Response> {
     const { sql } = this.ctx.storage;
-    if (path.startsWith("tile/")) {
-      const entriesArePublic = this.env.LEDGER_PUBLIC_ENTRIES === "true";
-      return tileResponse(sql, path, {
-        entriesArePublic,
-        entriesRefusal: () => (entriesArePublic ? null : authorize(this.env, request, "audit")),
-      });
-    }
+    if (path.startsWith("tile/")) return tileResponse(sql, path, createReadAccess(this.env, request));
     if (path !== "checkpoint" && path !== "proof") return notFoundResponse();
     if (path === "proof" && !this.#proofs.take(1, Date.now())) return tooManyRequestsResponse();
     if (this.#isClosed(origin)) return path === "proof" ? proofResponse(sql, query) : checkpointResponse(findNewestCheckpoint(sql));
     const keys = await this.#openKeys();
     if (keys === null) return notConfiguredResponse();
     const checkpoint = await ensureSignedCheckpoint(this.ctx.storage, keys.log, Date.now);
+    await this.requestUpload();
     return path === "checkpoint" ? checkpointResponse(checkpoint) : proofResponse(sql, query);
   }
 }

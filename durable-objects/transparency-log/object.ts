@@ -1,9 +1,18 @@
 // Base class of the two transparency logs, the embedded ledger and the audit log. It has the methods with which both logs report on
-// themselves. Signing, proofs and reading over HTTP are in the neighboring files.
+// themselves and upload their tiles. Signing, proofs and reading over HTTP are in the neighboring files.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
+import { openTileBucket } from "../../storage/log-tiles.ts";
 import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
 import * as tables from "./tables.ts";
+import { TileArchive } from "./tile-archive.ts";
+
+export interface TileEnv {
+  /** The bucket for full tiles. Without it, the object keeps all tiles and nothing is uploaded. */
+  readonly LOG_TILES?: R2Bucket;
+  /** The secret from which the keys of all logs are derived. */
+  readonly LOG_SEED?: string;
+}
 
 export interface LogState {
   /** A decimal number; roots are hex. */
@@ -14,7 +23,9 @@ export interface LogState {
   readonly frozen: string | null;
 }
 
-export abstract class TransparencyLog<E> extends DurableObject<E> {
+export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E> {
+  #archive: TileArchive | null | undefined;
+
   constructor(ctx: DurableObjectState, env: E, steps: SchemaSteps) {
     super(ctx, env);
     migrateSchema(ctx.storage, steps);
@@ -49,5 +60,26 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
     const [from, to] = [Number(oldSize), Number(newSize)];
     if (!(from <= to && to <= tables.getLogSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");
     return tables.buildConsistencyProof(this.ctx.storage.sql, from, to).map(toBase64);
+  }
+
+  /** Returns the log's name, or null if the log is not configured. */
+  protected abstract getOrigin(): string | null;
+
+  /** Returns null if this deployment has no bucket for tiles. */
+  protected getArchive(): TileArchive | null {
+    const origin = this.#archive === undefined ? this.getOrigin() : null;
+    if (origin !== null) {
+      const tiles = openTileBucket(this.env.LOG_TILES, this.env.LOG_SEED, origin);
+      this.#archive = tiles === null ? null : new TileArchive(this.ctx.storage, tiles, Date.now);
+    }
+    return this.#archive ?? null;
+  }
+
+  /** Sets an alarm for the upload of full tiles, unless there is nothing to upload or an earlier alarm is set. */
+  protected async requestUpload(): Promise<void> {
+    const nextAt = this.getArchive()?.findNextRunAt() ?? null;
+    if (nextAt === null) return;
+    const alarmAt = await this.ctx.storage.getAlarm();
+    if (alarmAt === null || alarmAt > nextAt) await this.ctx.storage.setAlarm(nextAt);
   }
 }

@@ -26,7 +26,8 @@ export const textResponse = (status: number, text: string, headers: Readonly<Rec
     },
   });
 
-const bytesResponse = (bytes: Uint8Array<ArrayBuffer>, isPublic: boolean): Response =>
+/** Returns a tile or bundle, which caches may keep permanently. */
+export const bytesResponse = (bytes: Uint8Array<ArrayBuffer> | null, isPublic: boolean): Response =>
   new Response(bytes, {
     headers: {
       "Content-Type": "application/octet-stream",
@@ -50,6 +51,8 @@ export interface ReadAccess {
   /** Returns null if this reader may read entries, otherwise the refusal. */
   readonly entriesRefusal: () => Response | null;
 }
+
+export const publicAccess: ReadAccess = { entriesArePublic: true, entriesRefusal: () => null };
 
 /** Serves the tile or entry bundle at `path` (`tile/...`). Responds 404 if the path is malformed or the log does not have that tile yet. */
 export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess): Response => {

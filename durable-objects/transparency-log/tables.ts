@@ -7,8 +7,10 @@ import {
   buildInclusionProofFromTiles,
   computeRootFromTiles,
   computeTilesAfterAppend,
+  encodeEntryBundle,
   tileWidth,
   getTileWidth,
+  type TileLocation,
   type TileReader,
 } from "../../core/ledger/tiles.ts";
 import { toHex, areBytesEqual } from "../../core/bytes.ts";
@@ -124,6 +126,19 @@ export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number):
     .toArray()
     .map(({ entry }) => new Uint8Array(entry));
 };
+
+/** Returns the bytes of a full tile or bundle of the log. Throws a RangeError if the log does not have it. */
+export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8Array<ArrayBuffer> => {
+  const entries = level === "entries" ? listPublishedEntries(sql, n, tileWidth) : null;
+  const bytes = level === "entries" ? entries && encodeEntryBundle(entries) : findPublishedTile(sql, level, n, tileWidth);
+  if (bytes === null) throw new RangeError("log: there is no such full tile");
+  return new Uint8Array(bytes);
+};
+
+/** Returns the number of level-0 tiles that are in R2, with their entries. */
+export const countUploadedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "uploaded_tiles") ?? "0");
+
+export const saveUploadedTiles = (sql: SqlStorage, count: number): void => setMeta(sql, "uploaded_tiles", String(count));
 
 export interface SignedCheckpoint {
   readonly size: number;

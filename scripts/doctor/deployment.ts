@@ -1,6 +1,7 @@
 // Checks of a deployment: its options, its secrets on this machine, and what the running service reports.
 import { DeploymentError, resolveDeployment, type Deployment, type Deployments } from "../deploy/config.ts";
 import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from "../deploy/secrets.ts";
+import { listNeededResources } from "../deploy/wrangler-config.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
 const fullShardRatio = 0.7; // a shard above this ratio should be closed to new accounts
@@ -21,6 +22,11 @@ export const checkOptions = (
         ...(deployment.vars.ALERT_EMAIL === undefined
           ? [warning(`svc.config.ts, ${environment}: alerts are not sent to anyone.`, "Set alerts: docs/operate/alerts.md.")]
           : [passed(`Alerts are sent to ${deployment.vars.ALERT_EMAIL}.`)]),
+        passed(
+          listNeededResources(deployment).some(({ binding }) => binding === "LOG_TILES")
+            ? "Full tiles of the logs are stored in R2."
+            : "Without the R2 bucket LOG_TILES, the logs' objects keep all tiles.",
+        ),
         passed(deployment.hasMetrics ? "Metrics are written to Workers Analytics Engine." : "Metrics are only logged."),
       ],
     };

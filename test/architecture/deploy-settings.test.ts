@@ -7,6 +7,7 @@ const { rawConfig } = experimental_readRawConfig({ config: "wrangler.toml" }) as
   rawConfig: {
     readonly d1_databases: readonly { readonly binding: string }[];
     readonly kv_namespaces: readonly { readonly binding: string }[];
+    readonly r2_buckets: readonly { readonly binding: string }[];
     readonly queues: { readonly producers: readonly { readonly binding: string }[] };
     readonly secrets: { readonly required: readonly string[] };
   };
@@ -18,7 +19,7 @@ const { cloudflare } = JSON.parse(readFileSync("package.json", "utf8")) as {
 
 test("package.json describes every resource and every required secret", () => {
   const [firstShard] = rawConfig.d1_databases; // an operator can add shards
-  const resources = [firstShard ?? { binding: "" }, ...rawConfig.kv_namespaces, ...rawConfig.queues.producers];
+  const resources = [firstShard ?? { binding: "" }, ...rawConfig.kv_namespaces, ...rawConfig.r2_buckets, ...rawConfig.queues.producers];
   const needed = [...resources.map(({ binding }) => binding), ...rawConfig.secrets.required];
   expect(Object.keys(cloudflare.bindings).toSorted()).toEqual(needed.toSorted());
   expect(Object.values(cloudflare.bindings).filter(({ description }) => !description.endsWith("."))).toEqual([]);

@@ -53,7 +53,14 @@ describe("npm run deploy -- --dry-run", () => {
       CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",
     });
     expect(status, output).toBe(0);
-    for (const line of ["D1 database svc", "KV namespace svc-kv", "queue svc-anchor-queue", `host api.${domain}`, "5 USD a month"])
+    for (const line of [
+      "D1 database svc",
+      "KV namespace svc-kv",
+      "R2 bucket svc-log-tiles",
+      "queue svc-anchor-queue",
+      `host api.${domain}`,
+      "5 USD a month",
+    ])
       expect(output).toContain(line);
     expect(existsSync(join(clone, ".deploy/bundle/index.js"))).toBe(true);
     expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
@@ -88,6 +95,7 @@ describe("npm run deploy", () => {
   const steps: Readonly<Record<string, RegExp>> = {
     database: /^POST \/d1\/database$/,
     namespace: /^POST \/storage\/kv\/namespaces$/,
+    bucket: /^POST \/r2\/buckets$/,
     queue: /^POST \/queues$/,
     email: /^POST \/zone\/email\/sending\/subdomains$/,
     migrations: /^POST \/d1\/database\/[^/]+\/query$/,
@@ -119,6 +127,7 @@ describe("npm run deploy", () => {
     expect(api.unknown).toEqual([]);
     expect([...api.databases.values()].map(({ name }) => name)).toEqual(["svc"]);
     expect([...api.namespaces.values()]).toEqual(["svc-kv"]);
+    expect([...api.buckets]).toEqual(["svc-log-tiles"]);
     expect([...api.queues.keys()]).toEqual(["svc-anchor-queue", "svc-job-queue"]);
     expect([...api.emailDomains]).toEqual([domain]);
     expect(new Set(api.domains)).toEqual(new Set(["api", "verify", "cdn", "mcp", "app"].map((host) => `${host}.${domain}`)));
@@ -150,7 +159,7 @@ describe("npm run deploy", () => {
     expect(Object.entries(hidden).filter(([, value]) => output.includes(value))).toEqual([]);
     const created = api.changes
       .slice(changesBefore)
-      .filter((change) => /^POST \/(?:d1\/database|storage\/kv\/namespaces|queues|zone\/.*)$/.test(change));
+      .filter((change) => /^POST \/(?:d1\/database|storage\/kv\/namespaces|r2\/buckets|queues|zone\/.*)$/.test(change));
     expect(created).toEqual([]);
     expect(existsSync(join(clone, ".deploy/production.wrangler.json.upload"))).toBe(false);
   }, 300_000);

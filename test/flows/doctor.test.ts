@@ -49,6 +49,7 @@ describe("alerts and metrics", () => {
     const configured = checkOptions({ production: { domain: "acme-solar.test", alerts, metrics: true } }, "production", undefined);
     expect(describeFindings(configured.findings).slice(1)).toEqual([
       "ok Alerts are sent to ops@acme-solar.test.",
+      "ok Full tiles of the logs are stored in R2.",
       "ok Metrics are written to Workers Analytics Engine.",
     ]);
     expect(configured.deployment?.vars).toMatchObject({ ALERT_EMAIL: "ops@acme-solar.test", ALERT_FULL_SHARD: "60" });

@@ -20,6 +20,7 @@ export interface CloudflareApi {
   readonly unknown: string[];
   readonly databases: Map<string, { readonly name: string; readonly db: DatabaseSync }>;
   readonly namespaces: Map<string, string>;
+  readonly buckets: Set<string>;
   readonly queues: Map<string, { readonly id: string; readonly consumers: object[] }>;
   readonly workers: Map<string, Worker>;
   readonly emailDomains: Set<string>;
@@ -46,6 +47,7 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
   const unknown: string[] = [];
   const databases: CloudflareApi["databases"] = new Map();
   const namespaces: CloudflareApi["namespaces"] = new Map();
+  const buckets = new Set<string>();
   const queues: CloudflareApi["queues"] = new Map();
   const workers: CloudflareApi["workers"] = new Map();
   const emailDomains = new Set<string>();
@@ -107,6 +109,16 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
       namespaces.set(id, String(json().title));
       return { result: { id, title: json().title } };
     }
+
+    if (call === "POST /r2/buckets") {
+      buckets.add(String(json().name));
+      return { result: { name: json().name } };
+    }
+    const [, bucket] = /^\/r2\/buckets\/([^/]+)/.exec(account) ?? [];
+    if (bucket !== undefined)
+      return buckets.has(bucket)
+        ? { result: { name: bucket, rules: [] } }
+        : { status: 404, code: 10_006, message: "The specified bucket does not exist." };
 
     const toQueue = (name: string) => {
       const queue = queues.get(name);
@@ -249,6 +261,7 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
     unknown,
     databases,
     namespaces,
+    buckets,
     queues,
     workers,
     emailDomains,

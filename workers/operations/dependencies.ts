@@ -96,6 +96,8 @@ export interface Proofs extends ProofServices {
   readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
   /** Sends a request to the embedded ledger, which is used only over HTTP. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
+  /** Serves a full tile of the log with this name from R2. Returns null if the log's object must respond. */
+  readonly serveStoredTile: (origin: string, request: Request) => Promise<Response | null>;
   /** Requests anchoring in a separate invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;
 }

@@ -41,6 +41,7 @@ import { consoleLog, getErrorKind } from "../log.ts";
 import type { Platform, Services } from "./platform.ts";
 import { verifierSha256 } from "../pages/verifier.gen.ts";
 import { createProofServices } from "./create-proof-services.ts";
+import { createTileServer } from "./stored-tiles.ts";
 
 /** Captured email is stored in shard 00, because it belongs to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
@@ -127,6 +128,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
     destinationHost: (host) => env.DESTINATION_HOST.getByName(host),
     fetchLedger,
+    serveStoredTile: createTileServer(env, config.baseUrl, clock, consoleLog),
     requestAnchoring: async () => {
       await env.ANCHOR_QUEUE.send({});
     },

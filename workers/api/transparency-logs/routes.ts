@@ -1,8 +1,9 @@
 // Public routes for this deployment's transparency logs: the embedded ledgers and the audit logs of its shards. They serve the C2SP
-// interface. Requests are passed to the Durable Objects unchanged.
+// interface. Full tiles come from Cloudflare's cache or from R2. All other requests are passed to the Durable Objects unchanged.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
 import type { ShardId } from "../../../core/ids.ts";
+import { getAuditOrigin } from "../../../core/ledger/log-names.ts";
 import { listLedgerOrigins } from "../../../core/ledger/ledger-origins.ts";
 import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -16,13 +17,23 @@ const copyResponse = (response: Response): Response => new Response(response.bod
 const readMethods = ["GET", "HEAD"];
 
 export const registerTransparencyLogRoutes = (app: OpenAPIHono<AppEnv>, config: Config, shards: readonly ShardId[]): void => {
-  for (const path of new Set(listLedgerOrigins(config.ledger, shards).map(getLogPath))) {
+  const originByPath = new Map(
+    listLedgerOrigins(config.ledger, shards)
+      .toReversed()
+      .map((origin) => [getLogPath(origin), origin]),
+  );
+  for (const [path, origin] of originByPath) {
     app.on(readMethods, `${path}/*`, limitPublicReads, edgeCached);
-    app.on([...readMethods, "POST"], `${path}/*`, async (c) => copyResponse(await c.var.services.fetchLedger(c.req.raw)));
+    app.on([...readMethods, "POST"], `${path}/*`, async (c) => {
+      const { serveStoredTile, fetchLedger } = c.var.services;
+      return (await serveStoredTile(origin, c.req.raw)) ?? copyResponse(await fetchLedger(c.req.raw));
+    });
   }
   app.on(readMethods, "/audit/:shard/*", limitPublicReads, edgeCached, async (c) => {
     const auditLog = shards.find((shard) => shard === c.req.param("shard"));
     if (auditLog === undefined) return failure(c, "not_found");
-    return copyResponse(await c.var.services.auditLogStub(auditLog).fetch(c.req.raw));
+    const { serveStoredTile, auditLogStub } = c.var.services;
+    const stored = await serveStoredTile(getAuditOrigin(config.baseUrl, auditLog), c.req.raw);
+    return stored ?? copyResponse(await auditLogStub(auditLog).fetch(c.req.raw));
   });
 };

@@ -1,0 +1,130 @@
+// Tests that the public routes of the logs return full tiles from R2 without starting the log's object, and that R2 never changes a
+// response.
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { toHex } from "../../core/bytes.ts";
+import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
+import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
+import { buildApp } from "../../workers/app.ts";
+import type { Env } from "../../workers/env.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
+import { buildAuditRow, toChainTag } from "../support/audit.ts";
+import { addBatch, auditorHeaders, waitForCheckpoint, writerHeaders, type LedgerCall } from "../support/ledger.ts";
+import { createBucketWith, failingBucket, listStoredTiles, tileBucket } from "../support/tiled-ledger.ts";
+
+const ledgerOrigin = "ledger.svc.test/ledger/test";
+const auditOrigin = "svc.test/audit/00";
+const ledgerStub = (env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>).getByName(ledgerOrigin);
+const auditStub = (env.AUDIT_LOG as DurableObjectNamespace<AuditLog>).getByName("00");
+
+type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+
+/** Creates the service with other bindings. */
+const createApp = async (bindings: Partial<Env>): Promise<Ask> => {
+  const app = buildApp(await createPlatform({ ...(env as unknown as Env), ...bindings }));
+  return async (path, init) => app.fetch(new Request(`http://svc.test${path}`, init));
+};
+
+const unreachable = { getByName: () => ({ fetch: () => Promise.reject(new Error("the object was started")) }) } as never;
+
+/** The service without the objects of its logs. Only R2 can respond. */
+const askStoredTiles = await createApp({ LEDGER_LOG: unreachable, AUDIT_LOG: unreachable });
+/** The service without R2. Only the objects can respond. */
+const askObjects = await createApp({ LOG_TILES: undefined } as never);
+
+const describeResponse = async (response: Response) => ({
+  status: response.status,
+  headers: Object.fromEntries([...response.headers].filter(([name]) => name !== "x-request-id")),
+  body: toHex(new Uint8Array(await response.arrayBuffer())),
+});
+
+const askLedger: LedgerCall = async (path, init) => {
+  const response = (await ledgerStub.fetch(`http://ledger/ledger/test/${path}`, init as never)) as unknown as Response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
+};
+
+const hashTiles = ["/ledger/test/tile/0/000", "/ledger/test/tile/0/001", "/audit/00/tile/0/000", "/audit/00/tile/entries/000"];
+const bundle = "/ledger/test/tile/entries/000";
+
+beforeAll(async () => {
+  await addBatch(askLedger, 0, 600);
+  await waitForCheckpoint(askLedger, 600);
+  await auditStub.append(Array.from({ length: 300 }, (_, at) => buildAuditRow(`row-${at}`, toChainTag(1))));
+  await auditStub.proveChainHead(toChainTag(1));
+  await runDurableObjectAlarm(ledgerStub);
+  await runDurableObjectAlarm(auditStub);
+  const isUploaded = async () => expect((await listStoredTiles(auditOrigin)).size).toBe(2);
+  await vi.waitFor(isUploaded, 20_000);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a full tile in R2", () => {
+  test.each(hashTiles.flatMap((path) => [["GET", path] as const, ["HEAD", path] as const]))(
+    "is the same response as the object's, without starting the object: %s %s",
+    async (method, path) => {
+      const stored = await describeResponse(await askStoredTiles(path, { method }));
+      expect(stored).toMatchObject({ status: 200, headers: { "cache-control": "public, max-age=31536000, immutable" } });
+      expect(stored).toEqual(await describeResponse(await askObjects(path, { method })));
+    },
+  );
+
+  test("of entries is returned only to the auditor, unless entries are public", async () => {
+    const stored = await describeResponse(await askStoredTiles(bundle, { headers: auditorHeaders }));
+    expect(stored).toMatchObject({ status: 200, headers: { "cache-control": "private, max-age=31536000, immutable" } });
+    expect(stored).toEqual(await describeResponse(await askObjects(bundle, { headers: auditorHeaders })));
+    const ask = await createApp({});
+    expect((await ask(bundle)).status).toBe(401);
+    expect((await ask(bundle, { headers: writerHeaders })).status).toBe(403);
+    const askPublic = await createApp({ LEDGER_PUBLIC_ENTRIES: "true", LEDGER_LOG: unreachable });
+    expect((await askPublic(bundle)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  });
+
+  test("does not replace partial tiles, checkpoints and proofs, which the object returns", async () => {
+    const ask = await createApp({});
+    for (const path of ["tile/0/000.p/7", "tile/0/002.p/88", "tile/0/002", "tile/5/000", "proof?index=3&size=600", "checkpoint"]) {
+      expect((await askStoredTiles(`/ledger/test/${path}`)).status, path).toBe(500);
+      const [one, other] = [await ask(`/ledger/test/${path}`), await askObjects(`/ledger/test/${path}`)];
+      expect(await describeResponse(one), path).toEqual(await describeResponse(other));
+    }
+  });
+});
+
+describe("R2 that does not return the right tile", () => {
+  const [path] = hashTiles as [string];
+  const tile = async () => describeResponse(await askObjects(path));
+
+  test("returns other bytes: the object responds, and an error is logged", async () => {
+    const error = vi.spyOn(console, "error").mockReturnValue();
+    const get = async (original: (...values: unknown[]) => Promise<unknown>, key: unknown) => {
+      const object = (await original(key)) as R2ObjectBody;
+      return { customMetadata: object.customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };
+    };
+    const ask = await createApp({ LOG_TILES: createBucketWith({ get }) });
+    expect(await describeResponse(await ask(path))).toEqual(await tile());
+    expect(error.mock.calls.join()).toContain(`R2 has other bytes at ${ledgerOrigin}/tile/0/000`);
+  });
+
+  test("returns the tile of another path: the object responds", async () => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const get = (original: (...values: unknown[]) => Promise<unknown>) => original(`${ledgerOrigin}/tile/0/001`);
+    const ask = await createApp({ LOG_TILES: createBucketWith({ get }) });
+    expect(await describeResponse(await ask(path))).toEqual(await tile());
+  });
+
+  test("has lost the tile: the object responds", async () => {
+    const ask = await createApp({ LOG_TILES: createBucketWith({ get: async () => null }) });
+    expect(await describeResponse(await ask(path))).toEqual(await tile());
+  });
+
+  test("is down: the object responds, and R2 is not asked again for 30 seconds", async () => {
+    const error = vi.spyOn(console, "error").mockReturnValue();
+    const ask = await createApp({ LOG_TILES: failingBucket });
+    for (let calls = 0; calls < 3; calls += 1) expect(await describeResponse(await ask(path))).toEqual(await tile());
+    expect(error.mock.calls.filter(([line]) => String(line).includes("log tiles"))).toHaveLength(1);
+    expect(await tileBucket.head(`${ledgerOrigin}/tile/0/000`)).not.toBeNull();
+  });
+});

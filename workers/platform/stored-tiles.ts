@@ -1,0 +1,46 @@
+// Serves full tiles of the logs from R2, so that readers of old tiles do not start the log's object. R2 is not trusted: the object serves
+// every tile that R2 does not return, or returns without the service's tag.
+import { getLogPath } from "../../core/ledger/checkpoint.ts";
+import { parseAuditOrigin } from "../../core/ledger/log-names.ts";
+import { parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
+import { secondMs, type Clock } from "../../core/time.ts";
+import { createReadAccess } from "../../durable-objects/ledger-log/access.ts";
+import { bytesResponse, publicAccess } from "../../durable-objects/transparency-log/responses.ts";
+import { findTaggedTile, openTileBucket, TileConflict, type TileBucket } from "../../storage/log-tiles.ts";
+import type { Env } from "../env.ts";
+import { getErrorKind, type Log } from "../log.ts";
+
+/** Returns the response to a request for a full tile of the log with this name, or null if the log's object must respond. */
+export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
+
+const pauseMs = 30 * secondMs; // while R2 does not respond, most requests do not wait for it
+
+export const createTileServer = (env: Env, baseUrl: string, clock: Clock, log: Log): ServeStoredTile => {
+  const buckets = new Map<string, TileBucket | null>();
+  let pausedUntil = 0;
+
+  const openBucket = (origin: string): TileBucket | null => {
+    const known = buckets.get(origin);
+    if (known !== undefined) return known;
+    const bucket = openTileBucket(env.LOG_TILES, env.LOG_SEED as string | undefined, origin);
+    buckets.set(origin, bucket);
+    return bucket;
+  };
+
+  return async (origin, request) => {
+    const bucket = openBucket(origin);
+    const location = parseTilePath(new URL(request.url).pathname.slice(getLogPath(origin).length + 1));
+    if (bucket === null || location?.width !== tileWidth || !["GET", "HEAD"].includes(request.method) || clock() < pausedUntil) return null;
+    const access = parseAuditOrigin(baseUrl, origin) === null ? createReadAccess(env, request) : publicAccess;
+    if (location.level === "entries" && access.entriesRefusal() !== null) return null;
+    try {
+      const tile = await findTaggedTile(bucket, location);
+      if (tile === null) return null;
+      return bytesResponse(request.method === "GET" ? tile : null, location.level !== "entries" || access.entriesArePublic);
+    } catch (error) {
+      log.error({ at: "log tiles", error: error instanceof TileConflict ? error.message : getErrorKind(error) });
+      if (!(error instanceof TileConflict)) pausedUntil = clock() + pauseMs;
+      return null;
+    }
+  };
+};
