@@ -145,7 +145,7 @@ describe("DELETE /v1/me", () => {
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("revoked");
   });
 
-  test("allows a new account with the same address, which has no data of the old one", async () => {
+  test("allows a new account with the same address, without any data of the deleted one", async () => {
     const by = await signInPerson();
     const old = (await by.get("/v1/me")).body.data.id;
     await grantShare(by);
@@ -170,7 +170,7 @@ describe("DELETE /v1/me", () => {
     expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();
   });
 
-  test("expires all overdue shares before it forgets the person, even more than one sweep covers", async () => {
+  test("expires all overdue shares before it erases the person, even if there are more than one sweep covers", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by, { duration_days: 1 });
     const count = maxSweptInRequest + 600; // more than one page of overdue shares
@@ -194,7 +194,7 @@ describe("DELETE /v1/me", () => {
 });
 
 describe("DELETE /v1/me, required confirmation", () => {
-  test("requires a sign-in of the last five minutes, whatever the age of the session", async () => {
+  test("requires a sign-in within the last five minutes, regardless of the session's age", async () => {
     const by = await signInPerson();
     await grantShare(by);
     const before = await readDatabaseContents();

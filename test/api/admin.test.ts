@@ -57,7 +57,7 @@ describe("/v1/admin with the operator's token", () => {
     ]);
   });
 
-  test("takes precedence over billing: clears a past-due status, and a payment lifts no suspension", async () => {
+  test("takes precedence over billing: it clears a past-due status, and payments do not lift a suspension", async () => {
     const customer = createCustomer(free.id, "business");
     await set({ status: "active" });
     await sendProviderEvent(customer.checkout(0));
@@ -128,7 +128,7 @@ describe("/v1/admin with the operator's token", () => {
       expect((await resend(id)).status).toBe(404);
     });
 
-    test("is not sent again if it has a one-time code, and needs the operator's token", async () => {
+    test("cannot be resent if it contains a one-time code, or without the operator's token", async () => {
       await failMailTo("zebulon@example.com", {
         template: "withdrawal_code",
         data: { code: "123456", businessName: "Acme Solar LLC", verifyUrl: "https://verify.example.com" },
@@ -150,7 +150,7 @@ describe("/v1/admin/deployment-check", () => {
     return body.data as { client_id: string; api_key: string };
   };
 
-  test("gives a key with which a sandbox certificate is issued, verified and withdrawn, and no live one", async () => {
+  test("returns a key that can issue, verify and withdraw a sandbox certificate, but no live one", async () => {
     const { client_id: clientId, api_key: apiKey } = await begin();
     const submission = {
       client_id: clientId,
@@ -173,7 +173,7 @@ describe("/v1/admin/deployment-check", () => {
     expect((await call(`/v1/certs/${certId}/verify`)).body.data).toMatchObject({ status: "revoked" });
   });
 
-  test("keeps one business however often it begins, and revokes the earlier key", async () => {
+  test("uses one business for all checks, and revokes the key of the earlier check", async () => {
     const first = await begin();
     const second = await begin();
     expect(second.client_id).toBe(first.client_id);
@@ -235,7 +235,7 @@ describe("POST /v1/admin/keys/master", () => {
 
   // test/flows/key-rotation.test.ts rewraps stored values. This file cannot, because other tests use the same database and have only the
   // first key.
-  test("counts what an earlier key wraps, and changes nothing during a check", async () => {
+  test("counts the values that an earlier key wraps, and changes nothing during a check", async () => {
     const { cert_id: certId } = await issueCertificate({ fields: { email: "counted@example.com" } });
     expect(await check(service)).toBe(0);
     expect(await check(during)).toBeGreaterThan(0);
@@ -245,7 +245,7 @@ describe("POST /v1/admin/keys/master", () => {
     expect(results[0]?.sealed).toMatch(/^1\./);
   });
 
-  test("refuses a cursor that names no shard or no table, and callers without the token", async () => {
+  test("refuses a cursor without a valid shard and table, and callers without the token", async () => {
     expect(outcome(await set({ cursor: { shard: "zz", step: "certificates", position: [] } }, bearer, at))).toBe("404 not_found");
     expect(outcome(await set({ cursor: { shard: "00", step: "businesses", position: [] } }, bearer, at))).toBe("404 not_found");
     expect(outcome(await set({ cursor: 7 }, bearer, at))).toBe("400 invalid_request");

@@ -177,7 +177,7 @@ describe("permissions on agent tokens", () => {
     expect(outcome(await remove(`${ownPath}/${mine.id}`, await pat()))).toBe("404 not_found");
   });
 
-  test("refuse changes while the business is past due, and reading too while it is suspended or closed", async () => {
+  test("refuse changes while the business is past due, and reads as well while it is suspended or closed", async () => {
     const session = await owner();
     const { id } = await createToken("business");
     for (const [status, written, read] of [
@@ -285,7 +285,7 @@ describe("the audit trail of agent tokens", () => {
 });
 
 describe("the rate limit of /mcp", () => {
-  test("is exactly 120 requests per minute and token, with Retry-After", async () => {
+  test("is exactly 120 requests per minute per token, with Retry-After", async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
     const { token } = await createToken("consumer");
@@ -314,7 +314,7 @@ describe("the rate limit of /mcp", () => {
     expect(given).toEqual([200, 200, 200, 200, 200, 200, 429, 200, 429]);
   });
 
-  test("allows 60 unknown tokens per minute and address, and a working token never counts", async () => {
+  test("allows 60 unknown tokens per minute per address, and valid tokens never count", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1" });
     const { token } = await createToken("consumer");
     const from = { "cf-connecting-ip": "203.0.113.99" };

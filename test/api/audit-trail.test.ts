@@ -141,15 +141,15 @@ describe("GET /v1/business/portal/audit", () => {
     expect(others.entries.filter(({ entity_id }) => mine.has(entity_id))).toEqual([]);
   });
 
-  test("proves a read with its payload after the database has deleted all of it", async () => {
+  test("proves a read and its payload even after the database has deleted both", async () => {
     const { cert_id } = await issueCertificate();
     await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live);
     await issueCertificate(); // the newest change always stays
     const isRead = ({ type, entity_id }: { readonly type: string; readonly entity_id: string }) =>
       type === "certificate.subject_read" && entity_id === cert_id;
     const recorded = (await trailOf(world.memberEmail)).entries.find(isRead);
-    await requestAuditDrains(platform); // the audit logs of other shards pass the change
-    await submitAnchors(platform); // and so does the ledger
+    await requestAuditDrains(platform); // the audit logs of other shards move past the change
+    await submitAnchors(platform); // the ledger moves past it too
     await deletePassed(platform);
     for (const table of ["changes", "audit_entries"]) {
       const kept = env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE type = 'certificate.subject_read' AND entity_id = ?`);

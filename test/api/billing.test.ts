@@ -51,7 +51,7 @@ const sendAll = async (...events: readonly ProviderEvent[]): Promise<void> => {
   for (const event of events) expect((await sendProviderEvent(event)).status).toBe(200);
 };
 
-/** Runs the minute job as if the given number of days had passed. */
+/** Suspends unpaid accounts as if the given number of days had passed. */
 const sweepIn = async (days: number): Promise<void> => {
   const platform = await createPlatform(env as unknown as Env);
   await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + days * dayMs }));
@@ -98,7 +98,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(calls[0]?.headers.get("authorization")).toBe("Bearer sk_test_of_the_tests");
   });
 
-  test("redirects a consumer to the checkout of white_glove", async () => {
+  test("redirects a consumer to the checkout for the white_glove plan", async () => {
     const cookie = await signIn(world.consumerEmail, "consumer");
     const calls = mockProvider();
     expect((await checkout(cookie, "white_glove")).status).toBe(303);
@@ -210,7 +210,7 @@ describe("GET /v1/billing/checkout", () => {
 describe("POST /v1/webhooks/stripe", () => {
   const { stringify } = JSON;
 
-  test("returns {received:true} without an envelope, also for event types it does not handle", async () => {
+  test("returns {received:true} without an envelope, including for event types that it does not handle", async () => {
     const answer = await sendProviderEvent({ id: "evt_other", type: "charge.refunded", created: 1, data: { object: {} } });
     expect([answer.status, answer.body]).toEqual([200, { received: true }]);
     expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0))).body).toEqual({ received: true });
@@ -262,7 +262,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed"]);
   });
 
-  test("enables certificates with the enterprise plan at once, and disables them with its end", async () => {
+  test("enables certificates immediately when the enterprise plan starts, and disables them when it ends", async () => {
     const send201 = () => submitConsent(buildSubmission(free));
     expect((await send201()).body.error.code).toBe("plan_required");
     const customer = createCustomer(free.id, "enterprise");
@@ -294,7 +294,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
   });
 
-  test("keeps events that arrive before their checkout, and applies them with it", async () => {
+  test("keeps events that arrive before their checkout, and applies them when it arrives", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.failed(10), customer.updated(5, "active"));
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "free" });
@@ -363,7 +363,7 @@ describe("POST /v1/webhooks/stripe", () => {
     ["active", "active", { items: { data: [{ quantity: 1 }] } }, "business"],
     ["past due", "past_due", {}, "business"],
     ["of an unknown status", "of_tomorrow", {}, "business"],
-  ])("gives the plan of a subscription that is %s", async (_name, status, change, plan) => {
+  ])("sets the right plan for a subscription that is %s", async (_name, status, change, plan) => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.updated(1, status, change));
     expect(await accountOf(free.id)).toMatchObject({ plan });
@@ -391,7 +391,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
   });
 
-  test("gives the plan of a trial from its checkout until the trial ends without a payment method", async () => {
+  test("grants the plan during a trial, from the checkout until the trial ends without a payment method", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0, { payment_status: "no_payment_required" }), customer.updated(1, "trialing"));
     expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
@@ -399,7 +399,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
   });
 
-  test("treats no payment as due without a plan, in whatever order the events arrive", async () => {
+  test("never treats a payment as due without a plan, regardless of the order of events", async () => {
     const never = createCustomer(free.id, "business");
     await sendAll(never.checkout(0, { payment_status: "unpaid" }), never.failed(1));
     expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
@@ -478,7 +478,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(id)).toEqual(Array.from({ length: 4 }, () => "consumer.plan_changed"));
   });
 
-  test("Y5: refuses an event of test mode in production", async () => {
+  test("Y5: refuses a test-mode event in production", async () => {
     const event = { ...createCustomer(free.id, "enterprise").checkout(0), livemode: false };
     const production = createEntryCall(productionSettings, "https://api.svc.test");
     expect((await sendProviderEvent(event, production)).body.error.code).toBe("invalid_request");
@@ -546,7 +546,7 @@ describe("the billing settings of a deployment", () => {
     expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0), service)).body.error.code).toBe("not_found");
   });
 
-  test("stop the deployment if they are incomplete, or contain test keys or a stand-in in production", async () => {
+  test("stop the deployment if they are incomplete, or if they contain test keys or a mock provider in production", async () => {
     const faulty = [
       [{ ...without, STRIPE_SECRET_KEY: "sk_live_of_the_tests_no_account" }, productionSettings],
       [{ STRIPE_PRICE_BUSINESS: "" }, productionSettings],

@@ -186,7 +186,7 @@ const counting = (): { readonly db: D1Database; readonly read: () => number } =>
 
 describe("POST /v1/contact-check", () => {
   const entity = "Partner 999";
-  /** Seeds certificates of one address, each with its own answer to a thousand recipients. */
+  /** Seeds certificates for one address, each with its own choices for a thousand recipients. */
   const seedAddress = async (email: string, count: number): Promise<void> => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at}`);
     const { cert_id: first } = await issueCertificate({ fields: { email }, entities, entities_accepted: [], entities_rejected: entities });

@@ -239,7 +239,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     const { cert_id } = await issueCertificate();
     const path = `/v1/certs/${cert_id}/verify`;
     const withTag = (tag: string): Promise<TestResponse> => call(path, { headers: { "if-none-match": tag } });
-    // The origin's policies may not have been fetched completely, so this waits until two reads return the same.
+    // The origin's policies may not have been fetched completely, so this waits until two reads return the same response.
     let answer = await getWithKey(path);
     for (let again = await getWithKey(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await getWithKey(path))
       answer = again;
@@ -543,7 +543,7 @@ describe("a certificate of another business, environment or shard", () => {
     return answer.body.data.cert_id;
   };
 
-  test("returns the same 404 as an unknown certificate for every key, and is in no other list", async () => {
+  test("returns the same 404 as an unknown certificate for every key, and appears in no other list", async () => {
     const owners: readonly (readonly [name: string, key: string, certId: string])[] = [
       ["acme live", world.acme.keys.live, await issueFor(world.acme, "live", "https://www.example.com")],
       ["acme sandbox", world.acme.keys.sandbox, await issueFor(world.acme, "sandbox", "https://www.example.com")],

@@ -110,7 +110,7 @@ describe("an account that changes between the reads and the writes of POST /v1/c
     ["a suspension", "UPDATE businesses SET status = 'suspended' WHERE id = ?", "402 business_suspended", 60],
     ["the removal of the domain", "DELETE FROM domains WHERE business_id = ?", "403 origin_not_verified", 60],
   ])(
-    "%s among concurrent submissions: no certificate commits after it, and every 201 was before",
+    "%s among concurrent submissions: no certificate is committed after it, and every 201 came before it",
     async (_name, sql, expected, posts) => {
       const before = (await countRows()).certificates ?? 0;
       let lastBefore = 0;
@@ -146,8 +146,8 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 });
 
 /**
- * Returns what the issuances have left in storage, regardless of how much of their background work is done: one row for each, and no queued
- * work without a certificate.
+ * Counts the rows that issuances have stored: one for each certificate, and no pending work without a certificate. The counts do not depend
+ * on how much of the background work is done.
  */
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
@@ -197,7 +197,7 @@ describe("a failing table", () => {
   ])("%s: returns 503 for reads and writes, without the database's message", async (_name, message) => {
     const fails = (): Promise<never> => Promise.reject(new Error(message));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const withoutCopies = { get: async () => null }; // no cached account, because the journal would accept a submission for one
+    const withoutCopies = { get: async () => null }; // no cached account, because the journal accepts submissions for a cached account
     const service = createServiceCall({ DB: { prepare: () => statement, batch: fails }, KV: withoutCopies });
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     const answers = [

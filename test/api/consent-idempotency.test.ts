@@ -75,7 +75,7 @@ describe("a repeated submission", () => {
     expect(second.body.data).toEqual(first.body.data);
   });
 
-  test("may differ in spelling that is stored alike", async () => {
+  test("may differ in spelling if both are stored in the same form", async () => {
     const key = { "idempotency-key": fresh() };
     const original = buildSubmission();
     const first = await submitConsent(original, key);
@@ -221,7 +221,7 @@ describe("a repeated submission", () => {
     expect(replays.map(({ body }) => body.data)).toEqual([first, second, third].map(({ body }) => body.data));
   });
 
-  test("is a new submission once the person of the first is erased", async () => {
+  test("is a new submission once the first submission's person is erased", async () => {
     const key = { "idempotency-key": fresh() };
     const first = await submitConsent(buildSubmission(), key);
     expect((await requestErasure(first.body.data.cert_id)).status).toBe(200);

@@ -26,7 +26,7 @@ const evidenceOf = async (answer: TestResponse, key: string = world.acme.keys.li
   (await getWithKey(`/v1/certs/${answer.body.data.cert_id}`, key)).body.data.evidence;
 
 describe("POST /v1/consent", () => {
-  test("returns a certificate that verifies at once", async () => {
+  test("returns a certificate that verifies immediately", async () => {
     const answer = await submitConsent(buildSubmission());
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(["ok", "data", "request_id"]);
@@ -50,7 +50,7 @@ describe("POST /v1/consent", () => {
     expect([asked.entities_accepted, asked.entities_rejected]).toEqual([["Bright Homes Inc"], []]);
   });
 
-  test("issues certificates of an account on the second shard there, and finds them there", async () => {
+  test("issues and finds an account's certificates on the second shard if the account is there", async () => {
     const receipt = await issueCertificate({}, worldInSecondShard.acme);
     expect(receipt.cert_id.slice(0, 5)).toBe("cc_01");
     const detail = await getWithKey(`/v1/certs/${receipt.cert_id}`, worldInSecondShard.acme.keys.live);
@@ -58,7 +58,7 @@ describe("POST /v1/consent", () => {
     expect((await getWithKey(`/v1/certs/${receipt.cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
   });
 
-  test("issues two certificates with no shared hash for the same submission sent twice", async () => {
+  test("issues two certificates that share no hash when the same submission is sent twice", async () => {
     const [first, second] = [await issueCertificate(), await issueCertificate()];
     expect(first.cert_id).not.toBe(second.cert_id);
     const hashes = await Promise.all(
@@ -175,7 +175,7 @@ describe("the account that POST /v1/consent requires", () => {
     ["past_due", "402 subscription_past_due"],
     ["suspended", "402 business_suspended"],
     ["closed", "402 business_inactive"],
-  ])("is not one that is %s", async (name, expected) => {
+  ])("cannot be %s", async (name, expected) => {
     const before = await countRows();
     expect(outcome(await submitConsent(buildSubmission(world.examples[name])))).toBe(expected);
     expect(await countRows()).toEqual(before);

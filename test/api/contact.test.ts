@@ -339,7 +339,7 @@ describe("POST /v1/certs/{id}/match", () => {
 });
 
 describe("a share that someone else made with a person's address", () => {
-  /** Signs in a person with their own address who enters another person's address and number among their contact fields. */
+  /** Signs in a person who enters another person's address and number among their own contact fields. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
     const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
     return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };
@@ -365,7 +365,7 @@ describe("a share that someone else made with a person's address", () => {
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "revoked", basis: [{ id, status: "revoked" }] });
   });
 
-  test("ends with everything, as do the holder's own shares", async () => {
+  test("ends when the holder withdraws from everything, as do the holder's own shares", async () => {
     const email = createEmailAddress();
     const { id: others } = await shareWith({ email });
     const holder = await signInPerson({ email, phone: freshPhone() }, call, email);
@@ -388,7 +388,7 @@ describe("a share that someone else made with a person's address", () => {
     expect((await check([{ email }]))[0].reason).toBe("revoked");
   });
 
-  test("does not end by a withdrawal of one certificate", async () => {
+  test("does not end when one certificate is withdrawn", async () => {
     const email = createEmailAddress();
     const mine = await issueToNewPerson({ fields: { email } });
     const { id } = await shareWith({ email });

@@ -1,6 +1,6 @@
-// Tests withdrawing consent for individual recipients: the certificate stays active for the others, every response shows the withdrawal,
-// each withdrawal gets the same proofs as the withdrawal of a whole certificate, and withdrawing the last recipient revokes the
-// certificate.
+// Tests withdrawing consent for individual recipients. The certificate stays active for the others, and every response shows the
+// withdrawal. Each withdrawal gets the same proofs as the withdrawal of a whole certificate. Withdrawing consent for the last recipient
+// revokes the certificate.
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -47,7 +47,7 @@ const countWithdrawals = async (certId: string): Promise<number[]> => {
   return row === null ? [] : [row.acts, row.entries, row.statements];
 };
 
-test("withdrawing from a recipient keeps the certificate active for the others, and every response shows it", async () => {
+test("withdrawing consent for one recipient keeps the certificate active for the others, and every response shows it", async () => {
   const mine = await heldOfThree();
   const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
   const answer = await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits, entities: ["Bright Homes Inc"] }, cookie);
@@ -83,7 +83,7 @@ test("withdrawing from a recipient keeps the certificate active for the others, 
   expect(await countTraces(mine.certId)).toMatchObject({ withdrawals: 0, audit: 0, anchors: 0 });
 });
 
-test("the receipt of a withdrawal from recipients names them, and the ledger's statement contains its hash", async () => {
+test("the receipt of a withdrawal for recipients names them, and the ledger's statement contains its hash", async () => {
   const mine = await heldOfThree();
   const answer = await manage(mine, { entities: ["Zenith Roofing", "Acme Solar LLC"] });
   const receipt = (await unlimited(new URL(answer.body.data.receipt_url).pathname + new URL(answer.body.data.receipt_url).search)).body
@@ -113,7 +113,7 @@ test("the receipt of a withdrawal from recipients names them, and the ledger's s
   expect(code(await unlimited(`/v1/certs/cc_00${"0".repeat(24)}/receipt?withdrawal=1`))).toBe("404 cert_not_found");
 });
 
-test("withdrawing from the last recipient revokes the certificate and sends certificate.revoked", async () => {
+test("withdrawing consent for the last recipient revokes the certificate and sends certificate.revoked", async () => {
   const mine = await heldOfThree();
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(false);
   expect((await manage(mine, { entities: ["Zenith Roofing"] })).body.data.revoked).toBe(false);
@@ -129,7 +129,7 @@ test("withdrawing from the last recipient revokes the certificate and sends cert
   expect(code(await manage(mine, { entities: ["Acme Solar LLC"] }))).toBe("409 already_revoked");
 });
 
-test("a business with certificate.issued enabled gets an event for each withdrawal from recipients, with only the certificate's id", async () => {
+test("a business with certificate.issued enabled gets an event for each withdrawal for recipients, which contains only the certificate's ID", async () => {
   const mine = await heldOfThree();
   await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?1").bind(world.acme.id).run();
   try {
@@ -140,7 +140,7 @@ test("a business with certificate.issued enabled gets an event for each withdraw
   expect(await events(mine.certId)).toEqual(["certificate.entities_withdrawn"]);
 });
 
-test("owners get an email with the recipients withdrawn from and the deadline", async () => {
+test("owners get an email with the withdrawn recipients and the deadline", async () => {
   const mine = await heldOfThree();
   await forgetOwnerNotices();
   await manage(mine, { entities: ["Zenith Roofing"] });
@@ -149,7 +149,7 @@ test("owners get an email with the recipients withdrawn from and the deadline", 
   expect(mail?.text).not.toContain("Bright Homes Inc");
 });
 
-test("only recipients that were consented to are accepted, and an invalid name spends no attempt and changes nothing", async () => {
+test("only recipients with consent are accepted, and an invalid name uses no attempt and changes nothing", async () => {
   const mine = await issueToNewPerson({
     entities: three,
     entities_accepted: ["Acme Solar LLC", "Zenith Roofing"],
@@ -180,7 +180,7 @@ test("only recipients that were consented to are accepted, and an invalid name s
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
 });
 
-test("an invalid token gets the same refusal with a recipient's name", async () => {
+test("an invalid token gets the same refusal with and without a recipient's name", async () => {
   const mine = await heldOfThree();
   const stranger = "A".repeat(43);
   expect(code(await manage(mine, { token: stranger, entities: ["Acme Solar LLC"] }))).toBe("400 opt_out_failed");
@@ -249,7 +249,7 @@ test("contact-check answers for each recipient", async () => {
   expect(await checkRecipient()).toMatchObject({ contactable: true, reason: "active_consent" });
 });
 
-test("match returns revoked to the recipient that was withdrawn from, and active to the others", async () => {
+test("match returns revoked to the withdrawn recipient, and active to the others", async () => {
   const name = (await env.DB.prepare("SELECT name FROM businesses WHERE id = ?1").bind(world.acme.id).first<{ name: string }>())
     ?.name as string;
   const mine = await issueToNewPerson({ entities: [name, "Zenith Roofing"] });
@@ -265,7 +265,7 @@ test("match returns revoked to the recipient that was withdrawn from, and active
   ).toMatchObject({ status: "active", entity_named: true });
 });
 
-test("the evidence pack proves each withdrawal from recipients by its receipt, its statement and its audit entry", async () => {
+test("the evidence pack proves each withdrawal for recipients by its receipt, its statement and its audit entry", async () => {
   const mine = await heldOfThree();
   await manage(mine, { entities: ["Zenith Roofing", "Acme Solar LLC"] });
   const pack = async (): Promise<Uint8Array> => {

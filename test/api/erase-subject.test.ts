@@ -169,7 +169,7 @@ describe("a person who is erased", () => {
     }
   });
 
-  test("R3: cannot be withdrawn for by a code or link, whether sent before or requested afterwards", async () => {
+  test("R3: cannot withdraw with a code or link, whether it was sent before or requested afterward", async () => {
     const mine = await issueToNewPerson();
     const cookie = getCookies(await requestWithdrawalCode(mine.certId, mine.email));
     const [[code], [link]] = [await listCodes(mine.email), await listLinkTokens(mine.email)];
@@ -215,7 +215,7 @@ describe("a person who is erased", () => {
 });
 
 describe("POST /v1/certs/{id}/erase-subject", () => {
-  test("returns the first result when repeated, also fifty times at once", async () => {
+  test("returns the first result when repeated, even fifty times at the same time", async () => {
     const { cert_id: certId } = await issueCertificate();
     const cookie = await signIn(world.ownerEmail);
     const answers = await Promise.all(

@@ -128,7 +128,7 @@ describe("GET /v1/events", () => {
     expect(receivesEventType(null, "certificate.revoked")).toBe(true);
   });
 
-  test("refuses a delivery of ours that returns to us", async () => {
+  test("refuses one of the service's own deliveries", async () => {
     const headers = { authorization: `Bearer ${world.acme.keys.live}`, "svc-delivery-id": "dlv_00k3v9d2m4q8x1c7b5n0t6w2h9" };
     for (const path of ["/v1/events", "/v1/health", "/c/nothing"]) {
       const answer = await call(path, { headers });

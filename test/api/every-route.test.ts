@@ -64,8 +64,7 @@ let activeShareId = "";
 let stoppedShareId = "";
 const revokedKey = generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
-// The tests share API keys. Each test runs in a minute of its own, so that the limit of a key does not depend on how fast the earlier tests
-// ran.
+// The tests share API keys. Each test runs in its own minute, so that the limit of a key does not depend on how fast the earlier tests ran.
 let minute = Date.now();
 beforeEach(() => {
   minute += 61_000;
@@ -401,7 +400,7 @@ describe("every route", () => {
     }),
   ];
 
-  test("answers with the security headers and a request id, whatever the status", async () => {
+  test("responds with the security headers and a request ID, regardless of the status", async () => {
     const faults = await collectFaults(operations, async (operation) => {
       for (const answer of await answersOf(operation)) {
         const fault = headerFault(answer);
@@ -416,7 +415,7 @@ describe("every route", () => {
     expect(faults).toEqual([]);
   });
 
-  test("answers with no-store unless it is one of the cacheable routes, and always when it refuses", async () => {
+  test("sends no-store with every refusal, and with every other response unless the route is cacheable", async () => {
     const faults = await collectFaults(operations, async (operation) => {
       for (const answer of await answersOf(operation)) {
         const isCacheable = answer.headers.get("cache-control") !== "no-store";
@@ -520,7 +519,7 @@ describe("every route", () => {
     expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
   });
 
-  test("does not adopt a request id of the caller", async () => {
+  test("ignores a request ID sent by the caller", async () => {
     const answer = await call("/v1/nothing", { headers: { "x-request-id": "req_00aaaaaaaaaaaaaaaaaaaaaaaa" } });
     expect(answer.headers.get("x-request-id")).not.toBe("req_00aaaaaaaaaaaaaaaaaaaaaaaa");
   });
@@ -543,7 +542,7 @@ describe("every route", () => {
     expect(faults).toEqual([]);
   });
 
-  test("returns 500 internal_error without the cause for a fault of ours", async () => {
+  test("returns 500 internal_error without the cause for an internal fault", async () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = createServiceCall({
       DB: {

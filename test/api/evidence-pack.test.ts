@@ -80,7 +80,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     expect(outcomes).toMatchObject({ "anchor.inclusion": "pass", "audit.inclusion": "pass", "audit.heads": "pass", "audit.chain": "pass" });
   });
 
-  test("is complete for a business's first certificate as soon as it is drained, before the first quarter-hour checkpoint", async () => {
+  test("is complete for a business's first certificate as soon as the audit log has its entry, before the first quarter-hour checkpoint", async () => {
     const { other } = world; // this business was not in the log when the heads were recorded
     const issued = await submitConsent(
       { ...buildSubmission(other), page_url: "https://www.other.example/quote" },
@@ -171,7 +171,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     for (const value of [...Object.values(person), "utm=1", "iPhone"]) expect(text).not.toContain(value);
   });
 
-  test("discloses one field alone, with a commitment that opens", async () => {
+  test("discloses a single field, and its commitment can be opened", async () => {
     const files = filesOf(await zipOf(certId, "&disclose=email"));
     const [[salt, name, value]] = JSON.parse(textIn(files, "subject/disclosures.json")) as [[string, string, string]];
     expect([name, value]).toEqual(["email", person.email]);
@@ -200,7 +200,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     );
   });
 
-  test("proves when the business received a withdrawal that it recorded and acknowledged, also after an erasure", async () => {
+  test("proves when the business received a withdrawal that it recorded and acknowledged, even after an erasure", async () => {
     const mine = await issueToNewPerson({ entities: ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"] });
     const post = async (path: string, body: object): Promise<void> => {
       const headers = { authorization: `Bearer ${key}`, "idempotency-key": crypto.randomUUID() };
@@ -248,7 +248,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     expect(report.checks.find(({ id }) => id === "audit.status")).toMatchObject({ outcome: "pass" });
   });
 
-  test("shows the state in which the certificate was read, also when it is withdrawn meanwhile", async () => {
+  test("shows the state in which the certificate was read, even if it is withdrawn in the meantime", async () => {
     const mine = await issueToNewPerson();
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
@@ -265,7 +265,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     expect(later.checks.find(({ id }) => id === "audit.status")?.detail).toMatch(/^withdrawn /);
   });
 
-  test("is incomplete, not wrong, before the ledger has answered", async () => {
+  test("is incomplete, not wrong, before the ledger has responded", async () => {
     const changed = platform as { requestAnchoring: () => Promise<void> };
     const notify = changed.requestAnchoring;
     changed.requestAnchoring = () => Promise.resolve();

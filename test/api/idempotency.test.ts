@@ -402,7 +402,7 @@ const counted = [
   "share_acknowledgements",
   "passkeys",
 ];
-/** Returns every effect of these requests. Rows are counted even after they were processed and deleted. */
+/** Returns all effects that requests have had so far. Rows are counted even after they were processed and deleted. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
@@ -699,7 +699,7 @@ describe("a change whose response was lost", () => {
     await post("/v1/sandbox/reset", {}, caller());
   });
 
-  test("is not made at all if another request has taken its key over meanwhile", async () => {
+  test("is not made at all if another request has taken over its key in the meantime", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { pat, caller } = await twoPeople();
     const sendable = { path: "/v1/share/consent", body: buildDecision(createVerifier()), otherBody: {}, caller, otherCaller: caller };
@@ -813,7 +813,7 @@ describe("work that is interrupted", () => {
     expect([isReplay(third), third.body.data.response_status]).toEqual([true, 204]);
   });
 
-  test("by a disconnect of the caller is completed, and its response is stored for the repeat", async () => {
+  test("when the caller disconnects is completed, and its response is stored for the repeat", async () => {
     const { id } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
     const key = freshKey();

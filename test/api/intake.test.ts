@@ -346,7 +346,7 @@ describe("GET /v1/certs/{id}/verify while the database does not respond", () => 
     for (const id of [cert_id, "cc_00000000000000000000000000"]) expect((await verify(id)).status).toBe(503);
   });
 
-  test("moves a certificate to the database that the database does not have yet", async () => {
+  test("moves a journaled certificate to the database if the database does not have it yet", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit(createServiceCall())).body.data;
     await endFault();
@@ -355,7 +355,7 @@ describe("GET /v1/certs/{id}/verify while the database does not respond", () => 
     expect(await countWritten(cert_id)).toEqual(once);
   });
 
-  test("returns 404 for an ID that neither has", async () => {
+  test("returns 404 for an ID that is in neither", async () => {
     expect((await verify("cc_00000000000000000000000000")).status).toBe(404);
     expect((await verify("cc_zz000000000000000000000000" as CertId)).status).toBe(404);
   });
@@ -420,7 +420,7 @@ describe("the account of a submission while the database does not respond", () =
     expect((await submit(later)).status).toBe(503);
   });
 
-  test("never refuses: an unknown client and an unknown origin get 503", async () => {
+  test("is never used to refuse: an unknown client and an unknown origin get 503", async () => {
     await setFault("hang");
     const unknown = await submit(isolate, "unknown-1", { client_id: "pc_live_00000000000000000000000000" });
     const elsewhere = await isolate("/v1/consent", buildConsentRequest(buildSubmission(), { origin: "https://elsewhere.example" }));

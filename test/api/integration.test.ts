@@ -150,7 +150,7 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(web.calls.length).toBe(fetched);
   });
 
-  test("G11: fetches only pages on the business's verified domains, also after redirects", async () => {
+  test("G11: fetches only pages on the business's verified domains, even after redirects", async () => {
     const hosts = [
       "https://evil.example.net/quote",
       "https://www.other.example/quote",

@@ -90,7 +90,7 @@ describe("limits by address", () => {
     expect(calls).toBe(2);
   });
 
-  test("keep counting when the platform's rate limiter fails, which refuses no request", async () => {
+  test("keep counting, and refuse no request, when the platform's rate limiter fails", async () => {
     const broken = { limit: () => Promise.reject(new Error("the platform's limiter is away")) };
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: broken });
     expect((await service("/v1/consent", buildConsentRequest(buildSubmission(world.acme), from("203.0.113.7")))).status).toBe(201);
@@ -139,7 +139,7 @@ describe("limits of sharing", () => {
     [30, "decisions", "minute", "POST", "/v1/share/consent", 60],
     [60, "changes of fields", "hour", "PUT", "/v1/me/fields", 3_600],
   ])(
-    "allow %i %s per %s and person, valid or not, then return 429 for that person alone",
+    "allow %i %s per %s per person, valid or not, then return 429 for that person alone",
     async (count, _name, _window, method, path, seconds) => {
       const [pat, sam] = [await signInPerson({}), await signInPerson({})];
       const bad = ({ headers }: typeof pat): Promise<TestResponse> => call(path, { ...buildJsonRequest({}, headers), method, body: "{" });
@@ -157,7 +157,7 @@ describe("limits of sharing", () => {
 });
 
 describe("limits by client", () => {
-  test("count a client over all addresses, and leave other clients untouched", async () => {
+  test("count a client's requests from all addresses together, and do not affect other clients", async () => {
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
     let ip = 0;
     const send = (clientId: string): Promise<TestResponse> => {

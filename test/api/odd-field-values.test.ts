@@ -1,5 +1,5 @@
 // Tests form submissions with odd values. A certificate is never refused because of the content of a field. A value that is not usable is
-// kept as typed, is named on the certificate, and never matches a search.
+// kept as typed, is listed on the certificate, and never matches a search.
 import { firstShard } from "../../core/ids.ts";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ describe("a submission with odd field values", () => {
     expect(await findStorageFaults(oddFieldSubmissions)).toEqual([]);
   });
 
-  test("names the fields that are not of their kind in the receipt, again when it is repeated, and leaves the key out otherwise", async () => {
+  test("lists the fields that do not match their kind in the receipt, even in a repeated one, and omits the key otherwise", async () => {
     const odd = { country: "UK", email: "pat@gmailcom", date_of_birth: "1980/01/31", phone: "+1 202 555 0123" };
     const submission_id = crypto.randomUUID();
     const first = await issue(odd, { submission_id });
@@ -55,12 +55,12 @@ describe("a submission with odd field values", () => {
     }
   });
 
-  test("masks a value that is not of its kind like other text", async () => {
+  test("masks a value that does not match its kind like other text", async () => {
     const { cert_id } = await issue({ email: "pat@gmailcom", phone: "call my mother 12345", mobile: "+1 202 555 0123" });
     expect((await get(`/v1/certs/${cert_id}/verify`)).subject).toEqual({ email: "***", phone: "***", mobile: "***-***-**23" });
   });
 
-  test("is refused only for what is missing, too long, or under an impossible key", async () => {
+  test("is refused only if something is missing, too long, or under an invalid key", async () => {
     for (const fields of [{}, { email: " " }, { email: null }, { message: "x".repeat(501) }, { "e-mail": "pat@example.com" }])
       expect((await submit(fields)).status).toBe(400);
   });
@@ -107,7 +107,7 @@ describe("each email address and phone number of a certificate", () => {
     expect(await reasonFor({ phone: "+41797654321" })).toBe("none");
   });
 
-  test("is found no more once the person is erased", async () => {
+  test("is no longer found once the person is erased", async () => {
     const erased = await issue({ email: "gone@example.com", work_email: "gone2@example.com", mobile: "+1 202 555 2009" });
     await eraseCertificate(erased.cert_id);
     for (const subject of [{ email: "gone@example.com" }, { email: "gone2@example.com" }, { phone: "+12025552009" }])

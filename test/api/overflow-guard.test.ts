@@ -23,7 +23,7 @@ const id = world.acme.id as BusinessId;
 const otherShard = "01" as ShardId;
 
 let killable: KillableIsolate;
-/** An isolate that remembers the account and never looks at it again unless it has to. */
+/** An isolate that has cached the account and reads it again only if it must. */
 let issuer: Call;
 beforeAll(async () => {
   await closeFirstShard();
@@ -36,7 +36,7 @@ const outcome = ({ status, body }: TestResponse): string => `${status} ${body.er
 const submit = async (): Promise<string> => outcome(await submitThrough(issuer));
 const setStatus = (status: "active" | "suspended", services = platform) => updateEntitlement(services, id, { status });
 const getStatus = () => env.DB.prepare("SELECT status FROM businesses WHERE id = ?").bind(id).first<string>("status");
-/** Makes the holds of dead processes pass, as 30 seconds would. */
+/** Expires the holds of dead processes, as if 30 seconds had passed. */
 const passHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = 1 WHERE revision IS NULL");
 /** Makes the holds of dead processes last for hours, so that the test does not depend on the speed of the machine. */
 const keepHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = held_until + 10000000 WHERE revision IS NULL");
@@ -56,7 +56,7 @@ describe("a change of the account", () => {
   test("is refused by the database of the account unless all of its shards are held", async () => {
     const change = () => env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(id).run();
     await expect(change()).rejects.toThrow("the issuing shards of an account must be held while it changes");
-    const until = Date.now() + 4_000; // shorter than the clocks of two databases may differ
+    const until = Date.now() + 4_000; // less than the clocks of two databases may differ by
     await expect(
       env.DB.batch([
         env.DB.prepare("UPDATE issuing_shards SET held_until = ? WHERE business_id = ?").bind(until, id),
@@ -89,7 +89,7 @@ describe("a change of the account", () => {
   });
 });
 
-describe("when the database of the account does not answer a change", () => {
+describe("when the database of the account does not respond to a change", () => {
   test("nothing is issued until it is certain whether the change was committed, and a late commit takes effect", async () => {
     const { chain } = world.acme;
     let commitLate = async (): Promise<void> => {};
@@ -112,7 +112,7 @@ describe("when the database of the account does not answer a change", () => {
 });
 
 describe("when the process that changes the account dies", () => {
-  test("after it held the account: nothing is issued until the hold has passed, and then as before", async () => {
+  test("after it put a hold on the account: nothing is issued until the hold expires, and then submissions work as before", async () => {
     await tryHoldAccount(shards, id, otherShard);
     await keepHolds();
     expect(await submit()).toBe("503 storage_unavailable");
@@ -143,7 +143,7 @@ describe("when the process that changes the account dies", () => {
     throw new Error("the change did not end");
   });
 
-  test("after the change is committed: the minute job renews the copy of the account, even if nothing is submitted", async () => {
+  test("after the change is committed: the cron job renews the copy of the account, even if nothing is submitted", async () => {
     await tryHoldAccount(shards, id, otherShard);
     await passHolds();
     await endExpiredHolds(platform);
@@ -151,7 +151,7 @@ describe("when the process that changes the account dies", () => {
     expect(await submit()).toBe("201 ok");
   });
 
-  test("before a business has started in the shard: the hold is deleted, and nothing else happens", async () => {
+  test("before the business has issued anything in the shard: the hold is deleted, and nothing else happens", async () => {
     const other = world.other.id as BusinessId;
     await tryHoldAccount(shards, other, otherShard);
     await passHolds();

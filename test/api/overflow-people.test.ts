@@ -1,4 +1,4 @@
-// Tests of people whose certificates with one business are in two shards. The account of the business is in shard 00.
+// Tests people whose certificates with one business are in two shards. The account of the business is in shard 00.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { waitUntilSettled } from "../support/background-work.ts";

@@ -1,4 +1,4 @@
-// Tests of certificates that a business issues into another shard because its own is closed or full. The account is in shard 00.
+// Tests certificates that a business issues into another shard because its own shard is closed or full. The account is in shard 00.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Env } from "../../workers/env.ts";
@@ -17,10 +17,10 @@ const platform = await getPlatform(env as unknown as Env);
 const key = { authorization: `Bearer ${world.acme.keys.live}` };
 const shardOf = (certId: string): string => certId.slice(3, 5);
 
-/** An isolate that remembers the account as it was before the business continued in shard 01. */
+/** An isolate that cached the account before the business continued in shard 01. */
 let earlierIsolate: Call;
 let service: Call;
-/** Another isolate of that kind. */
+/** Another such isolate. */
 let lateIsolate: Call;
 /** Another person's certificate in shard 00, and a later one of the same person in shard 01. */
 let waiting: { readonly cert_id: string };
@@ -64,7 +64,7 @@ describe("a business whose shard is closed", () => {
     expect((await service(`/v1/certs/${other.cert_id}/evidence-pack`, { headers: key })).status).toBe(200);
   });
 
-  test("issues one certificate for a repeated submission, although an isolate remembers the account and the shard answers late", async () => {
+  test("issues one certificate for a repeated submission, although one isolate has cached the account and the shard responds late", async () => {
     const submission_id = crypto.randomUUID();
     const first = await issueThrough(service, { submission_id });
     await setFault("slow", hourMs);
@@ -124,7 +124,7 @@ describe("a business whose shard is closed", () => {
     expect(second).not.toContain(world.acme.id);
   });
 
-  test("issues nothing more in its own shard, not even through an isolate that remembers the account", async () => {
+  test("issues nothing more in its own shard, not even through an isolate that has cached the account", async () => {
     expect(shardOf((await issueThrough(earlierIsolate)).cert_id)).toBe("01");
     await openFirstShard();
     expect(shardOf((await issueThrough(createServiceCall())).cert_id)).toBe("01");

@@ -134,7 +134,7 @@ describe("POST /v1/me/certificates/withdraw", () => {
     expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM account_withdrawals").first<{ n: number }>())?.n).toBe(0);
   });
 
-  test("completes an interrupted withdrawal with the minute job, dated at the person's request", async () => {
+  test("completes an interrupted withdrawal in the cron job, with the time of the person's request", async () => {
     const by = await signInPerson({});
     const mine = await issueToNewPerson(of(by));
     let signed = 0;

@@ -121,7 +121,7 @@ describe("POST /v1/me/passkeys", () => {
       expect((await registerPasskey(me, { name })).answer.body.error.message).toMatch(/^name: must /);
   });
 
-  test("requires a sign-in of the last ten minutes for the options and for the passkey", async () => {
+  test("requires a sign-in within the last ten minutes for the options and for the passkey", async () => {
     const me = await person();
     at(start + 10 * minuteMs - 1);
     const { options } = (await requestCreationOptions(me)).body.data;
@@ -197,7 +197,7 @@ describe("POST /v1/me/passkeys", () => {
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 1 });
   });
 
-  test("refuses a passkey with another person's credential id, or with an id other than it was made with", async () => {
+  test("refuses a passkey with another person's credential id, or with an ID other than the one it was created with", async () => {
     const othersAuthenticator = (await registerPasskey(await person(strangerEmail))).authenticator;
     const me = await person();
     expect(outcome((await registerPasskey(me, { lies: { id: othersAuthenticator.id } })).answer)).toBe("400 passkey_refused");
@@ -380,7 +380,7 @@ describe("POST /v1/auth/passkey/verify", () => {
     expect(outcome(await submitSignedCredential(signed))).toBe("400 login_failed");
   });
 
-  test("uses the app's own origin, and in development also localhost as requested", async () => {
+  test("uses the app's own origin, and in development also localhost on the requested port", async () => {
     const production = createServiceCall({ ...productionSettings }, "https://app.svc.test");
     expect((await requestSignInOptions(production)).rpId).toBe("app.svc.test");
     expect((await requestSignInOptions(createServiceCall({ ...productionSettings }, "https://api.svc.test"))).rpId).toBe("app.svc.test");

@@ -1,4 +1,4 @@
-// Tests in which shard an account is created in a deployment with several shards.
+// Tests which shard an account is created in if a deployment has several shards.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -23,7 +23,7 @@ const consumerId = async (answer: TestResponse): Promise<string> =>
   (await call("/v1/auth/session", { headers: { cookie: getCookie(answer) } })).body.data.id;
 
 describe("a new account", () => {
-  test("is created in the first shard while all shards are open and about as empty", async () => {
+  test("is created in the first shard while all shards are open and about equally empty", async () => {
     const email = newAddress();
     await requestEmailCode(email, "consumer");
     expect(shardOfId(await consumerId(await enterCode(email, "consumer")))).toBe("00");

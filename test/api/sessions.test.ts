@@ -132,7 +132,7 @@ describe("GET /v1/me/sessions", () => {
 });
 
 describe("P18: DELETE /v1/me/sessions", () => {
-  test("ends another session at once, with an audit entry", async () => {
+  test("ends another session immediately, with an audit entry", async () => {
     const lostPhone = await signInWith(iphone);
     const mine = await signInWith(firefox);
     const id = await currentId(lostPhone);

@@ -119,7 +119,7 @@ describe("a share", () => {
     expect(after.map(({ data }) => data)).toEqual([null]);
   });
 
-  test("shows only its person when data was last delivered to the business", async () => {
+  test("shows when data was last delivered to the business, but only to its person", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat);
     const { id } = granted.share;

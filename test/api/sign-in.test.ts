@@ -152,7 +152,7 @@ describe("a member of a business", () => {
     }
   });
 
-  test("is signed out at once when removed", async () => {
+  test("is signed out immediately when removed", async () => {
     const { cookie } = await signInByEmail(memberEmail);
     const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
     await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
@@ -228,7 +228,7 @@ describe("a consumer", () => {
 });
 
 describe("an email code", () => {
-  test("works once, however often it is given at once", async () => {
+  test("works once, however many requests use it at the same time", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     const answers = await Promise.all(Array.from({ length: 100 }, () => submitEmailCode(ownerEmail, code, "business")));
@@ -554,7 +554,7 @@ describe("whether an address is known", () => {
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
   });
 
-  test("does not matter for a guess: the code of an unknown address starts no session", async () => {
+  test("does not help a guess: the code of an unknown address starts no session", async () => {
     await requestEmailCode(stranger, "business");
     const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", stranger);
@@ -679,7 +679,7 @@ describe("a session", () => {
     expect((await whoIs(`svc_session=${sha256Hex(token)}`)).status).toBe(401);
   });
 
-  test("allows 120 requests a minute, counted for each person alone", async () => {
+  test("allows 120 requests a minute, counted separately for each person", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const start = Date.now() + 2 * minute;
     at(start);
@@ -698,7 +698,7 @@ describe("a session", () => {
     expect((await whoIs(cookie)).status).toBe(200);
   });
 
-  test("is swept by the minute job after it ends, as are unusable codes", async () => {
+  test("is deleted by the cron job after it ends, as are unusable codes", async () => {
     const start = Date.now();
     at(start);
     await signInByEmail(ownerEmail);

@@ -58,7 +58,7 @@ const issueStored = async (): Promise<string> => {
 };
 
 describe("POST /dev/faults", () => {
-  test("answers when the fault ends", async () => {
+  test("returns the time when the fault ends", async () => {
     const answer = await setFault("reset", hourMs);
     expect([answer.status, answer.body.data.database, answer.body.data.mode]).toEqual([200, "00", "reset"]);
     expect(Date.parse(answer.body.data.until)).toBeGreaterThan(Date.now());
@@ -73,13 +73,13 @@ describe("POST /dev/faults", () => {
     expect((await call(`/v1/certs/${certId}/verify`)).status).toBe(200);
   });
 
-  test("answers late while the mode is slow", async () => {
+  test("responds late while the mode is slow", async () => {
     const certId = await issueStored();
     await setFault("slow", hourMs);
     expect((await call(`/v1/certs/${certId}/verify`)).status).toBe(200);
   });
 
-  test("runs the statements although the answer is lost while the mode is lose_answer", async () => {
+  test("runs the statements but loses the response while the mode is lose_answer", async () => {
     await issueStored(); // fills the account cache, so that the next submission needs a single batch
     await setFault("lose_answer", hourMs);
     const purpose = "a purpose whose answer is lost";
@@ -87,7 +87,7 @@ describe("POST /dev/faults", () => {
     expect(await countPurposes(purpose)).toBe(1);
   });
 
-  test("leaves the other shards alone", async () => {
+  test("does not affect the other shards", async () => {
     await setFault("reset", hourMs);
     const answer = await call("/v1/consent", buildConsentRequest(buildSubmission(worldInSecondShard.acme)));
     expect(answer.status).toBe(201);

@@ -184,7 +184,7 @@ describe("POST /v1/webhooks", () => {
     "javascript:alert(1)",
     "",
   ];
-  test("returns 400 invalid_webhook_url for an address that could be anything but a public receiver", async () => {
+  test("returns 400 invalid_webhook_url for an address that may not be a public receiver", async () => {
     for (const url of urls) expect(outcome(await create({ url })), url).toBe("400 invalid_webhook_url");
     expect(await list()).toEqual([]);
   });
@@ -240,7 +240,7 @@ describe("POST /v1/webhooks", () => {
     expect((await create({ url: "https://silent.merchant-tests.com:8443/in?x=1" })).status).toBe(201);
   });
 
-  test("returns 409 webhook_limit past twenty endpoints, however many are requested at once", async () => {
+  test("returns 409 webhook_limit past twenty endpoints, however many are requested at the same time", async () => {
     const outcomes = (await Promise.all(Array.from({ length: 30 }, (_, tenant) => create({ url: `${hook}?tenant=${tenant}` })))).map(
       outcome,
     );
@@ -445,7 +445,7 @@ describe("the secret of an endpoint", () => {
 });
 
 describe("POST /v1/webhooks/{webhook_id}/test", () => {
-  test("sends a signed ping at once, returns the result, and stores nothing", async () => {
+  test("sends a signed ping immediately, returns the result, and stores nothing", async () => {
     const { id, secret } = await created();
     const before = await readDatabaseContents();
     const answer = await callWebhooks(member, "POST", `/${id}/test`);
@@ -751,7 +751,7 @@ describe("tests and replays", () => {
     expect((await callWebhooks(member, "POST", `/${webhook}/test`)).status).toBe(200);
   });
 
-  test("share the limit of a host that has not answered the business with 2xx yet, which the first 2xx ends", async () => {
+  test("share the limit for a host that has not returned 2xx to the business yet, which the first 2xx lifts", async () => {
     const host = `host-${crypto.randomUUID()}.merchant-tests.com`;
     const [first, second] = [await created({ url: `https://${host}/1` }), await created({ url: `https://${host}/2` })];
     receiverStatus = 500;
@@ -873,7 +873,7 @@ describe("a delivery", () => {
       const { body, text } = await getDelivery(delivery);
       expect(text).not.toContain(email);
       expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
-      // The master key does not decrypt what was kept.
+      // The master key cannot decrypt the stored exchange.
       const { vault } = await getPlatform(env as unknown as Env);
       const sealed = record?.attempts[0]?.exchangeSealed as string;
       await expect(openExchange(vault, { deliveryId: delivery, businessId: world.acme.id }, sealed)).rejects.toThrow();

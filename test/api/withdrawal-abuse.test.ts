@@ -236,21 +236,21 @@ describe("O2: a copy of the database", () => {
 });
 
 describe("O3: locking the person out", () => {
-  test("fails by wrong guesses, which use no attempts of the browser that requested the code", async () => {
+  test("is impossible with wrong guesses, which use no attempts of the browser that requested the code", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     for (let tries = 0; tries < 20; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: differentCode(code) });
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
-  test("fails by requesting again, which cancels no code", async () => {
+  test("is impossible with more requests, which cancel no code", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     for (let times = 0; times < 4; times += 1) await requestWithdrawalCode(mine.certId, mine.email);
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
-  test("fails by using up every code and attempt, because each email contains a link that works for a day", async () => {
+  test("is impossible by using up every code and attempt, because each email contains a link that works for a day", async () => {
     const mine = await issueToNewPerson();
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(3_600_000) });
     for (let times = 0; times < 4; times += 1) await requestWithdrawalCode(mine.certId, mine.email);
@@ -268,7 +268,7 @@ describe("O3: locking the person out", () => {
     expect(withdrawal.method).toBe("email_code");
   });
 
-  test("fails by links: a mailed link works for every certificate of that business and address only, and one never sent for none", async () => {
+  test("is impossible with links: an emailed link works only for certificates of that business and address, and one that was never sent works for none", async () => {
     const email = createEmailAddress();
     const [mine, second, another] = [
       await issueToNewPerson({ fields: { email } }),
@@ -297,7 +297,7 @@ describe("O3: locking the person out", () => {
     expect(outcome(await tap(mine.certId, token as string))).toBe("200 ok");
   });
 
-  test("fails by requests on other people's certificates, which use up none of the person's emails", async () => {
+  test("is impossible with requests on other people's certificates, which use up none of the person's emails", async () => {
     const mine = await issueToNewPerson();
     for (let count = 0; count < 7; count += 1) {
       const { certId } = await issueToNewPerson();
@@ -307,7 +307,7 @@ describe("O3: locking the person out", () => {
     await withdrawCertificate(mine);
   });
 
-  test("O18: fails by forged certificates of the business, because a code requested there works for the person's own", async () => {
+  test("O18: is impossible with forged certificates of the business, because a code requested there works for the person's own", async () => {
     const mine = await issueToNewPerson();
     for (let count = 0; count < 7; count += 1) {
       const forged = await issueToNewPerson({ fields: { email: mine.email } });
@@ -337,7 +337,7 @@ describe("O3: locking the person out", () => {
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
   });
 
-  test("fails by a second request, which keeps the browser's context", async () => {
+  test("is impossible with a second request, which keeps the browser's context", async () => {
     const mine = await issueToNewPerson();
     const first = await requestWithdrawalCode(mine.certId, mine.email);
     const again = await requestWithdrawalCode(mine.certId, mine.email, getCookies(first));
@@ -363,7 +363,7 @@ describe("O17: a forged submission", () => {
     await withdrawCertificate(mine);
   });
 
-  test("does not prevent the person from withdrawing everything by a mailed code or link", async () => {
+  test("does not prevent the person from withdrawing everything by an emailed code or link", async () => {
     for (const way of ["code", "link"]) {
       const mine = await issueToNewPerson();
       const forged = await issueToNewPerson({ fields: { email: mine.email } });

@@ -36,7 +36,7 @@ const acknowledge = (certId: string, body: object = {}, by = key): Promise<TestR
 const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
 
 describe("POST /v1/certs/{id}/opt-out/confirm", () => {
-  test("withdraws at once in every response, and deletes nothing", async () => {
+  test("takes effect immediately in every response, and deletes nothing", async () => {
     const mine = await issueToNewPerson();
     const before = await get(`/v1/certs/${mine.certId}/verify`);
     const answer = await withdrawCertificate(mine);
@@ -311,7 +311,7 @@ describe("the withdrawal receipt", () => {
 });
 
 describe("POST /v1/certs/{id}/withdrawals", () => {
-  test("revokes at once, and counts the deadline from received_at", async () => {
+  test("revokes immediately, and counts the deadline from received_at", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now() - 3 * day;
     const answer = await recordWithdrawal(certId, {
@@ -413,7 +413,7 @@ describe("POST /v1/certs/{id}/cease-ack", () => {
     expect(new Set(answers.map(({ body }) => body.data.acknowledged_at)).size).toBe(1);
   });
 
-  test("is overdue after the deadline, and late when it comes after it", async () => {
+  test("is overdue after the deadline, and is marked late if it arrives after the deadline", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });

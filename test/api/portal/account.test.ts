@@ -188,7 +188,7 @@ describe("every portal route", () => {
     expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("returns 503 storage_unavailable while the database is unavailable, and works again afterwards", async () => {
+  test("returns 503 storage_unavailable while the database is unavailable, and works again afterward", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
     const away = createServiceCall({
       DB: { prepare: () => ({ bind: () => ({ all: fails, raw: fails, first: fails, run: fails }) }), batch: fails },

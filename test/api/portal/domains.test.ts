@@ -168,7 +168,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
     expect((await prove(id, { method: "dns" })).body.data.status).toBe("verified");
   });
 
-  test("verifies the exact host and its www by meta tag or file", async () => {
+  test("verifies the exact host and its www subdomain by meta tag or file", async () => {
     for (const [method, put] of [
       ["meta", (token: string) => page(`<META NAME="Svc-Site-Verification" content=" ${token} ">`)],
       ["well_known", (token: string) => wellKnown(`svc-verify=other\r\nsvc-verify=${token}\n`)],
@@ -181,7 +181,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
     }
   });
 
-  test("enables submissions from that host at once, until the domain is removed", async () => {
+  test("enables submissions from that host immediately, until the domain is removed", async () => {
     const { client_id } = (await callPortal(owner, "POST", "/clients", { name: "t", environment: "live" })).body.data;
     await env.DB.prepare("UPDATE businesses SET plan = 'enterprise' WHERE id = ?").bind(owner.id).run();
     const send = (host: string) =>
@@ -238,7 +238,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     expect((await list())[0]).toMatchObject({ status: "pending" });
   });
 
-  test("reports DNS records that are missing, and resolvers that disagree, fail, stay silent or return nonsense", async () => {
+  test("reports DNS records that are missing, and resolvers that disagree, fail, do not respond or return invalid data", async () => {
     const { id, token } = await claimed();
     const right = { Status: 0, Answer: [{ name: `_svc-challenge.${domain}`, type: 16, TTL: 60, data: `svc-verify=${token}` }] };
     const cases: readonly (readonly [string, (resolver: string) => Response])[] = [
@@ -334,7 +334,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   });
 });
 
-/** Runs the quarter-hour and minute jobs at the current fake time. */
+/** Runs the cron jobs of every 15 minutes and of every minute at the current fake time. */
 const runJobs = async (): Promise<void> => {
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env as never);
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env as never);
@@ -404,7 +404,7 @@ describe("a verified domain", () => {
     expect((await prove(String(lapsed?.id))).body.data.status).toBe("verified");
   });
 
-  test("is not affected by resolvers that fail for hours, but by failures that last", async () => {
+  test("is not affected if resolvers fail for hours, but is affected if they keep failing", async () => {
     await verified();
     publish(() => new Response("", { status: 500 }));
     vi.setSystemTime(start + 7 * day);

@@ -130,7 +130,7 @@ describe("POST /v1/business/portal/members", () => {
     expect((await callPortal(other, "GET", "")).body.data.business.id).toBe(world.other.id);
   });
 
-  test("refuses a current member, and replaces an earlier invitation of the same address", async () => {
+  test("refuses a current member, and replaces an earlier invitation to the same address", async () => {
     expect(describeOutcome(await invite(address("owner")))).toBe("400 invalid_request");
     const first = (await invite(address("twice"))).body.data;
     const second = (await invite(address("twice"), "owner")).body.data;
@@ -214,7 +214,7 @@ describe("PATCH /v1/business/portal/members/{id}", () => {
     expect(describeOutcome(await callPortal(owner, "GET", ""))).toBe("200 ok");
   });
 
-  test("leaves one owner when two owners demote each other at once", async () => {
+  test("leaves one owner when two owners demote each other at the same time", async () => {
     const second = await inviteAndJoin("rival", "owner");
     const outcomes = (
       await Promise.all([
@@ -226,7 +226,7 @@ describe("PATCH /v1/business/portal/members/{id}", () => {
     expect((await list()).filter(({ role }) => role === "owner")).toHaveLength(1);
   });
 
-  test("leaves one of two owners when they remove each other at once", async () => {
+  test("leaves one of two owners when they remove each other at the same time", async () => {
     const second = await inviteAndJoin("twin", "owner");
     await Promise.all([callPortal(owner, "DELETE", `/members/${second.id}`), callPortal(second, "DELETE", `/members/${owner.userId}`)]);
     const { results } = await env.DB.prepare("SELECT role FROM members WHERE business_id = ?").bind(owner.id).all();
@@ -241,7 +241,7 @@ describe("PATCH /v1/business/portal/members/{id}", () => {
 });
 
 describe("DELETE /v1/business/portal/members/{id}", () => {
-  test("ends all sessions of the member at once, and a new invitation works", async () => {
+  test("ends all sessions of the member immediately, and a new invitation works", async () => {
     const member = await inviteAndJoin("max");
     await clearCodes();
     const elsewhere = await signIn(address("max"));

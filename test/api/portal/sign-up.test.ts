@@ -110,7 +110,7 @@ describe("POST /v1/business/signup", () => {
     expect(await countRows(["signups"])).toEqual({ signups: 0 });
   });
 
-  test("creates one account when two browsers finish at once", async () => {
+  test("creates one account when two browsers finish at the same time", async () => {
     await signUp(email, { business_name: "First" });
     const first = await findEmailCode(email);
     await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
