@@ -1,9 +1,9 @@
-// Checks that agents cannot grant consent (SPEC Agent server). This test lists every operation that the agent server can reach. None of
-// them issues a certificate, creates, widens or renews a share, or creates a token.
+// Checks that agents cannot grant consent (SPEC Agent server). It lists every operation that the agent server can reach. None of these
+// operations issues a certificate, creates, widens or renews a share, or creates a token.
 import { describe, expect, test } from "vitest";
 import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
-/** Lists all files that are loaded when these files are loaded. Type-only imports are ignored because they load nothing. */
+/** Lists the given files and all files that they import, directly or indirectly. Ignores type-only imports, because they load nothing. */
 const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
   const reached = new Set<string>();
   const pending = [...files];

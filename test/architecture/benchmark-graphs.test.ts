@@ -1,4 +1,4 @@
-// Checks that the graphs of docs/reference/benchmarks.md are what `npm run bench -- --plot` draws from the tables on that page.
+// Checks that the graphs of docs/reference/benchmarks.md match what `npm run bench -- --plot` draws from the tables on that page.
 import { readFileSync } from "node:fs";
 import { parseDocument, DomUtils } from "htmlparser2";
 import { expect, test } from "vitest";

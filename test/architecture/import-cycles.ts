@@ -1,6 +1,6 @@
 // Finds import cycles: the strongly connected components of the import graph (Tarjan's algorithm).
 
-/** Returns each cycle as a sorted list of its files; the list of cycles is sorted too. A file that imports itself is a cycle. */
+/** Returns each cycle as a sorted list of its files. The list of cycles is sorted too. A file that imports itself is a cycle. */
 export const findImportCycles = (imports: readonly { readonly file: string; readonly target: string }[]): string[][] => {
   const targets = new Map<string, string[]>();
   for (const { file, target } of imports) targets.set(file, [...(targets.get(file) ?? []), target]);

@@ -1,4 +1,4 @@
-// Defines which folders may import from which. docs/internals/architecture.md shows the same table, and a test keeps the two equal.
+// Defines which folders may import from which. docs/internals/architecture.md shows the same table, and a test compares the two.
 
 export interface ImportRule {
   /** A folder or file. For each file, the rule with the longest matching path applies. */
@@ -14,7 +14,7 @@ export interface ImportRule {
 /** What the API, the pages and the agent server may import. They call operations and never storage. */
 const surface = ["core", "workers/http", "workers/operations", "workers/limits.ts", "workers/log.ts", "workers/env.ts"];
 
-/** The composition root may import all of these. A folder in workers/ that has no rule below may import nothing. */
+/** All folders, which the composition root may import. A folder in workers/ that has no rule below may import nothing. */
 const everything = ["core", "storage", "durable-objects", "workers"];
 
 export const importRules: readonly ImportRule[] = [

@@ -41,7 +41,7 @@ describe("import cycles", () => {
     expect(findImportCycles(imports.filter(({ file }) => file !== "d.ts" && file !== "self.ts"))).toEqual([]);
   });
 
-  test("do not exist, type-only imports included", () => {
+  test("do not exist, not even among type-only imports", () => {
     const code = imports.flatMap(({ file, target }) => (target === null || file.startsWith("test/") ? [] : [{ file, target }]));
     expect(findImportCycles(code)).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe("imports", () => {
     expect(files.filter((file) => /(?:^|\/)index\.tsx?$/.test(file))).toEqual(["workers/index.ts"]);
   });
 
-  test("are documented in docs/internals/architecture.md as they are enforced", () => {
+  test("match the table in docs/internals/architecture.md", () => {
     const shown = readRepositoryFile("docs/internals/architecture.md").split("\n");
     expect(importRules.map(formatImportRow).filter((row) => !shown.includes(row))).toEqual([]);
   });

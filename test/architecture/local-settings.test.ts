@@ -1,4 +1,4 @@
-// Checks that a service that a test starts uses only the test's settings, not the .dev.vars of `npm start`.
+// Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Checks that a state folder is moved aside and not migrated if its database was created with a migration that no longer exists.
+// Checks that a state folder is moved aside, not migrated, if its database was created with a migration that no longer exists.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ test("a state folder with current migrations is kept, and one with unknown migra
   expect(reports.length).toBe(1);
 });
 
-test("any other error of the start is thrown unchanged", async () => {
+test("any other error during the start is thrown unchanged", async () => {
   const start = async () => {
     throw new Error("port in use");
   };

@@ -1,5 +1,5 @@
-// Checks rules for outgoing requests in the source code, because Cloudflare's limits are not enforced locally: which code may send
-// requests, and what would keep a Durable Object awake.
+// Checks rules for outgoing requests in the source code, because Cloudflare's limits are not enforced locally. The rules state which code
+// may send requests, and forbid what would keep a Durable Object awake.
 import { describe, expect, test } from "vitest";
 import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { findMatchingLines, readRepositoryFile, listScriptFiles } from "./repository.ts";
@@ -12,7 +12,7 @@ describe("outgoing requests", () => {
   test("W18: are sent only by adapters, which check every URL that is not a setting", () => {
     const callers = new Set(findMatchingLines(serviceFiles, /(?<![.\w])fetch\(/).map((line) => line.slice(0, line.indexOf(":"))));
     const declared = [...callers].filter((file) => !file.startsWith("workers/adapters/")).sort();
-    // Durable Objects declare a method with this name; the entry point and the ledger binding forward requests.
+    // Durable Objects declare a method named fetch, and the entry point and the ledger binding forward requests.
     expect(declared.filter((file) => findMatchingLines([file], /(?<![.\w])(?<!async )fetch\((?!request\b|_?request:)/).length > 0)).toEqual(
       [],
     );
@@ -20,7 +20,7 @@ describe("outgoing requests", () => {
 
   test("W18: to webhook endpoints stay below six concurrent connections and end before their lease", () => {
     expect(maxConcurrentDeliveries).toBeLessThan(6);
-    expect(attemptLeaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // plus the time of the DNS resolvers
+    expect(attemptLeaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // plus the time that the DNS resolvers take
     expect(maxDeliveryAttempts).toBe(5);
     expect(readRepositoryFile("workers/adapters/webhook-sender.ts")).toMatch(/redirect: "manual"/);
   });

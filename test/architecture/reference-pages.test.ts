@@ -50,7 +50,7 @@ test("limits.md lists every rate limit and storage limit once, with its default 
 
 const toCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
 
-/** Returns the rows of the table in this section of limits.md, without the heading and the line below it. */
+/** Returns the rows of the table in this section of limits.md, without its header and separator. */
 const rowsBelow = (heading: string): string => {
   const [, section = ""] = readPage("limits").split(`\n## ${heading}\n`);
   const lines = section.split("\n## ")[0]?.split("\n") ?? [];
@@ -60,7 +60,7 @@ const rowsBelow = (heading: string): string => {
     .join("\n");
 };
 
-test("limits.md lists every write path, tool and job with what bounds it", () => {
+test("limits.md lists every write path, tool and job with its limit", () => {
   expect(rowsBelow("Write paths")).toBe(
     writePaths.map(({ stores, limits, routes }) => `| ${stores} | ${toCode(routes)} | ${toCode(limits)} |`).join("\n"),
   );

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
-/** Folders with source code; everything else is configuration, text or third-party. */
+/** Folders with source code. Everything else is configuration, text or third-party code. */
 const codeFolders = ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit", "scripts", "test", "d1-migrations"];
 
 const listFiles = (folder: string, extensions: readonly string[]): string[] =>
@@ -45,7 +45,7 @@ export interface Import {
 const importPattern =
   /^\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/gm;
 
-/** Returns whether the position is inside a template literal, where code is data: an odd number of backticks precedes it. */
+/** Returns whether the position is inside a template literal, where code is data. An odd number of backticks then precedes it. */
 const isInTemplate = (text: string, at: number): boolean => text.slice(0, at).split("`").length % 2 === 0;
 
 /** Lists static imports, re-exports and dynamic imports with a constant path, including type-only imports. */

@@ -13,7 +13,7 @@ const schema = z.strictObject({
     .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   title: z.string().min(1).max(100),
   description: z.string().min(1).max(100),
-  // A version range is not allowed: each version is published once.
+  // The registry does not allow a version range. It publishes each version once.
   version: z
     .string()
     .max(255)

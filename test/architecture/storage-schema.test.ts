@@ -66,7 +66,7 @@ describe("the migrations", () => {
   });
 });
 
-/** A table in a form that both sides can produce. Only indexes have names, because the migrations do not name any other constraint. */
+/** A table in a form that both sources can produce. Only indexes have names, because the migrations do not name any other constraint. */
 interface Shape {
   readonly columns: readonly unknown[];
   readonly primaryKey: readonly string[];
@@ -77,7 +77,7 @@ interface Shape {
 
 const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
 
-/** Returns a condition without quotes, outer parentheses and the table name, which an index condition does not need. */
+/** Returns an index condition without quotes, outer parentheses and the table name, which it does not need. */
 const plain = (condition: string, table: string): string =>
   condition
     .replaceAll('"', "")
@@ -166,7 +166,7 @@ describe("storage/schema.ts", () => {
     expect(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all()).toEqual([]);
   });
 
-  test.each(declared)("declares columns, keys, uniqueness, references and indexes of %s as they are", (name, table) => {
+  test.each(declared)("declares columns, keys, uniqueness, references and indexes of %s as the migrations create them", (name, table) => {
     expect(buildDeclaredShape(table)).toEqual(readActualShape(database, name));
   });
 });

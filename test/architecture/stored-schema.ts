@@ -49,7 +49,7 @@ const listTables = (database: DatabaseSync): Table[] =>
 export const listDatabaseTables = (): Table[] => listTables(createMigratedDatabase());
 
 /**
- * The table in which every Durable Object stores its schema version. It is read as text, because importing the file needs the runtime's
+ * The table in which every Durable Object stores its schema version. Reads the source as text, because importing it needs the runtime's
  * types.
  */
 const versionTable = /CREATE TABLE[^"]+/.exec(readRepositoryFile("durable-objects/schema-steps.ts"))?.[0] ?? "";
@@ -79,7 +79,7 @@ export const listObjectTables = (): Table[] => {
   );
 };
 
-/** Lists the folders of Durable Object classes. Each must be compared. */
+/** Lists the folders of Durable Object classes. The tests must compare each of them. */
 export const listObjectClasses = (): string[] =>
   listScriptFiles()
     .filter((file) => /^durable-objects\/[^/]+\/migrations\.ts$/.test(file))

@@ -1,5 +1,5 @@
-// Checks that every stress test selects test files that exist and titles that occur in them. Otherwise, after a rename, a stress test could
-// run nothing without anyone noticing.
+// Checks that every stress test selects existing test files, and titles that occur in them. Otherwise, a stress test could run nothing
+// after a rename, and no one would notice.
 import { existsSync, globSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { stressTests, type StressTest } from "../../scripts/stress-tests.ts";

@@ -1,4 +1,4 @@
-// Checks that the system diagram is what `npm run diagram` draws from its text source, and that the README shows it.
+// Checks that the system diagram matches what `npm run diagram` draws from its text source, and that the README shows the diagram.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { diagramFile, diagramSource, drawDiagram } from "../../scripts/diagram.ts";

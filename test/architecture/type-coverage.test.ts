@@ -1,4 +1,4 @@
-// Checks that every TypeScript file is type-checked by some tsconfig, all with the same strictness.
+// Checks that every TypeScript file is type-checked by some tsconfig, and that all of them are equally strict.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -12,8 +12,8 @@ const tsc = (...args: readonly string[]): string => execFileSync("node_modules/.
 const isTypeScript = (file: string): boolean => /\.(?:ts|tsx|mts)$/.test(file);
 
 /**
- * Lists the files in a tsconfig and the files they import. The compiler would give the same list but is slow, because it reads the
- * declarations of every package.
+ * Lists the files in a tsconfig and the files that they import. The compiler would return the same list, but it is slow because it reads
+ * the declarations of every package.
  */
 const listCheckedFiles = (path: string): Set<string> => {
   const { files } = JSON.parse(tsc("--showConfig", "-p", path)) as { files: string[] };

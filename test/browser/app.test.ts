@@ -96,7 +96,7 @@ const openWithShares = async (options: BrowserContextOptions = {}): Promise<Open
   return { ...opened, email, id };
 };
 
-/** Checks a page in light and dark, on a desktop and on two phones. */
+/** Checks a page in light and dark mode, on a desktop and on two phones. */
 const findingsInEveryWindow = (page: Page): Promise<readonly string[]> =>
   findingsInWindows(
     page,

@@ -1,5 +1,5 @@
-// Tests connecting an agent in a real browser. A client registers itself, opens the page, and receives its result through a redirect to the
-// user's machine or in the opener window. Every step passes axe and has no horizontal scrolling.
+// Tests connecting an agent in a real browser. A client registers itself, opens the page, and receives the result through a redirect to the
+// user's machine or in the opener window. Every step passes axe and does not scroll horizontally.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -16,8 +16,8 @@ const clientOrigin = (): string => `http://127.0.0.1:${(program.address() as Add
 const callback = (): string => `${clientOrigin()}/callback`;
 
 /**
- * Serves the pages that a client has on the user's machine: a callback that posts its query to the opener, and a page that frames the
- * service's page.
+ * Serves the pages that a client has on the user's machine: a callback that posts its query to the opener, and a page that shows the
+ * service's page in a frame.
  */
 const clientPage = (url: URL): string => {
   if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;

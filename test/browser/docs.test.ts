@@ -1,5 +1,5 @@
-// Tests the documentation in a real browser: it is accessible at every width, in light and dark mode, and without scripts. Also runs the
-// curl commands of the reference unchanged.
+// Tests the documentation in a real browser: whether it is accessible at every width, in light and dark mode, and without scripts. Also
+// runs the curl commands of the reference unchanged.
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import type { ApiDocument } from "../../workers/pages/docs/openapi-document.ts";
@@ -32,7 +32,7 @@ interface Call {
   readonly session: string;
 }
 
-/** Returns the arguments that a real shell passes to curl, because this tests the quoting. One shell parses all commands. */
+/** Returns the arguments that a real shell passes to curl, because the test covers the quoting. One shell parses all commands. */
 const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] => {
   const lines = calls.map(({ text, session }) => `SVC_SESSION='${session}'\n${text}\n`);
   const script = `curl() { printf '%s\\0' "$#" "$@"; }\n${lines.join("")}`;
@@ -109,7 +109,7 @@ describe("the API reference", () => {
       expect(repeated, path).toEqual([]);
       const added = await expandEachKind(page, kinds);
       kinds.push(...added);
-      // The pages of operations consist of the same parts, so only pages with a new kind of part are checked in full.
+      // The pages of operations consist of the same parts, so a page is checked in full only if it has a new kind of part.
       if (operations.includes(path) && added.length === 0) continue;
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
@@ -186,12 +186,12 @@ describe("the API reference", () => {
     await close();
   });
 
-  /** The errors that this setup causes: there is one owner, no internet, a live key where a test key is needed, and no plan. */
+  /** The errors that this setup causes: there is one owner, there is no internet access, a test key is needed, and there is no plan. */
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
     /^\/v1\/business\/portal\/integrate page_unreachable$/,
     /^\/v1\/business\/portal\/domains domain_taken$/, // the demo business has verified the domain of the example
-    /^\/v1\/business\/portal\/recipients not_found$/, // the business of the example does not exist here
+    /^\/v1\/business\/portal\/recipients not_found$/, // the example's business does not exist here
     /^\/v1\/webhooks\/stripe invalid_request$/, // the request has no signature from the payment provider
     /^\/v1\/share\/redeem code_invalid$/,
     /^\/v1\/share\/sandbox-consent sandbox_only$/,
@@ -201,7 +201,7 @@ describe("the API reference", () => {
     /^\/v1\/me\/removals plan_required$/,
   ];
 
-  test("shows curl commands that run as they are", async () => {
+  test("shows curl commands that run unchanged", async () => {
     const { page, close } = await openPage(browser);
     const calls: string[] = [];
     for (const path of operations) {

@@ -1,5 +1,5 @@
-// Checks every email template in a real browser: with axe, in dark mode, and its width. With MAIL_SCREENSHOTS=folder, also saves a
-// screenshot of each.
+// Checks every email template in a real browser: accessibility with axe, dark mode, and width. With MAIL_SCREENSHOTS=folder, also saves a
+// screenshot of each template.
 import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tests passkeys in a real browser with Chromium's virtual authenticator: the service accepts what browsers actually send.
+// Tests passkeys in a real browser with Chromium's virtual authenticator, to check that the service accepts what browsers actually send.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { addVirtualAuthenticator, launchBrowser, openPage } from "../support/browser.ts";
@@ -54,7 +54,7 @@ const codeFor = async (email: string): Promise<string> => {
 
 test("a passkey added by a signed-in person signs them in later without an email address", async () => {
   const email = "passkey.person@example.com";
-  // The Content Security Policy is bypassed, because it would block the test's requests.
+  // Bypasses the Content Security Policy, because it would block the test's requests.
   const { page, close } = await openPage(browser, { bypassCSP: true });
   await addVirtualAuthenticator(page);
   await page.goto(`${service.origin}/docs`);

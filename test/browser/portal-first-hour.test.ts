@@ -1,5 +1,5 @@
-// Tests a business's first hour in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
-// acknowledgment, a webhook endpoint, and a live certificate.
+// Tests a business's first hour in a browser: signing up, verifying a domain, adding the tag to its page, a test certificate, its
+// withdrawal and acknowledgment, a webhook endpoint, and a live certificate.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
@@ -13,7 +13,7 @@ import { findNewestCode } from "../support/email-code.ts";
 const operatorToken = "token-of-the-operator-in-the-first-hour-43";
 const email = "owner@first-hour.example";
 
-/** The business's own website, which the test changes along the way. */
+/** The business's own website. The test changes it along the way. */
 const site = { proof: "", tag: "", leads: [] as URLSearchParams[], heard: [] as { body: string; signature: string | undefined }[] };
 let server: Server;
 let service: LocalService;
@@ -180,7 +180,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   const verifyUrl = (await page.getByRole("link", { name: "Public page" }).getAttribute("href")) as string;
   expect(verifyUrl).toMatch(new RegExp(`/c/${tested}$`));
 
-  // Adds a webhook endpoint, which receives the following events.
+  // Adds a webhook endpoint. It receives the events that follow.
   await navigateTo(page, "Webhooks");
   await page.getByRole("main").getByRole("link", { name: "Add endpoint" }).click();
   await findTextbox(page, "Endpoint URL").fill(`http://${host}/hook`);
@@ -194,7 +194,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByRole("button", { name: "Send test event" }).click();
   await page.getByText(/204/).first().waitFor();
 
-  // Optional event types are created only after they are enabled; until then the page says so.
+  // Optional event types are created only after an owner enables them. Until then, the page says so.
   await page.getByText("aren’t sent until an owner turns them on").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByLabel("Send events for every certificate").check();

@@ -30,7 +30,7 @@ const signUp = async (page: Page, email: string): Promise<void> => {
   await page.context().addCookies([{ name, value, url: service.origin }]);
 };
 
-/** Issues a certificate on the demo site, or a test certificate on a page of this machine, and returns its withdrawal link's token. */
+/** Issues a certificate on the demo site, or a test certificate on a page of this machine. Returns the token of its withdrawal link. */
 const issue = async (clientId: string, email: string): Promise<{ readonly certId: string; readonly token: string }> => {
   const answer = await postJson(
     "/v1/consent",
@@ -48,7 +48,7 @@ const issue = async (clientId: string, email: string): Promise<{ readonly certId
   return { certId: data.cert_id, token: data.manage_url.split("#m=")[1] ?? "" };
 };
 
-/** Marks the document, so that a reload can be noticed. */
+/** Marks the document, so that the test can notice a reload. */
 const markDocument = (page: Page): Promise<void> => page.evaluate(() => document.documentElement.setAttribute("data-marked", ""));
 const isMarked = (page: Page): Promise<boolean> => page.evaluate(() => document.documentElement.hasAttribute("data-marked"));
 
@@ -93,7 +93,7 @@ describe("the setup steps", () => {
 });
 
 describe("the events", () => {
-  test("follow along from an empty list until the reader stops", async () => {
+  test("appear without a reload, from an empty list until the reader pauses the updates", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     await page.clock.install();
     await signInBrowser(page.context(), service.origin, service.world.ownerEmail, "business");

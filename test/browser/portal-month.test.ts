@@ -1,5 +1,5 @@
 // Tests the portal in a real browser with a month of demo data: the accessibility and width of every page, the drawers, the portal's
-// download size, and keyboard use. With UPDATE_SCREENSHOTS=1 it also takes the portal's screenshots for the README and the guides.
+// download size, and keyboard use. With UPDATE_SCREENSHOTS=1, also takes the portal's screenshots for the README and the guides.
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Lists the pages, and one detail page of each list, at the first link that leads to one. */
+/** Lists the pages, and for each list the first detail page that it links to. */
 const listPaths = async (): Promise<readonly string[]> => {
   const details: string[] = [];
   for (const [list, prefix] of [
@@ -58,12 +58,12 @@ const takeScreenshots = async (): Promise<void> => {
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(`${service.origin}/portal`);
-  // The same aspect ratio as the README's other two screenshots.
+  // Uses the same aspect ratio as the README's other two screenshots.
   await page.screenshot({ path: "docs/images/readme-portal.png", clip: { x: 0, y: 0, width: 1_000, height: 900 } });
 };
 
 describe("every page of the portal", () => {
-  test("passes axe in light and dark at each width, with 200 % text, and has at most 9 kB compressed", async () => {
+  test("passes axe in light and dark at each width, with 200% text, and has at most 9 kB compressed", async () => {
     if (process.env.UPDATE_SCREENSHOTS === "1") await takeScreenshots();
     const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width })));
     const findings: string[] = [];

@@ -1,4 +1,5 @@
-// Tests the portal in a real browser: signing up without scripts, and that every page is accessible at each width, in light and dark mode.
+// Tests the portal in a real browser: signing up without scripts, and whether every page is accessible at each width, in light and dark
+// mode.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/paths.ts";
@@ -85,7 +86,7 @@ const paths = [
   ...["/portal/test", "/portal/test/sandbox", "/portal/test/events"],
 ];
 
-/** Lists the words of the service that break across lines inside tables. Only third-party text may break anywhere. */
+/** Lists the service's own words that break across lines inside tables. Only third-party text may break anywhere. */
 const brokenWords = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const words = [...document.querySelectorAll(".listing :is(button, td > a, td > code:not(.wraps, .hash))")];

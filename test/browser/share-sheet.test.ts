@@ -1,6 +1,6 @@
 // Tests sharing from the demo business's page with the whole local service: the button, the real consent sheet, and the filled-in form. The
 // result returns in one of three ways: as a message to the opener, through the page's own origin if the sheet has lost its opener, or
-// through a link without scripts.
+// through a link if scripts are off.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
@@ -96,7 +96,7 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
 const signIns = ["fresh", "code", "passkey"] as const;
 type SignIn = (typeof signIns)[number];
 
-/** B1 to B12 combine every opener policy of a page with every way to sign in. */
+/** B1 to B12 combine every opener policy of a page with every way of signing in. */
 const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"].flatMap((policy, row) =>
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
@@ -168,9 +168,7 @@ const expectFilled = async ({ page, events }: Visit, email: string, filledPage =
   return detail.share_id;
 };
 
-/**
- * Does the same as `expectFilled`, and also expects exactly one share, redeemed once, with no trace of the request in the page or its URL.
- */
+/** Does the same as `expectFilled`. Also expects exactly one share, redeemed once, and no trace of the request in the page or its URL. */
 const expectShared = async (visited: Visit, email: string, address: string): Promise<void> => {
   const { page, events, requests, problems } = visited;
   const share = await expectFilled(visited, email);
@@ -218,7 +216,7 @@ const countOwnShares = async (page: Page): Promise<number> => {
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** Collects requests for the sheet from now on and holds each one back until `gate` resolves. */
+/** Collects requests for the sheet from now on, and delays each one until `gate` resolves. */
 const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
   const requests: Request[] = [];
   await page.context().route(
@@ -465,7 +463,7 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B25: ignores messages that are not the sheet's answer without an event, and accepts the answer", async () => {
+  test("B25: ignores messages that are not the sheet's answer, sends no event for them, and accepts the answer", async () => {
     const visited = await openVisit();
     const { page, events, requests, problems, close } = visited;
     const { email } = await prepare(page, "code");
@@ -485,12 +483,12 @@ describe("sharing with the demo business", () => {
       null,
     ])
       await send(sheet, forged);
-    await page.evaluate((message) => postMessage(message, "*"), answer); // the right content, but sent from the page's own origin
+    await page.evaluate((message) => postMessage(message, "*"), answer); // the right content, but from the page's own origin
     const [stranger] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),
     ]);
-    await stranger.waitForURL(`${service.origin}/authorize`); // another window with the sheet's origin
+    await stranger.waitForURL(`${service.origin}/authorize`); // another window with the same origin as the sheet
     await send(stranger, answer);
     await letTimersRun({ context: page.context() });
     expect([events, problems, filterRedemptions(requests)]).toEqual([[], [], []]);
@@ -552,7 +550,7 @@ describe("sharing with the demo business", () => {
     await page.waitForSelector(share);
     await waitUntilClickable(page);
     await page.click(share);
-    // Whether the page still reports popup_blocked depends on how quickly it is unloaded.
+    // The page may also report popup_blocked, depending on how quickly it is unloaded.
     const reported = () =>
       events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
     await expect.poll(reported, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
@@ -682,7 +680,7 @@ describe("sharing with the demo business", () => {
     await opened.waitForSelector("[data-origin]");
     const address = opened.url();
     await opened.close();
-    // Firefox is automated through its script engine, so scripts must stay enabled, and only the sheet's own script is blocked.
+    // Firefox is automated through its script engine, so scripts must stay enabled. Only the sheet's own script is blocked.
     const plain = await browser.newContext({ javaScriptEnabled: isFirefox() });
     await plain.route(/\.js$/, (route) => route.abort());
     const sheet = await plain.newPage();
@@ -761,7 +759,7 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("offers nothing in a window that another site opened, even after that site gives way to the business's page", async () => {
+  test("offers nothing in a window that another site opened, even after that site's page is replaced by the business's page", async () => {
     const { page, close } = await openVisit();
     await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
@@ -791,7 +789,7 @@ describe("sharing with the demo business", () => {
     const { page, events, requests, close } = await openVisit();
     await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
-    await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself; if the window closed earlier, the page would not notice
+    await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself; the page would not notice a window that closes // earlier
     const shown = requests.length;
     await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Tests how the result of a share returns to the business's page, against a fake service. It returns exactly once and in one of three ways,
-// regardless of what the browser and the page's headers do to the window. B numbers are rows of the browser matrix in
+// Tests how the result of a share returns to the business's page, against a fake service. The result returns exactly once and in one of
+// three ways, regardless of what the browser and the page's headers do to the window. B numbers are rows of the browser matrix in
 // docs/reference/page-script.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
@@ -213,7 +213,7 @@ test("accepts the answer on a page that no longer has a share tag", async () => 
 
 describe("B32 lost response to the redemption", () => {
   test.each(["lost", "silent"] as const)("retries with the same idempotency key and fills the form once (%s)", async (how) => {
-    // The browser retries a request itself if a reused connection breaks, so the retry must break too.
+    // The browser itself retries a request if a reused connection breaks, so the retry must break too.
     let brokenAt = 0;
     fake.settings.redeem = () => {
       brokenAt ||= Date.now();
@@ -242,7 +242,7 @@ describe("B32 lost response to the redemption", () => {
     const sheet = await visit.openSheet();
     await waitUntilClosed(sheet, () => sheet.click("#share"));
     expect((await visit.waitForEvent("svc:share-error")).detail).toMatchObject({ code });
-    // The browser also retries the request itself if a connection breaks.
+    // The browser itself also retries the request if a connection breaks.
     if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(tries);
     else expect(fake.redemptions).toHaveLength(tries);
     expect(await readFormValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });

@@ -1,5 +1,5 @@
-// Tests the link in a sign-in email in a real browser. The page finds the token however a mail gateway rewrote the link, and uses it only
-// when the button is clicked, and only in the browser that requested the email.
+// Tests the link in a sign-in email in a real browser. The page finds the token even if a mail gateway rewrote the link. It uses the token
+// only when the button is clicked, and only in the browser that requested the email.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
@@ -96,7 +96,7 @@ describe("the link in a sign-in email", () => {
     await asking.close();
   });
 
-  test("asks for the code without scripts, in the browser that asked too", async () => {
+  test("asks for the code without scripts, even in the browser that requested the email", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     const { url, token, code } = await askInApp(page, nextEmail());
     await page.goto(`${url}#s=${token}`);

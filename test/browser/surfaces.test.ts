@@ -1,4 +1,4 @@
-// Checks the pages outside the portal in every appearance: light and dark mode, three widths, 200 % text size and zoom, and forced colors
+// Checks the pages outside the portal in every appearance: light and dark mode, three widths, 200% text size and zoom, and forced colors
 // with the keyboard.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ let browser: Browser;
 /** Paths of pages that need no session. */
 let publicPaths: readonly string[];
 
-/** The page of the operator asks for the admin token. */
+/** The credentials for the operator's page, which asks for the admin token. */
 const operator = () => ({ username: "operator", password: service.vars.ADMIN_TOKEN as string });
 
 const postJson = (path: string, body: object): Promise<Response> =>
@@ -84,9 +84,9 @@ afterAll(async () => {
 });
 
 const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width })));
-const zoomedWidth = 640; // 200 % zoom in a window of 1,280 pixels
+const zoomedWidth = 640; // 200% zoom in a window of 1,280 pixels
 
-/** Lists what is wrong with a page in any appearance. */
+/** Lists the faults of a page in all appearances. */
 const inspect = async (page: Page, path: string): Promise<readonly string[]> => {
   const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` }); // tells the sheet which page made the request
   expect([path, answer?.status()]).toEqual([path, path === "/c/unknown" ? 404 : 200]);
@@ -126,7 +126,7 @@ const listInvisibleStops = async (page: Page, path: string): Promise<readonly st
 };
 
 describe("pages without a session", () => {
-  test("pass axe in light and dark at each width, and never scroll sideways with 200 % text or zoom", async () => {
+  test("pass axe in light and dark at each width, and never scroll sideways with 200% text or zoom", async () => {
     const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 }, httpCredentials: operator() });
     const findings: string[] = [];
     for (const path of publicPaths) findings.push(...(await inspect(page, path)));

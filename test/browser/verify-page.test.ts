@@ -78,7 +78,7 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (!screenshotsAsked) return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
-  // Captures the top of the page, as the README shows it, with the same aspect ratio as the README's other two screenshots.
+  // Captures the top of the page, as the README shows it. The aspect ratio is the same as that of the README's other two screenshots.
   const clip = { x: 0, y: 0, width: 860, height: 774 };
   if (name === "verify-page-light") await page.screenshot({ path: "docs/images/readme-certificate.png", fullPage: true, clip });
 };
@@ -275,7 +275,7 @@ describe("without scripts", () => {
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toBe("Not checked in this browser");
     expect(await page.locator("#check").innerText()).toContain("You can also verify the certificate yourself, as described below.");
-    // Lists only buttons that submit a form, because a form needs no scripts.
+    // Counts only buttons outside forms, because a form needs no scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
     ).toBe(0);
@@ -555,7 +555,7 @@ describe("text from outside", () => {
 describe("on paper", () => {
   const pagesOf = (pdf: Buffer): number => pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
 
-  test.each(["A4", "Letter"] as const)("prints a certificate on one sheet of %s, also if it is withdrawn", async (format) => {
+  test.each(["A4", "Letter"] as const)("prints a certificate on one sheet of %s, even if it is withdrawn", async (format) => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
     for (const url of [plain, perRecipient, withdrawn]) {
       await page.goto(url);

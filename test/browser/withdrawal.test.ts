@@ -256,7 +256,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("gets the form for a code when the link is wrong", async () => {
+  test("gets the form that sends a code when the link is wrong", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser);
     await page.goto(`${mine.verifyUrl}#m=${"A".repeat(43)}`);
@@ -421,7 +421,7 @@ describe("withdrawing from single recipients", () => {
     await close();
   });
 
-  test("by the link: from the ticked recipients, or from all if none is ticked", async () => {
+  test("by the link: for the selected recipients, or for all if none is selected", async () => {
     const mine = await issue(undefined, three);
     const { page, close } = await openPage(browser);
     await page.goto(mine.manageUrl);

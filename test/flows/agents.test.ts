@@ -45,7 +45,7 @@ interface Connected {
 }
 
 type Mode = "legacy" | "auto" | { pin: string };
-/** SDK 2's negotiation modes, with their names in test titles. */
+/** SDK 2's negotiation modes. The keys appear in test titles. */
 const modes: Readonly<Record<string, Mode>> = {
   "SDK 2": "legacy",
   "SDK 2 that asks for the latest revision first": "auto",
@@ -89,7 +89,7 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
   });
 });
 
-/** Storage for an OAuth client; `address` is the page to which it would send its user. */
+/** Provides storage for an OAuth client. `address` is the page to which the client would send its user. */
 const signingIn = () => {
   const redirectUrl = "http://127.0.0.1:50123/callback";
   const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; address?: URL } = {};
@@ -159,7 +159,7 @@ describe("SDK 2 in the latest revision with an action that needs the person", ()
     },
   );
 
-  test.each([undefined, {}, { form: {} }])("gets the URL with the share if it declares elicitation %j", async (elicitation) => {
+  test.each([undefined, {}, { form: {} }])("gets the URL of the share if it declares elicitation %j", async (elicitation) => {
     const client = new NewerClient(named, {
       versionNegotiation: { mode: { pin: "2026-07-28" } },
       capabilities: elicitation === undefined ? {} : { elicitation },

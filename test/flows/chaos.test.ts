@@ -1,5 +1,5 @@
-// Runs a few faults of `npm run chaos` in a short form, and checks that its comparison notices lost and doubled writes. The number of rounds
-// decides when a fault ends, not the time.
+// Runs a few faults of `npm run chaos` in a short form, and checks that its comparison notices lost and doubled writes. A fault ends after
+// a number of rounds, not after a time.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,12 +37,12 @@ describe("a service with a dependency that fails", () => {
   const others = [findFault("KV", "fail"), findFault("anchor queue", "wrong_data"), findFault("receivers", "lose_answer")];
   test.each<[string, Fault]>([
     ["a database loses responses", findFault("database 00", "lose_answer")],
-    // together, so that the service starts only once more
+    // runs these together, so that the service starts only once more
     [
       "the store fails, the queue drops messages and receivers lose responses",
       { ...(others[0] as Fault), alongside: others as readonly FailingCall[] },
     ],
-  ])("loses and doubles nothing while %s", { timeout: 900_000 }, async (_, fault) => {
+  ])("does not lose or double any write while %s", { timeout: 900_000 }, async (_, fault) => {
     const result = await runFault({ service, fault, seed: 1, rounds: { before: 1, during: 1 }, faultMs: neverMs, deadlineMs: neverMs });
     expect(result.lost).toEqual([]);
     expect(result.doubled).toEqual([]);
@@ -64,7 +64,7 @@ describe("the comparison", () => {
   const event = { id: "e1", type: "certificate.revoked", seq: 1, cert_id: "cc_1", share_id: null };
   const verified = { fingerprint: "f1", status: "revoked", anchor: { status: "anchored" } };
 
-  /** Compares a log of one withdrawn certificate with a service that answers this, and whose receiver got these events. */
+  /** Compares a log of one withdrawn certificate with a service that returns these responses and whose receiver got these events. */
   const compare = ({
     certificate = verified,
     found = [{ cert_id: "cc_1" }],
@@ -98,7 +98,7 @@ describe("the comparison", () => {
     return reconcile({ client, log, machines, businesses: [business], runJobs: async () => {}, deadlineMs: 0, checksPacks: false });
   };
 
-  test("finds nothing in a service that has every write once", async () => {
+  test("finds no fault in a service that has every write once", async () => {
     const { lost, doubled, recoveredAt } = await compare({});
     expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
     expect(recoveredAt).not.toBeNull();
@@ -139,7 +139,7 @@ describe("docs/operate/reliability.md", () => {
       ...change,
     });
 
-  test("gets a row for each fault and seed, in order, and a new one instead of an earlier one", () => {
+  test("gets a row for each fault and seed, in order, and a new row replaces an earlier one", () => {
     const empty = page.replaceAll(/^\| F\d.*\n/gm, "");
     const rows = [row("F10"), row("F2", { seed: 2 }), row("F2"), row("F10", { acknowledged: 30 })];
     const filled = rows.reduce(insertRow, empty);
@@ -147,7 +147,7 @@ describe("docs/operate/reliability.md", () => {
     expect(filled.replaceAll(/^\| F\d.*\n/gm, "")).toBe(empty);
   });
 
-  test("shows nothing lost and nothing doubled in every row that promises it", () => {
+  test("shows no lost and no doubled write in every row that promises this", () => {
     const cells = (page.match(/^\| F\d.*$/gm) ?? []).map((line) => line.split("|").map((cell) => cell.trim()));
     expect(cells.length).toBeGreaterThan(0);
     for (const [, id, , , , , lost, doubled] of cells) {

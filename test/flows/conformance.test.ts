@@ -1,5 +1,5 @@
 // Runs the official Model Context Protocol conformance suite against a local service. For each revision, a file lists the checks that the
-// server does not pass, with reasons. This test fails if a check fails that is not in the file, or if a check in the file passes.
+// server does not pass, and why. The test fails if any other check fails, or if a listed check passes.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -73,14 +73,14 @@ const passedIn = (output: string): string[] =>
 const unexpectedIn = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
 
-/** Scenarios that a server that has only tools can pass. All other scenarios call tools, prompts and resources of a test fixture. */
+/** Scenarios that a server with only tools can pass. All other scenarios call tools, prompts and resources of a test fixture. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": ["server-initialize", "ping", "tools-list", "tools-call-error", "dns-rebinding-protection"],
   "2026-07-28": ["tools-list", "tools-call-error", "dns-rebinding-protection", "http-header-validation"],
 };
 
 describe.each(Object.entries(shown))("the conformance suite of %s", (revision, wanted) => {
-  test("reports only failures that its file explains", async () => {
+  test("reports only failures that the file explains", async () => {
     const { port } = tokenProxy.address() as AddressInfo;
     const where = ["--url", `http://localhost:${port}/mcp`, "-o", join(results, revision)];
     const { status, output } = await suite([
@@ -92,7 +92,7 @@ describe.each(Object.entries(shown))("the conformance suite of %s", (revision, w
     expect(passedIn(output)).toEqual(expect.arrayContaining([...wanted]));
   });
 
-  test("has a reason for each line of its file, and no line that covers a whole scenario", () => {
+  test("has a reason for each line of the file, and no line that covers a whole scenario", () => {
     const lines = readFileSync(baselineOf(revision), "utf8")
       .split("\n")
       .filter((line) => line.trimStart().startsWith("- "));

@@ -1,6 +1,6 @@
 // Locks the database file during submissions and withdrawals, so that every write fails for a while. During the outage, submissions get 201
-// from the journal, withdrawals get 503, and nothing is written partially. Afterwards, no record, statement or event is missing. OUTAGE_MS
-// is the duration (npm run stress sets 30,000).
+// from the journal, withdrawals get 503, and nothing is written partially. After the outage, no record, statement or event is missing.
+// OUTAGE_MS is the duration (npm run stress sets 30,000).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -20,7 +20,7 @@ import { testVars, worldSecret } from "../support/local-vars.ts";
 import { createProgressPrinter } from "../support/progress.ts";
 
 const outageMs = Number(process.env.OUTAGE_MS ?? "2000");
-const aroundMs = Math.max(1_000, outageMs / 10); // the same load runs this long before and after the outage
+const aroundMs = Math.max(1_000, outageMs / 10); // the same load runs for this long before and after the outage
 const clients = 6;
 const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-outage-"));
@@ -103,7 +103,7 @@ const issueAndWithdraw = async (): Promise<string> => {
     headers: { "content-type": "application/json", "cf-connecting-ip": `10.200.${(serial >> 8) & 255}.${serial & 255}` },
     body: JSON.stringify({ token: manage_url.split("#m=")[1] }),
   });
-  expect([200, 409]).toContain(withdrawn.status); // 409 if an earlier request withdrew it although its response was an error
+  expect([200, 409]).toContain(withdrawn.status); // 409 if an earlier request withdrew the certificate although its response was an error
   return cert_id;
 };
 

@@ -1,4 +1,4 @@
-// Checks that a restart does not open databases that are already prepared, and that an added shard prepares them again.
+// Checks that a restart does not open databases that are already prepared, and that an added shard makes it prepare them again.
 import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const listDatabaseFiles = (): readonly string[] =>
     .sort()
     .map((name) => `${name} ${statSync(join(stateDir, name)).mtimeMs}`);
 
-test("leaves prepared databases alone until a shard is added", { timeout: 120_000 }, async () => {
+test("does not change prepared databases until a shard is added", { timeout: 120_000 }, async () => {
   await prepare([]);
   const prepared = listDatabaseFiles();
   expect(prepared.length).toBeGreaterThan(0);

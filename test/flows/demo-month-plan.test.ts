@@ -1,4 +1,4 @@
-// Tests the plan of the demo month at any time on any day. `npm start` must find a certificate for every withdrawal.
+// Tests that the demo month can be planned at any time on any day. `npm start` must find a certificate for every withdrawal.
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, hourMs } from "../../core/time.ts";
@@ -17,7 +17,7 @@ const planMonth = (now: number) => {
 };
 
 describe("the demo month", () => {
-  test("has withdrawals acknowledged on time, one overdue and some open, whenever it starts", () => {
+  test("has withdrawals acknowledged on time, one overdue and some pending, whenever it starts", () => {
     for (const now of starts) {
       const { leads, withdrawals } = planMonth(now);
       const open = withdrawals.filter(({ acknowledgedAt }) => acknowledgedAt === null);
@@ -44,7 +44,7 @@ describe("the demo month", () => {
     }
   });
 
-  test("has certificates in the hour in which an endpoint fails, which ended at least four hours ago and less than two days ago", () => {
+  test("has certificates in the hour in which an endpoint fails, which ended between four hours and two days ago", () => {
     for (const now of starts) {
       const outage = getOutageStart(now);
       expect(outage + hourMs).toBeLessThanOrEqual(now - 4 * hourMs);

@@ -83,7 +83,7 @@ describe("the demo month", () => {
     expect((await listCertificates("sandbox")).length).toBe(8);
   });
 
-  test("contains withdrawals that were acknowledged on time, one that is overdue, and open ones", async () => {
+  test("contains withdrawals that were acknowledged on time, one that is overdue, and pending ones", async () => {
     const withdrawals = (await listCertificates()).flatMap(({ withdrawal }) => withdrawal ?? []);
     const acknowledged = withdrawals.filter(({ cease_acknowledged_at }) => cease_acknowledged_at !== null);
     expect(acknowledged.length).toBe(9);

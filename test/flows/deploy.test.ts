@@ -18,7 +18,7 @@ const clone = mkdtempSync(join(tmpdir(), "svc-clone-"));
 const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|\.deploy|coverage|(?!icons)[^/]*\.gen\.ts)$/;
 
 beforeAll(() => {
-  // Preserves file times, because they show whether the installed packages match this lock file.
+  // Preserves file times, because they show whether the installed packages match the lock file.
   cpSync(".", clone, { recursive: true, preserveTimestamps: true, filter: (path) => !notCloned.test(path) });
   symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
 });
@@ -103,7 +103,7 @@ describe("npm run deploy", () => {
     hosts: /^PUT \/workers\/scripts\/svc\/domains\/records$/,
   };
 
-  test("generates no keys in a build whose disk is deleted, and creates nothing there", async () => {
+  test("generates no keys in a build whose disk will be deleted, and creates nothing there", async () => {
     const { status, output } = await run(`npm run deploy -- --domain ${domain} --yes --skip-check --replace-hosts`, {
       ...api.environment,
       WORKERS_CI: "1",

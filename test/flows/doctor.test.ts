@@ -38,7 +38,7 @@ describe("the options of a deployment", () => {
 });
 
 describe("alerts and metrics", () => {
-  test("are reported, and missing alerts come with what to do", () => {
+  test("are reported, and missing alerts are reported with a fix", () => {
     const { findings } = checkOptions({ production: { domain: "acme-solar.test" } }, "production", undefined);
     expect(findings).toContainEqual({
       level: "warn",
@@ -88,7 +88,7 @@ describe("a running deployment", () => {
     expect(findings).toContain("ok No work is overdue.");
   });
 
-  test("is reported when it refuses the operator's token or does not answer", async () => {
+  test("is reported when it refuses the operator's token or does not respond", async () => {
     const refused = await checkService(deployment, "another-operator-token-that-is-not-set-here", service.origin);
     expect(describeFindings(refused)).toContain("fail The service does not accept the operator's token.");
     const silent = await checkService(deployment, adminToken, "http://127.0.0.1:9");

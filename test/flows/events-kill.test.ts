@@ -1,5 +1,5 @@
 // Checks that every acknowledged event survives a crash: it is in the feed once, in order, and its receiver gets it at least once. The
-// service is killed repeatedly under load. Then the feed, the receiver and the deliveries are compared with the acknowledged events.
+// service is killed repeatedly under load. The test then compares the feed, the receiver and the deliveries with the acknowledged events.
 // EVENT_KILLS sets the number of kills (npm run stress sets 8).
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type Server } from "node:http";
@@ -18,7 +18,7 @@ import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const kills = Number(process.env.EVENT_KILLS ?? "2");
 const clients = 6;
-const perKill = 75; // with eight kills, six hundred events
+const perKill = 75; // with eight kills, a total of six hundred events
 const total = perKill * kills;
 const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-events-"));
@@ -123,7 +123,7 @@ describe("SIGKILL under a load of events", () => {
       const until = perKill * round;
       const client = async (): Promise<void> => {
         while (alive && acknowledged.length < until) {
-          // every third commit sends no notice, as if the process had died between the commit and the notice
+          // every third commit sends no notification, as if the process had died after the commit
           const ids = await commitEvents(place(url), 1, { notify: acknowledged.length % 3 !== 0 }).catch(() => []);
           acknowledged.push(...ids);
         }
@@ -140,8 +140,8 @@ describe("SIGKILL under a load of events", () => {
 
     const deadline = Date.now() + 60_000;
     const got = (): Set<string> => new Set(received.map(({ event }) => event));
-    // The feed also contains events whose response was lost, so its length does not show whether all acknowledged events are there.
-    // Therefore look for each one, then wait until the feed stays unchanged for two sweeps (one per second here).
+    // The feed also contains events whose response was lost, so its length does not show whether all acknowledged events are there. The
+    // test therefore looks for each one, then waits until the feed stays unchanged for two sweeps (one per second here).
     let sequence = await feed(url);
     let grewAt = Date.now();
     const isWhole = (): boolean => {
@@ -154,7 +154,8 @@ describe("SIGKILL under a load of events", () => {
       if (now.length > sequence.length) grewAt = Date.now();
       sequence = now;
     }
-    // The acknowledged events are a subset of the feed, because an event can be committed although its response was lost with the process.
+    // The feed can contain more events than were acknowledged, because an event can be committed although its response was lost with the
+    // process.
     const ids = sequence.map(({ id }) => id);
     expect(sequence.map(({ seq }) => seq)).toEqual(ids.map((_, at) => at + 1));
     expect(new Set(ids).size).toBe(ids.length);
@@ -169,7 +170,7 @@ describe("SIGKILL under a load of events", () => {
     const ended = await deliveries(url, endpoint.id);
     expect(ended).toHaveLength(ids.length);
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["success"]));
-    expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // repeating a delivery after a kill is not a new attempt; after a broken connection it is
+    expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // a delivery repeated after a kill is not a new // attempt; one repeated after a broken connection is
   });
 
   test("W23: leaves no secret in any file", () => {

@@ -1,5 +1,5 @@
-// Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. The test
-// interrupts the export and the import once each and continues them.
+// Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. The export and
+// the import are each interrupted once and continued.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -165,7 +165,7 @@ const importOptions = (vars: Readonly<Record<string, string>>, changes: Partial<
     ...changes,
   };
 };
-/** Returns a report function that throws at the line with this number, as if the process had been killed there. */
+/** Returns a report function that throws at the line with this number, as if the process were killed there. */
 const interruptAt = (line: number): ((text: string) => void) => {
   let lines = 0;
   return () => {

@@ -45,7 +45,7 @@ const inShell = async (script: string, more: Readonly<Record<string, string>> = 
 };
 
 describe("the commands of the guides", () => {
-  test("record withdrawals from all or one recipient, acknowledge that contact has ceased, and check before a campaign", async () => {
+  test("record withdrawals for all recipients or one, acknowledge that contact has ceased, and check before a campaign", async () => {
     const [block = "", ...others] = commandsOf("withdrawal");
     expect(others).toEqual([]);
     const [whole, single] = [await issued(), await issued()];

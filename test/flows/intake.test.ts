@@ -1,7 +1,7 @@
-// Tests submissions to a real service whose database fails. The first test kills the service repeatedly while the database hangs, resets
-// connections, responds late and loses responses. Every receipt must be in the database exactly once. In the second test, the database
-// hangs under a steady load. Every submission must get a certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run stress --
-// intake sets 60 kills and 80 seconds).
+// Tests submissions to a real service whose database fails. In the first test, the service is killed repeatedly while the database hangs,
+// resets connections, responds late and loses responses. Every receipt must then be in the database exactly once. In the second test, the
+// database hangs under a steady load, and every submission must get a certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run
+// stress -- intake sets 60 kills and 80 seconds).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -100,8 +100,8 @@ const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string
 };
 
 /**
- * Compares everything that an issuance writes with the number of certificates. Reads in one transaction, because the journal may still move
- * submissions to the database that got no response.
+ * Compares everything that issuances write with the number of certificates. Reads in one transaction, because the journal may still be
+ * moving submissions without a response to the database.
  */
 const expectComplete = (db: DatabaseSync): void => {
   db.exec("BEGIN");
@@ -119,7 +119,7 @@ const expectComplete = (db: DatabaseSync): void => {
 describe("a service that is killed while its database fails", () => {
   test("loses no receipt and issues nothing twice", { timeout: 120_000 + kills * 30_000 }, async () => {
     /**
-     * The fingerprints on the receipts for each certificate ID. There is more than one if a repeat of the submission was stored as a second
+     * The fingerprints on the receipts for each certificate ID. An ID has several if a repeat of the submission was stored as a second
      * certificate with the same ID (a twin).
      */
     const receipts = new Map<string, Set<string>>();
@@ -135,7 +135,7 @@ describe("a service that is killed while its database fails", () => {
           if (receipt !== null && typeof receipt === "object") {
             receipts.set(receipt.cert_id, (receipts.get(receipt.cert_id) ?? new Set()).add(receipt.fingerprint));
             certIds.set(submission, (certIds.get(submission) ?? new Set()).add(receipt.cert_id));
-            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the page sends the same submission again
+            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the same submission is sent again, as the page does
           }
         }
       };

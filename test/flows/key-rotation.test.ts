@@ -1,4 +1,5 @@
-// Rotates every key of a running service while visitors submit forms, with interruptions, and then reads and verifies everything.
+// Rotates every key of a running service while visitors submit forms. The test interrupts the rotations, and then reads and verifies
+// everything.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,7 +62,7 @@ const startTraffic = () => {
         });
         return;
       }
-      // A restart can interrupt a response, which then contains no result.
+      // A restart can interrupt the response, so that it contains no result.
       if (response !== null && answer !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
       await delay(50);
     }
@@ -92,7 +93,7 @@ const rotationOptions = (aheadMs = 0): RotationOptions => ({
   report: () => {},
 });
 
-/** Runs a rotation to its end, as if the operator repeated the command whenever the next step is due. */
+/** Runs a rotation to its end, as if the operator repeated the command each time the next step is due. */
 const rotate = async (kind: keyof typeof rotations): Promise<void> => {
   for (let aheadMs = 0; !(await runRotation(kind, rotationOptions(aheadMs))); ) aheadMs += 31 * dayMs;
 };
@@ -122,7 +123,7 @@ const listSealedColumns = async (): Promise<readonly (readonly [table: string, c
   return columns.flat();
 };
 
-/** Lists the columns with values that the first master key still wraps. */
+/** Lists the columns in which the first master key still wraps values. */
 const listColumnsUnderFirstKey = async (columns: readonly (readonly [string, string])[]): Promise<readonly string[]> => {
   const database = await service.runtime.database();
   const counts = await Promise.all(
@@ -152,12 +153,12 @@ describe("the rotation of every key under traffic", () => {
     expect(revealedBefore.length).toBeGreaterThan(0);
     const traffic = startTraffic();
 
-    // The publication of the new master key fails once. The repeated command publishes the same key.
+    // Publishing the new master key fails once. The repeated command publishes the same key.
     const failing = { ...rotationOptions().store, publish: () => Promise.reject(new Error("no network")) };
     await expect(runRotation("master", { ...rotationOptions(), store: failing })).rejects.toThrow("no network");
     const prepared = secrets.MASTER_KEYS;
     expect(statSync(statePath).mode & 0o777).toBe(0o600);
-    // The work through the stored values stops after three steps. The repeated command continues where it stopped.
+    // The rewrapping stops after three steps. The repeated command continues where it stopped.
     let calls = 0;
     const interrupted: RotationOptions["rewrap"] = (cursor, isCheck) => {
       calls += 1;
@@ -180,7 +181,7 @@ describe("the rotation of every key under traffic", () => {
       expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
     }
 
-    // The operator replaces the signing secrets of all endpoints. The first answer is lost after the service has replaced them, and the
+    // The operator replaces the signing secrets of all endpoints. The first response is lost after the service has replaced them. The
     // repeated command replaces none of them again.
     const revealSecrets = (): Promise<readonly { secret: string }[]> =>
       Promise.all(webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })));

@@ -1,6 +1,6 @@
 // Checks that acknowledged work is recorded exactly once despite crashes: every certificate (201) with its audit entry and ledger
-// statement, and every withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the database file
-// is read directly. KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
+// statement, and every withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the test then
+// reads the database file directly. KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -191,7 +191,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     }
     const next = (await submit(url)) as Acknowledged;
     expect(next.cert_id).toMatch(/^cc_/);
-    await withdraw(url, next); // events that were left behind enter the feed together with the next one
+    await withdraw(url, next); // the next event makes events that were left behind enter the feed
     await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
     expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);

@@ -1,5 +1,5 @@
-// Tests the npm package as developers use it: packed, installed into an empty folder, and with every block in docs/guides/kit.md run as
-// printed against a local service.
+// Tests the npm package as developers use it. The package is packed and installed into an empty folder, and every block in
+// docs/guides/kit.md is run as printed against a local service.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
@@ -89,10 +89,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
   process.kill(-(child.pid as number), signal);
 };
 
-/**
- * Returns the events that arrived at one path. Besides `svc listen`, the service itself delivers to registered endpoints here, at its own
- * pace.
- */
+/** Returns the events that arrived at one path. The service itself also delivers here to registered endpoints, at its own pace. */
 const events = (path = "/hook"): Event[] => heard.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Event);
 const secretIn = (said: string): string => /whsec_\S+/.exec(said)?.[0] as string;
 
@@ -185,7 +182,7 @@ describe("svc listen and svc trigger", () => {
     const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
     await vi.waitFor(() => expect(events().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
     end(first.child, "SIGINT");
-    await first.ended; // this is npx, which the signal kills; the command itself is checked below
+    await first.ended; // this is npx, which the signal kills; another test checks the command itself
     expect(triggered.length).toBe(3);
     expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
     expect(printed).toContain("new@example.com");

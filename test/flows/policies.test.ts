@@ -1,5 +1,5 @@
 // Tests policy capture over real sockets, from a site on this machine (allowed by DEV_FETCH_ALLOW). The site compresses pages, redirects to
-// other spellings of its address, and responds slowly or never.
+// other spellings of its address, and responds slowly or not at all.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
@@ -51,7 +51,7 @@ afterAll(async () => {
 beforeEach(async () => {
   seen = [];
   pages = { "/quote": html('<a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a>'), "/terms": html("Terms") };
-  // Makes this domain's last capture look old, so that the next certificate triggers a new one.
+  // Makes this domain's last capture look old, so that the next certificate triggers a new capture.
   await service.database.batch([
     service.database.prepare("UPDATE policy_captures SET captured_at = 0"),
     service.database.prepare("UPDATE certificates SET policy_page_id = NULL"),
@@ -59,7 +59,7 @@ beforeEach(async () => {
   ]);
 });
 
-/** Issues a certificate on this site or another. Returns its ID and how long that took. */
+/** Issues a certificate on this site or another. Returns its ID and the time that the request took. */
 const issue = async (at = `http://localhost:${port}`): Promise<{ readonly certId: string; readonly ms: number }> => {
   const start = performance.now();
   const response = await fetch(`${service.origin}/v1/consent`, {
@@ -172,7 +172,7 @@ describe("a site on this machine", () => {
     expect((await settled(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
   });
 
-  test("is given up after ten seconds if it responds slowly, without delaying visitors", async () => {
+  test("is abandoned after ten seconds if it responds slowly, without delaying visitors", async () => {
     const drips: NodeJS.Timeout[] = [];
     const dripping: Page = (_, response) => {
       response.writeHead(200, { "content-type": "text/html" });

@@ -1,6 +1,6 @@
-// Tests deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what a receiver
-// gets once it has recovered, and that no business has to wait for another. BESIDE_EVENTS sets the number of the other business's events
-// (npm run stress sets 5,000).
+// Tests deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what it gets
+// after it recovers, and that no business has to wait for another. BESIDE_EVENTS sets the number of the other business's events (npm run
+// stress sets 5,000).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -164,7 +164,7 @@ describe("a receiver", () => {
     expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(["success"]));
   });
 
-  // The test does not depend on timing, because the busy business is blocked at two points until the other one has been served.
+  // The test does not depend on timing, because the busy business is blocked at two points until the other business has been served.
   test("W19: is not delayed by thousands of events of another business, and neither is the feed", { timeout: 180_000 }, async () => {
     const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
     const arrived = new Map<string, string[]>([
@@ -218,7 +218,7 @@ describe("a receiver", () => {
 
     await eventually(() => distinct("/busy") === besideEvents);
     expect(arrived.get("/other")?.toSorted()).toEqual(committed.toSorted());
-    // Each event arrives once, except the ones held longer than a receiver may take, which arrive again.
+    // Each event arrives once, except events held longer than a receiver may take. Those arrive again.
     expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);
     const seqs: number[] = [];
     for (let cursor = 0; cursor < besideEvents; ) {

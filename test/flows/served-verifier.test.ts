@@ -1,4 +1,4 @@
-// Tests the verifier that the service serves, whose hash is in the trust document and in evidence packs.
+// Tests the verifier that the service serves. The trust document and evidence packs contain its hash.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("is served at the URL and with the hash of the trust document, and runs", async () => {
+test("is served at the URL and with the hash in the trust document, and runs", async () => {
   expect(new URL(trust.verifier.url).pathname).toBe("/svc-verify.mjs");
   const response = await fetch(`${service.origin}/svc-verify.mjs`);
   expect(response.status).toBe(200);

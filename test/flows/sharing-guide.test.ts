@@ -107,7 +107,8 @@ describe("the guide of sharing", () => {
       const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(shareButtonSelector)]);
       await waitUntilClickable(sheet);
       const isFilled = (): boolean => (document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value ?? "") !== "";
-      // The result returns as a message from the sheet or, on a busy machine, when the sheet redirects to the page. Both fill in this form.
+      // The result returns as a message from the sheet or, on a busy machine, when the sheet redirects to the page. In both cases, this
+      // form is filled in.
       await Promise.all([visit.page.waitForFunction(isFilled), sheet.getByRole("button", { name: "Share test details" }).click()]);
       expect(await visit.page.getByLabel("Email", { exact: true }).inputValue()).toBe("sandbox@example.com");
       await visit.page.getByRole("button", { name: "Get my quote" }).click();
@@ -235,7 +236,7 @@ func main() {
       await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
       const verifier = randomBytes(32).toString("base64url");
       const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
-      if (command === "go") await printed("go", ["vet", "main.go"]); // compiles the program before the 60 seconds of the code start
+      if (command === "go") await printed("go", ["vet", "main.go"]); // compiles the program before the code's 60 seconds start
       const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
       stopper.closeAllConnections();
       stopper.close();

@@ -1,4 +1,4 @@
-// Tests the bundle of the Worker, which `npm start` reuses while its inputs have not changed.
+// Tests the bundle of the Worker. `npm start` reuses it while its inputs have not changed.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
 
 let folder = "";
 const pathOf = (name: string): string => join(folder, name);
-/** Writes a file that was last changed before any bundle began. */
+/** Writes a file whose time of change is earlier than the start of any bundling. */
 const writeSource = (name: string, content: string): void => {
   writeFileSync(pathOf(name), content);
   utimesSync(pathOf(name), 1, 1);
@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("is made once, and kept while no input has other content", async () => {
+test("is built once, and reused while no input changes", async () => {
   expect([await update(), await update()]).toEqual([true, false]);
   writeSource("a.ts", "first");
   expect(await update()).toBe(false);
