@@ -1,5 +1,5 @@
-// Tests the whole service with the command line of the MCP Inspector, a client by the makers of the Model Context Protocol. Because the
-// Inspector has 110 MB, `npm run interop` installs it separately and runs this file, and `npm test` does not.
+// Tests the whole service with the command line of the MCP Inspector, a client by the makers of the Model Context Protocol. The Inspector
+// takes 110 MB, so `npm run interop` installs it separately and runs this file. `npm test` does not.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -48,7 +48,7 @@ const jsonOf = ({ status, output, errors }: Ran) => {
   return JSON.parse(output);
 };
 
-describe.each(eras)("the Inspector, beginning with the era %s", (era) => {
+describe.each(eras)("the Inspector, starting with the era %s", (era) => {
   const ask = (token: string, ...args: readonly string[]) => inspector(token, ["--protocol-era", era, ...args]);
 
   test("lists the tools of people and businesses, and none that grants consent", async () => {

@@ -1,5 +1,5 @@
-// Checks a local service's proofs with independent tools: Go's sumdb packages on the live logs, openssl on a timestamp that openssl
-// created, sha256sum on the pack, and Python on every hash. Also runs svc-verify as it is distributed.
+// Checks a local service's proofs with independent tools: Go's sumdb packages for the live logs, openssl for a timestamp that openssl
+// created, sha256sum for the pack, and Python for every hash. Also runs svc-verify as it is distributed.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -113,7 +113,7 @@ beforeAll(async () => {
   certId = await issue(20);
   await saved(`${service.origin}/ledger/2026h2/checkpoint`, "ledger-old.txt");
   await saved(`${service.origin}/audit/00/checkpoint`, "audit-old.txt");
-  await issue(280); // more than one tile holds
+  await issue(280); // more entries than one tile holds
   await service.runtime.scheduled("*/15 * * * *");
   await service.runtime.scheduled("* * * * *");
   await saved(`${service.origin}/.well-known/svc-trust.json`, "trust.json");
@@ -163,14 +163,14 @@ describe("openssl (X2)", () => {
     return run("openssl", ["ts", "-verify", "-data", data, "-in", "anchors/issued/checkpoint.tsr", "-CAfile", authority], pack);
   };
 
-  test("verifies the pack's time stamp over the ledger's checkpoint", () => {
+  test("verifies the pack's timestamp over the ledger's checkpoint", () => {
     expect(stampsAsked).toBeGreaterThan(0);
     const { status, said } = verify("anchors/issued/checkpoint.txt");
     expect(said).toContain("Verification: OK");
     expect(status).toBe(0);
   });
 
-  test("refuses it over other bytes", () => {
+  test("refuses the timestamp over other bytes", () => {
     writeFileSync(at("other.txt"), `${readFileSync(join(pack, "anchors/issued/checkpoint.txt"), "utf8")}x`);
     expect(verify(at("other.txt")).status).not.toBe(0);
   });
@@ -184,7 +184,7 @@ describe("openssl (X2)", () => {
 });
 
 describe("sha256sum (X3)", () => {
-  test("finds every file of the pack as the manifest says", () => {
+  test("confirms every file of the pack against the manifest", () => {
     const { status, said } = run("sha256sum", ["--strict", "-c", "MANIFEST.sha256"], pack);
     expect(status, said).toBe(0);
   });
@@ -224,7 +224,7 @@ describe("svc-verify as it is distributed", () => {
     const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
     const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
     const { data } = (await response.json()) as { data: { cert_id: string } };
-    await service.runtime.scheduled("* * * * *"); // runs the jobs of every minute, but not those of every quarter of an hour
+    await service.runtime.scheduled("* * * * *"); // runs the jobs of every minute, but not those of every 15 minutes
     await anchored();
     await saved(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
     // The timestamp is created with the 15-minute checkpoint, so it is not required here.

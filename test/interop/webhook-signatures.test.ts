@@ -114,7 +114,7 @@ func main() {
   expect(answers("go", ["run", join(folder, "main.go")])).toEqual([...expected, "false"]);
 });
 
-// Two of the programs read the clock themselves, so their clock is set to the vector's time.
+// Two of the programs read the clock themselves, so the test sets their clock to the vector's time.
 const atTheVectors = (now: number): string => `Date.now = () => ${now * 1_000};\n`;
 const [vector, ...others] = cases.filter(
   ({ valid, secret, now_seconds }) => valid && secret === cases[0]?.secret && now_seconds === cases[0].now_seconds,

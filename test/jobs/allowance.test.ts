@@ -73,7 +73,7 @@ const unsendableMails = (count: number) =>
     .bind(count, Date.now() + dayMs)
     .run();
 
-/** Creates recorded grants (share intents) whose share does not exist. Each of them is looked up and deleted. */
+/** Creates recorded grants (share intents) whose share does not exist. The job looks up and deletes each of them. */
 const lostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -92,7 +92,7 @@ beforeEach(async () => {
 });
 
 describe("a minute with more work than its budget", () => {
-  test("uses fewer queries than an invocation allows, does some of every job, and leaves the rest to the next", async () => {
+  test("uses fewer queries than an invocation allows, does part of every job, and leaves the rest to the next minute", async () => {
     const { share } = await grantShare(await signInPerson());
     const consumerId = await idOf(share.id);
     await copyRow("shares", share.id, 5_000);

@@ -1,6 +1,6 @@
-// Tests an hour without the ledger at full load. Statements keep arriving, and the ledger is tried less and less often. When it is
-// available again, everything is anchored exactly once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which makes
-// 180,000 statements).
+// Tests an hour without the ledger at full load. Statements keep arriving, and the ledger is tried less and less often. When the ledger is
+// available again, every statement is anchored exactly once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which
+// makes 180,000 statements).
 import { openShards } from "../../storage/shards.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
 const { ledger } = basePlatform.config;
-/** Uses one shard, which has one audit log, and no attestors, so that four intervals produce four statements. */
+/** Uses one shard with one audit log and no attestors, so that four intervals produce four statements. */
 const only = { shards: openShards({ DB: env.DB }), attestors: [] };
 
 const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
@@ -112,7 +112,7 @@ test("after an hour without the ledger each statement is anchored once, in order
     const took = performance.now() - minuteBegan;
     const before = left;
     left = await counted(waitingSql);
-    if (left < before) working += took; // ignores minutes in which the ledger has not been tried yet
+    if (left < before) working += took; // ignores minutes in which no statement was sent
     drained(total + 4 - left);
     now += minuteMs;
   }

@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Issues certificates whose statements stay pending: queue messages are dropped, so that only the test submits the statements. */
+/** Issues certificates whose statements stay pending. Queue messages are dropped, so that only the test submits the statements. */
 const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
@@ -150,7 +150,7 @@ describe("a failing or dishonest ledger", () => {
     expect((await anchors())[0]).toMatchObject({ status: "pending", tx_ref: null });
   });
 
-  test("is asked again, and not treated as forked, when its tiles are too short", async () => {
+  test("is queried again, and not treated as forked, when its tiles are too short", async () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
     await issueWaiting(1);
@@ -160,7 +160,7 @@ describe("a failing or dishonest ledger", () => {
     expect(await forkOf()).toBeNull();
   });
 
-  test("is asked again, and not treated as forked, when its tiles are garbage of the right length", async () => {
+  test("is queried again, and not treated as forked, when its tiles are garbage of the right length", async () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
     await issueWaiting(1);
@@ -215,7 +215,7 @@ describe("a failing or dishonest ledger", () => {
     expect(await env.DB.prepare("SELECT size FROM ledger_state").first("size")).toBe("3");
   });
 
-  test("is cut off when it sends an endless response", async () => {
+  test("is disconnected when it sends an endless response", async () => {
     await issueWaiting(1);
     let sent = 0;
     const endless = createPlatformWith(
@@ -272,13 +272,13 @@ describe("a failing or dishonest ledger", () => {
     expect(size).toBe("1");
   });
 
-  test("is asked again no sooner than its Retry-After allows (O8)", async () => {
+  test("is queried again no sooner than its Retry-After allows (O8)", async () => {
     const [id] = await issueWaiting(1);
     await submitAnchors(createPlatformWith(async () => new Response("later", { status: 429, headers: { "retry-after": "120" } })));
     expect((await anchorOf(id as string)).next_at).toBeGreaterThanOrEqual(Date.now() + 119 * secondMs);
   });
 
-  test("gets all statements but the one that it always rejects, which is parked (O9)", async () => {
+  test("gets all statements except the one that it always rejects, which is parked (O9)", async () => {
     const ids = await issueWaiting(3);
     const poisoned = ids[1] as string;
     const picky: SendRequest = async (request) => {
@@ -301,7 +301,7 @@ describe("a failing or dishonest ledger", () => {
     expect((await anchorOf(poisoned)).status).toBe("anchored");
   });
 
-  test("has a statement parked and logged after three invalid proofs (O9)", async () => {
+  test("causes a statement to be parked and logged after three invalid proofs (O9)", async () => {
     await issueWaiting(2);
     const lying: SendRequest = async (request) => {
       const answer = await realLedger(request);
@@ -332,7 +332,7 @@ describe("a failing or dishonest ledger", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
 
-  test("is probed with single rows less and less often for an hour, and then takes everything once (O2)", async () => {
+  test("is probed with single rows less and less often for an hour, and then gets every statement once (O2)", async () => {
     await issueWaiting(30);
     let now = Date.now();
     let calls = 0;
@@ -359,7 +359,7 @@ describe("a failing or dishonest ledger", () => {
     expect(new Set(rows.map(({ tx_ref }) => tx_ref)).size).toBe(30);
   });
 
-  test("takes all waiting statements as soon as it is back, however long their pauses (O2)", async () => {
+  test("gets all waiting statements as soon as it is back, regardless of how long their pauses are (O2)", async () => {
     const [oldest] = await issueWaiting(3);
     const now = Date.now();
     await env.DB.batch([
@@ -397,8 +397,8 @@ describe("a failing or dishonest ledger", () => {
   });
 });
 
-describe("a ledger that was set back", () => {
-  test("anchors nothing, is asked again, and is detected when it has grown past its old size (L3)", async () => {
+describe("a ledger that was reset to an earlier state", () => {
+  test("anchors nothing, is queried again, and is detected when it has grown past its old size (L3)", async () => {
     await issueWaiting(3);
     await submitAnchors(createPlatformWith(realLedger));
     logName = crypto.randomUUID();
@@ -428,7 +428,7 @@ describe("queue messages", () => {
     expect(vi.mocked(batch.ackAll)).toHaveBeenCalledTimes(15);
   });
 
-  test("are acknowledged whatever their content, and due rows are anchored", async () => {
+  test("are acknowledged regardless of their content, and due rows are anchored", async () => {
     await issueWaiting(2);
     const bodies = [
       null,

@@ -1,5 +1,5 @@
 // Tests attestations of checkpoints. The ledger's own witness attests a checkpoint of the audit log before the checkpoint is used. Other
-// witnesses and timestamp authorities attest it whenever they respond. An attestor never delays anchoring.
+// witnesses and timestamp authorities attest it when they respond. An attestor never delays anchoring.
 import { openShards } from "../../storage/shards.ts";
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
@@ -86,7 +86,7 @@ const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<
   ...change,
 });
 
-/** Calls the API with these attestors to read certificates. */
+/** Reads certificates through the API of a service with these attestors. */
 const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
   const holder = base as { attestors: readonly CheckpointAttestor[] };
   const before = holder.attestors;
@@ -127,7 +127,7 @@ describe("a checkpoint of the audit log", () => {
     expect(statements.results.length).toBeGreaterThan(0);
   });
 
-  /** Creates a platform with an external ledger: the same object at a different URL, with its witness listed among the others. */
+  /** Creates a platform with an external ledger. It is the same object at a different URL, and its witness is listed among the others. */
   const withLedgerElsewhere = async (): Promise<Platform> => {
     const url = `https://elsewhere.test${origin.slice(origin.indexOf("/"))}`;
     const [key, guard] = await Promise.all(
@@ -209,7 +209,7 @@ describe("a checkpoint of the audit log", () => {
     expect(first?.timestamp).not.toBe(second?.timestamp);
   });
 
-  test("is proven to another witness from the size it cosigned last", async () => {
+  test("is proven to another witness from the size that the witness cosigned last", async () => {
     const requests: { size: bigint; from: bigint; holds: boolean }[] = [];
     let last: { size: bigint; root: Uint8Array } | null = null;
     const careful = witness(async (checkpoint) => {
@@ -325,7 +325,7 @@ describe("a checkpoint of the ledger", () => {
     expect(await rowsOf(origin)).toHaveLength(1);
   });
 
-  test("is given up when refused for good, hidden when stamped with an unknown key, and logged in both cases", async () => {
+  test("is abandoned when refused permanently, hidden when stamped with an unknown key, and logged in both cases", async () => {
     const certId = await anchoredCertificate();
     const faults: string[] = [];
     vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
@@ -345,7 +345,7 @@ describe("a checkpoint of the ledger", () => {
     expect(anchor).not.toHaveProperty("attested");
   });
 
-  test("replaces earlier ones that are still waiting, because a late stamp would prove no more", async () => {
+  test("replaces earlier ones that are still waiting, because a late timestamp would prove nothing more", async () => {
     const platform = platformWith([authority(down)]);
     await anchoredCertificate();
     await checkpointLedgers(platform, nextWindow());

@@ -1,4 +1,5 @@
-// Tests that expired rows are deleted as fast as they are created: 100 certificates a second create 6,000 idempotent responses a minute.
+// Tests that expired rows are deleted as fast as they are created: 100 certificates per second create 6,000 idempotent responses per
+// minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -43,7 +44,7 @@ test("a minute stops at its time limit, and the next one continues", async () =>
   let at = now;
   const slow: Platform = {
     ...base,
-    shards: openShards({ DB: env.DB }), // with several shards, which one is first would depend on the minute
+    shards: openShards({ DB: env.DB }), // with several shards, the minute would determine which one is first
     clock: () => {
       at += 4_000;
       return at;

@@ -1,8 +1,8 @@
-// Tests processing with limited concurrency, both of all items of a list and of items that are claimed one by one.
+// Tests processing with limited concurrency, both for all items of a list and for items that are claimed one by one.
 import { expect, test } from "vitest";
 import { forEachConcurrently } from "../../workers/background/for-each-concurrently.ts";
 
-test("runs the work once for every item, at most the limit at once, and a free slot takes the next item", async () => {
+test("runs the work once for every item, at most the limit at the same time, and a free slot takes the next item", async () => {
   const [taken, underWay]: [number[], number[]] = [[], []];
   const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
   let open = 0;

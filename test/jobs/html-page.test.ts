@@ -1,4 +1,4 @@
-// Tests that the text and links that are extracted from HTML pages are exactly those in the markup.
+// Tests that exactly the text and links in the markup are extracted from HTML pages.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts";
@@ -78,7 +78,7 @@ describe("the links of a page", () => {
   test("are relative to the first base element only", () => {
     expect(links('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ url: "https://www.shop.com/de/p" }]);
   });
-  test("keep the host as it is written", () => {
+  test("keep the host as written", () => {
     expect(links('<a href="https://2130706433/p">x</a><a href="https://Shop%2ecom/p">x</a>')).toMatchObject([
       { url: "https://2130706433/p" },
       { url: "https://Shop%2ecom/p" },
@@ -94,7 +94,7 @@ describe("the links of a page", () => {
   test("exclude links inside ignored elements", () => {
     expect(links('<noscript><a href="/p">Privacy</a></noscript><template><a href="/t">Terms</a></template>')).toEqual([]);
   });
-  test("end where the next link begins when they nest or stay open", () => {
+  test("end where the next link begins if they are nested or not closed", () => {
     expect(links('<a href="/1">one<a href="/2">two')).toMatchObject([{ text: "one" }, { text: "two" }]);
   });
   test("are at most 10,000", () => {

@@ -1,4 +1,4 @@
-// Tests sending email from the outbox. A stored email is sent, regardless of what fails on the way, until it expires.
+// Tests sending email from the outbox. A stored email is sent, regardless of failures along the way, until it expires.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -124,7 +124,7 @@ describe("an email in the outbox", () => {
 
 describe("many emails", () => {
   const many = 3_000;
-  /** Inserts warnings that have been due for an hour; their content does not matter here. */
+  /** Inserts warnings that have been due for an hour. Their content does not matter here. */
   const backlog = () =>
     env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -158,7 +158,7 @@ describe("many emails", () => {
 });
 
 describe("a mail provider", () => {
-  test("gets a failed email again after 15 s and then after twice as long each time, with the same id", async () => {
+  test("gets a failed email again after 15 s, and then after twice as long each time, with the same ID", async () => {
     await write();
     const refusing = sending("later");
     const waits: number[] = [];
@@ -423,7 +423,7 @@ describe("an address with letters outside ASCII", () => {
 });
 
 describe("GET /dev/mail", () => {
-  test("returns captured emails at once, newest first", async () => {
+  test("returns captured emails immediately, newest first", async () => {
     now = Date.now();
     await write();
     await write({ to: "Sam@Example.com", data: { code: "654321", signInUrl } });

@@ -67,7 +67,7 @@ describe("replacing the ledger", () => {
     expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, "ledger.svc.test/ledger/01-next", origin]);
   });
 
-  test("keeps the proof of an earlier certificate, also in its evidence pack", async () => {
+  test("keeps the proof of an earlier certificate, including in its evidence pack", async () => {
     const shown = (await (await askNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
     expect(shown.data.anchor).toMatchObject({ status: "anchored", ledger: `tlog:${origin}` });
     const zip = new Uint8Array(await (await askNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());

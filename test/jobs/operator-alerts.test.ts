@@ -11,7 +11,7 @@ import { createPlatform } from "../../workers/platform/create-platform.ts";
 
 const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" } as unknown as Env);
 
-// Other tests use the same database and can leave old work in it, so the thresholds are above what already exists.
+// Other tests use the same database and can leave overdue work in it, so the thresholds are above what already exists.
 const { overdue_work: existingMinutes } = await measureService(platform);
 const overdueMinutes = existingMinutes + 5_000;
 const never = 1_000_000_000;
@@ -56,7 +56,7 @@ beforeEach(async () => {
 });
 
 describe("the operator", () => {
-  test("gets one email when work is overdue, another one after a day, and a last one when it is over", async () => {
+  test("gets one email when work is overdue, another one after a day, and a last one when nothing is overdue", async () => {
     expect((await runJob()).subjects).toEqual([]);
     await addOverdueMail();
     const { sent, subjects } = await runJob();

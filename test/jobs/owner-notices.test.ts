@@ -1,4 +1,4 @@
-// Tests notices to the owners of a business. The first notice of a kind is sent at once and later ones in digests, so that a stranger
+// Tests notices to the owners of a business. The first notice of a kind is sent immediately and later ones in digests, so that a stranger
 // cannot fill the owners' inboxes.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -37,9 +37,7 @@ const passTime = async (ms: number): Promise<void> => {
   vi.setSystemTime(Date.now() + ms);
   await relayMail(await loadPlatform());
 };
-/**
- * Counts emails to anyone that are written or sent. Does not read the mailbox, because reading it would send the emails that are waiting.
- */
+/** Counts all emails that are waiting or sent. Does not read the mailbox, because that would send the waiting emails. */
 const countEmails = (): Promise<number | null> =>
   env.DB.prepare("SELECT (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM captured_mail) AS n").first<number>("n");
 /** Returns the subjects of the owner's emails about withdrawals and shares, oldest first. */
@@ -60,7 +58,7 @@ const writeNotice = async (notice: OwnerNotice, businessId: string = acme.id): P
 const withdrawalNotice: OwnerNotice = { template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } };
 
 describe("notices to owners", () => {
-  test("of 30 shares that one person stops within an hour arrive as one email at once and one digest of 29", async () => {
+  test("of 30 shares that one person stops within an hour arrive as one immediate email and one digest of 29", async () => {
     const person = await signInPerson();
     const shares: { readonly id: string }[] = [];
     for (let n = 0; n < 30; n += 1) shares.push((await grantShare(person)).share);
@@ -77,7 +75,7 @@ describe("notices to owners", () => {
     expect((await subjectsTo(ownerEmail)).length).toBe(2);
   }, 60_000);
 
-  test("of recipients that are withdrawn one by one from a certificate naming many arrive as one email and one digest", async () => {
+  test("of recipients withdrawn one by one on the same certificate arrive as one email and one digest", async () => {
     const entities = Array.from({ length: 12 }, (_, n) => `Recipient ${n} LLC`);
     const receipt = await issueCertificate({ entities, fields: { email: "pat@example.com" } });
     const token = String(receipt.manage_url).split("#m=")[1] as string;
@@ -105,7 +103,7 @@ describe("notices to owners", () => {
     expect((await subjectsTo(otherOwnerEmail)).length).toBe(1);
   });
 
-  test("are emailed at once again after an hour without one", async () => {
+  test("are emailed immediately again after an hour without one", async () => {
     await withdraw();
     await subjectsTo(ownerEmail);
     vi.setSystemTime(Date.now() + hour + 1);
@@ -113,7 +111,7 @@ describe("notices to owners", () => {
     expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "A person withdrew consent"]);
   });
 
-  test("say what a single waiting notice is about, instead of a digest of one", async () => {
+  test("describe a single waiting notice instead of sending a digest of one", async () => {
     await withdraw();
     await subjectsTo(ownerEmail);
     const { certId, manageToken } = await issueToNewPerson();
@@ -150,7 +148,7 @@ describe("notices to owners", () => {
     expect(digest?.text).toContain("By the end of 20 December 2049 (UTC)");
   });
 
-  test("are sent by the next minute's job if the process dies after the change, and once if two jobs run at the same time", async () => {
+  test("are sent by the next run of the cron job if the process dies after the change, and once if two jobs run at the same time", async () => {
     await writeNotice(withdrawalNotice);
     expect(await countEmails()).toBe(0);
     const platform = await loadPlatform();
@@ -175,7 +173,7 @@ describe("notices to owners", () => {
     expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
   });
 
-  test("are stored without readable details, and without any once they are reported", async () => {
+  test("are stored without readable details, and without any details once they are reported", async () => {
     const entities = ["Bright Homes Inc"];
     await writeNotice({ template: "entities_owner_notice", data: { certId: "cc_1", entities, ceaseBy: start } });
     expect(JSON.stringify((await readDatabaseContents()).owner_notices)).not.toContain("Bright Homes");

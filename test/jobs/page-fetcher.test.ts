@@ -63,7 +63,7 @@ const endless = (
 };
 
 describe("a response body", () => {
-  test("is dropped as soon as it exceeds the size limit", async () => {
+  test("is discarded as soon as it exceeds the size limit", async () => {
     const bomb = endless("text/html");
     web.serve(url, bomb.response);
     expect(await get(url)).toEqual({ outcome: "nothing", reason: "too_large" });
@@ -89,7 +89,7 @@ describe("a response body", () => {
     expect(answer.cancelled()).toBe(true);
   });
 
-  test("is no page when it ends halfway", async () => {
+  test("is not accepted as a page if it ends halfway", async () => {
     const broken = new ReadableStream({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode("Privacy"));
@@ -181,7 +181,7 @@ describe("development hosts", () => {
     "http://2130706433:8788/",
     "http://[::1]:8788/",
     "http://a@localhost:8788/",
-  ])("are not called under the spelling %s", async (address) => {
+  ])("are not called if spelled %s", async (address) => {
     expect(await get(address)).toEqual({ outcome: "nothing", reason: "address" });
     expect(web.calls).toEqual([]);
   });
@@ -193,7 +193,7 @@ describe("development hosts", () => {
     "http://127.0.0.1:8788/x",
     "http://localhost:8788@127.0.0.1:8788/",
     "https://www.shop.com/privacy",
-  ])("are not left for a redirect to %s", async (location) => {
+  ])("do not redirect to %s", async (location) => {
     web.serve("http://localhost:8788/privacy", () => redirectResponse(location));
     expect((await get("http://localhost:8788/privacy")).outcome).toBe("nothing");
     expect(web.urls()).toEqual(["http://localhost:8788/privacy"]);
@@ -206,7 +206,7 @@ describe("development hosts", () => {
   });
 });
 
-test("a redirect without a location is no page", async () => {
+test("a redirect without a location is not accepted as a page", async () => {
   web.serve(url, () => new Response(null, { status: 302 }));
   expect(await get(url)).toEqual({ outcome: "nothing", reason: "status" });
 });

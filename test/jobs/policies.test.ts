@@ -1,5 +1,5 @@
 // Tests policy snapshots from the form to the certificate page: when and how often policies are captured, for which certificates, and which
-// faults do not stop the capture.
+// faults the capture tolerates.
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -131,7 +131,7 @@ describe("issuing a certificate", () => {
     await eventually(async () => (await getPublicPolicies(next.body.data.cert_id)).status === "captured");
   });
 
-  test("leaves captures of a crashed process to the minute cron", async () => {
+  test("leaves the captures of a crashed process to the cron job", async () => {
     const certId = await issueWaitingCertificate(host);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
     await runScheduledJobs(await getPlatform(env as unknown as Env), everyMinute, Date.now());
@@ -144,7 +144,7 @@ describe("issuing a certificate", () => {
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // a failure of the service itself is not counted
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // a failure of the service itself does not count
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
@@ -234,7 +234,7 @@ describe("a policy capture", () => {
     expect(await linkedEntries(certId)).toHaveLength(1);
   });
 
-  test("is proven by the packs of the certificates that wait for it or share it, with its addresses and times", async () => {
+  test("is proven by the packs of all certificates that use it, with its URLs and times", async () => {
     const first = await issueWaitingCertificate(host);
     await runCapture();
     const shared = await issueWaitingCertificate(host);
@@ -258,7 +258,7 @@ describe("a policy capture", () => {
     expect(payload).toMatchObject({ sources: { privacy: sourceOf("privacy"), terms: sourceOf("terms") } });
   });
 
-  test("in one shard does not touch the other", async () => {
+  test("in one shard does not affect the other", async () => {
     await issueWaitingCertificate(host);
     await runCapture();
     expect(
@@ -267,7 +267,7 @@ describe("a policy capture", () => {
   });
 });
 
-describe("a domain that does not answer", () => {
+describe("a domain that does not respond", () => {
   const silent = (): void => {
     for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => htmlResponse("busy", { status: 503 }));
   };
@@ -301,7 +301,7 @@ describe("a domain that does not answer", () => {
     expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1]);
   });
 
-  test("costs one row and one request at a time for 1,000 certificates that wait for it", async () => {
+  test("costs one row, and one request at a time, for 1,000 waiting certificates", async () => {
     silent();
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     await copyCertificate(certIds[0] as string, 998);
@@ -338,7 +338,7 @@ describe("a domain that does not answer", () => {
     }
   });
 
-  test("is captured for all waiting certificates when it answers again", async () => {
+  test("is captured for all waiting certificates when it responds again", async () => {
     silent();
     const first = await issueWaitingCertificate(host);
     await runCapture();
@@ -382,7 +382,7 @@ describe("a domain that does not answer", () => {
     expect(origins).toEqual([`https://a-${host}`, `https://b-${host}`, `https://c-${host}`]);
   });
 
-  test("is tried again for a missing policy, and the last capture takes what there is", async () => {
+  test("is tried again for a missing policy, and the last capture accepts whatever exists", async () => {
     web.serve(`https://${host}/terms`, () => htmlResponse("busy", { status: 500 }));
     const certId = await issueWaitingCertificate(host);
     await runCapture();
@@ -426,7 +426,7 @@ describe("crashes and concurrent runs", () => {
     const db = watched(async () => {
       if (overtaken) return;
       overtaken = true;
-      await runCapture(61 * secondMs); // runs after the waiting certificates are read and before they are linked
+      await runCapture(61 * secondMs); // runs after the waiting certificates are read but before they are linked
     });
     await capturePolicies(await createPlatformAt(), openDatabase(db));
     expect(overtaken).toBe(true);
@@ -455,7 +455,7 @@ describe("crashes and concurrent runs", () => {
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("a capture that always crashes its process is given up", async () => {
+  test("a capture that always crashes its process is abandoned", async () => {
     const certId = await issueWaitingCertificate(host);
     await env.DB.prepare("UPDATE policy_pages SET attempts = 8 WHERE origin = ?").bind(originOf(host)).run();
     await runCapture();
@@ -529,7 +529,7 @@ describe("crashes and concurrent runs", () => {
 });
 
 describe("submissions by strangers", () => {
-  test("G9: apply policies that only the named page links to, to that page alone", async () => {
+  test("G9: apply policies that only the named page links to only to that page", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/privacy`, () => htmlResponse("gone", { status: 404 }));
     web.serve(`https://${host}/terms`, () => htmlResponse("gone", { status: 404 }));
@@ -561,7 +561,7 @@ describe("submissions by strangers", () => {
   const waitingOf = async (business: string): Promise<number> =>
     (await queryRows<{ n: number }>("SELECT count(*) AS n FROM policy_pages WHERE business_id = ? AND origin <> ''", business))[0]?.n ?? 0;
 
-  test("G10: delay another business's capture by at most one of forty hosts that never answer", async () => {
+  test("G10: delay another business's capture by at most one of forty hosts that never respond", async () => {
     for (let n = 0; n < 40; n += 1) await issueWaitingCertificate(`tarpit-${n}-${host}`);
     const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
       "SELECT business_id FROM policy_pages LIMIT 1",
@@ -644,7 +644,7 @@ describe("the policies of test certificates", () => {
   const snapshotIdsOf = async (certId: string): Promise<readonly string[]> =>
     (await getPublicPolicies(certId)).policies.map(({ id }) => id);
 
-  test("are deleted with the last certificate that has them, rows and texts", async () => {
+  test("are deleted, both rows and texts, with the last certificate that has them", async () => {
     const first = await issueTestCertificate();
     await runCapture();
     const later = await issueTestCertificate(10 * minuteMs);
@@ -681,7 +681,7 @@ describe("the policies of test certificates", () => {
     expect(await countStored(ids)).toEqual([1, 2, 2]);
   });
 
-  test("leave no text behind when the store of texts was down during the deletion", async () => {
+  test("leave no text behind even if the text store was unavailable during the deletion", async () => {
     const ids = await (async () => {
       const tested = await issueTestCertificate();
       await runCapture();
@@ -726,7 +726,7 @@ describe("policies are found", () => {
     expect(await sourcesOf()).toEqual(["/privacy", "/terms-of-service"]);
   });
 
-  test("not in a page that a site returns for every path", async () => {
+  test("but not in a page that a site returns for every path", async () => {
     const shell = "<title>Acme: privacy and terms for all</title><div id=app></div>";
     for (const path of ["/quote", "/", "/privacy", "/terms", "/privacy-policy", "/terms-of-service", "/legal/privacy", "/legal/terms"]) {
       web.serve(`https://${host}${path}`, shell);
@@ -802,7 +802,7 @@ describe("policies are found", () => {
     "file:///etc/passwd",
     "data:text/html,Privacy",
     "https:legal.example.com",
-  ])("not after a redirect to %s", async (location) => {
+  ])("but not after a redirect to %s", async (location) => {
     web.resolve("example.org", publicAddress);
     web.resolve("legal.example.com", publicAddress);
     web.serve(`https://${host}/privacy`, () => redirectResponse(location));

@@ -1,4 +1,4 @@
-// Tests that personal data is erased when its retention period ends, regardless of how much is due, and that the progress is logged.
+// Tests that personal data is erased when its retention period ends, regardless of how much is due, and that the job logs its progress.
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -83,7 +83,7 @@ describe("a certificate whose retention has ended", () => {
     expect(entry.payload).toEqual({ actor: "service", fingerprint: bundle.fingerprint, reason: "retention_ended" });
   });
 
-  test("keeps its personal data until the recipients' deadline after a withdrawal is over", async () => {
+  test("keeps its personal data until the recipients' deadline after a withdrawal has passed", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const ceaseBy = Date.parse((await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data.cease_by);
@@ -96,7 +96,7 @@ describe("a certificate whose retention has ended", () => {
     expect(await erasedAt(mine.certId)).toBe(new Date(ceaseBy).toISOString());
   });
 
-  test("keeps its personal data while the deadline of a single recipient runs", async () => {
+  test("keeps its personal data until the deadline of a single recipient has passed", async () => {
     const mine = await issueToNewPerson();
     await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, entities: ["Bright Homes Inc"] }));
     const { entities_withdrawn: acts, status } = (await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data;
@@ -128,7 +128,7 @@ describe("a certificate whose retention has ended", () => {
     expect(await erasedAt(second.certId)).not.toBeNull();
   });
 
-  test("is erased at the time it names, not a millisecond earlier", async () => {
+  test("is erased at the time stated on it, not a millisecond earlier", async () => {
     const { certId } = await issueToNewPerson();
     const until = Date.parse((await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
     await eraseExpired(platformAt(() => until - 1));
@@ -180,7 +180,7 @@ describe("the retention sweep", () => {
       at += 6_000;
       return at;
     };
-    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // with several shards, which one is first would depend on the minute
+    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // with several shards, the minute would determine which one // is first
     await eraseExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
     const kept = await keptOf("slow");
     expect(kept).toBeGreaterThan(0);
@@ -216,7 +216,7 @@ describe("the retention sweep", () => {
     expect(progress).toEqual([]);
   });
 
-  test("erases each person once when it runs twice at once", async () => {
+  test("erases each person once when it runs twice at the same time", async () => {
     await seedDue("raced", 1_200, now);
     await Promise.all([eraseExpired(platformAt(() => now)), eraseExpired(platformAt(() => now))]);
     await eraseExpired(platformAt(() => now));

@@ -51,7 +51,7 @@ const listTablesWith = async (column: "cert_id" | "share_id" | "entity_id", id: 
   return counts.flatMap(([name, rows]) => (rows > 0 && !logs.has(name) ? [name] : []));
 };
 
-/** Marks pending statements as anchored, which the ledger does within minutes. */
+/** Marks pending statements as anchored. In operation, this happens within minutes. */
 const anchorAll = () => env.DB.exec("UPDATE anchors SET status = 'anchored'");
 const finishPolicies = () => env.DB.exec("UPDATE certificates SET policy_page_id = NULL");
 
@@ -102,7 +102,7 @@ describe("a test certificate", () => {
 });
 
 describe("a shared text", () => {
-  test("stays while a newer test record has it, and is deleted with the last one", async () => {
+  test("stays while a newer test record uses it, and is deleted with the last one", async () => {
     const disclosure_text = `Shared by tests ${crypto.randomUUID()}`;
     const first = await issueTest({ disclosure_text });
     await finishPolicies();
@@ -118,7 +118,7 @@ describe("a shared text", () => {
     expect(await count("disclosures", "text", disclosure_text)).toBe(0);
   });
 
-  test.each(["before", "after"] as const)("stays if a live certificate %s the test certificate has it", async (order) => {
+  test.each(["before", "after"] as const)("stays if a live certificate %s the test certificate uses it", async (order) => {
     const shared = { disclosure_text: `Shared with live ${crypto.randomUUID()}`, entities: [`Everywhere ${crypto.randomUUID()}`] };
     const live = order === "before" ? await issueCertificate(shared) : null;
     const tested = await issueTest(shared);
@@ -130,7 +130,7 @@ describe("a shared text", () => {
     expect({ disclosure_text, entities }).toEqual(shared);
   });
 
-  test("is stored again when a submission has it after its deletion", async () => {
+  test("is stored again when a submission contains it after its deletion", async () => {
     const disclosure_text = `Sent again ${crypto.randomUUID()}`;
     const first = await issueTest({ disclosure_text });
     await finishPolicies();
@@ -141,7 +141,7 @@ describe("a shared text", () => {
 });
 
 describe("a test share", () => {
-  test("is deleted 30 days after it was stored, in any state and whatever the sandbox clock says", async () => {
+  test("is deleted 30 days after it was stored, in any state and regardless of the sandbox clock", async () => {
     const move = await call("/v1/sandbox/clock", buildPost({ advance_seconds: 45 * 86_400 }, acme.keys.sandbox));
     expect(move.status).toBe(200);
     const shareId = await grantTest();

@@ -49,8 +49,8 @@ const hiccup = (): D1Database => {
 const checkpoints = async (): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints").first<{ n: number }>())?.n ?? 0;
 
-describe("the 15-minute tick", () => {
-  test("makes its checkpoint after the database failed for a moment", async () => {
+describe("the cron run every 15 minutes", () => {
+  test("creates its checkpoint even if the database failed for a moment", async () => {
     const before = await checkpoints();
     await runScheduledJobs(on(hiccup()), "*/15 * * * *", quarter);
     expect(faults).toEqual(["ledger"]);
@@ -59,7 +59,7 @@ describe("the 15-minute tick", () => {
 });
 
 describe("the audit logs", () => {
-  test("are told to drain only when entries wait for them in any shard", async () => {
+  test("are called to drain only when entries wait for them in some shard", async () => {
     const notified: ShardId[] = [];
     const [first, second, third] = [26, 27, 28].map(toAuditLog) as [ShardId, ShardId, ShardId];
     const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
@@ -82,7 +82,7 @@ describe("the audit logs", () => {
 });
 
 describe("the change log", () => {
-  test("keeps only the newest change once every reader has passed the others, also readers without work", async () => {
+  test("keeps only the newest change once every reader has moved past the others, including readers without work", async () => {
     const { DB } = env as unknown as Record<"DB", D1Database>;
     const [busy, idle] = [24, 25].map(toAuditLog) as [ShardId, ShardId];
     const platform = { ...on(DB), shards: openShards({ [`DB_${busy}`]: DB, [`DB_${idle}`]: DB }) };
@@ -98,8 +98,8 @@ describe("the change log", () => {
   });
 });
 
-describe("the minute tick", () => {
-  test("runs its other jobs when one throws, and logs that one", async () => {
+describe("the cron run every minute", () => {
+  test("runs the other jobs when one throws, and logs the one that throws", async () => {
     const notified: ShardId[] = [];
     const platform = Object.defineProperty(
       on(env.DB, {

@@ -1,4 +1,4 @@
-// Tests running the cron jobs of each shard in an invocation of its own.
+// Tests that the cron jobs of each shard run in their own invocation.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -42,7 +42,7 @@ const platform: Platform = {
   log: { ...base.log, error: ({ at }) => void faults.push(at) },
 };
 
-/** Adds an expired row to each shard, which the minute jobs delete. */
+/** Adds an expired row to each shard. The jobs of every minute delete it. */
 const addExpired = async (): Promise<void> => {
   for (const db of [env.DB, env.DB_01])
     await db
@@ -119,7 +119,7 @@ describe("a message", () => {
     expect([readsForOther, reads > 0]).toEqual([0, true]);
   });
 
-  test("closes the interval of its shard's audit log only", async () => {
+  test("closes the interval of only its shard's audit log", async () => {
     await runRequestedJobs(platform, { shard: "01" as never, cron: everyQuarterHour, at: quarter });
     expect(closedLogs).toEqual(["01"]);
   });

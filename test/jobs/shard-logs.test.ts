@@ -1,4 +1,4 @@
-// Tests that each shard has an audit log and a ledger of its own. What they prove is verified offline, with only the published keys.
+// Tests that each shard has its own audit log and ledger. Their proofs are verified offline, using only the published keys.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ const fetchBytes = async (path: string, key: string): Promise<Uint8Array> => {
 test.each([
   ["00", world.acme, "ledger.svc.test/ledger/test"],
   ["01", worldInSecondShard.acme, "ledger.svc.test/ledger/01-test"],
-] as const)("a certificate of shard %s is proven by that shard's logs, also offline", async (shard, business, ledger) => {
+] as const)("a certificate of shard %s is proven by that shard's logs, even offline", async (shard, business, ledger) => {
   const { cert_id: id } = await issueCertificate({}, business);
   expect(id.slice(3, 5)).toBe(shard);
   await platform.auditLogStub(shard as ShardId).drainNow();
@@ -65,7 +65,7 @@ test("a key in AUDIT_KEY or LEDGER_KEY replaces the derived key of the log that 
   expect(published.get("ledger.svc.test/ledger/test")).toEqual([await deriveLogVkey("ledger.svc.test/ledger/test")]);
 });
 
-test("two log seeds publish two keys for every log, of which the first is that of the first seed", async () => {
+test("two log seeds publish two keys for every log, with the key of the first seed first", async () => {
   const published = await publishedKeys({ LOG_SEED: `${createRandomKey(logSeedIndex)} ${createRandomKey(93)}`, LEDGER_KEY: "" });
   for (const [name, keys] of published) {
     expect(keys).toHaveLength(2);

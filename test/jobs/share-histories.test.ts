@@ -120,7 +120,7 @@ afterAll(() => {
 });
 
 test.each(seeds)(
-  "history %i is what the model says, at every step and in the end",
+  "history %i matches the model at every step and at the end",
   async (seed) => {
     const random = randomOf(seed);
     vi.setSystemTime(Date.now());
@@ -331,7 +331,7 @@ test.each(seeds)(
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(by.id).first()) as {
           chain: string;
         };
-        // Makes it look as if they had just signed in, because a sign-in within the last five minutes is required.
+        // Makes it look as if the person had just signed in, because a sign-in within the last five minutes is required.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), by.id).run();
         const answer = await retried(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, by.signed.headers), method: "DELETE" }),
@@ -350,7 +350,7 @@ test.each(seeds)(
         }
         by.isErased = true;
         for (const db of databases) {
-          // No row still belongs to the erased person or contains their data, except the entry about the deletion itself.
+          // No row still belongs to the erased person or contains the person's data, except the entry about the deletion itself.
           // test/api/account-deletion.test.ts also decrypts the rows that remain.
           const left = await db
             .prepare(
@@ -468,7 +468,7 @@ test.each(seeds)(
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
         const types = (of: typeof heard) => of.map(({ type }) => type);
-        // For a business in another shard, waiting changes are sent as one event; the last event must match the copy.
+        // For a business in another shard, waiting changes are combined into one event. The last event must match the copy.
         expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), history.join(", ")).toEqual(share.events);
         for (const group of fieldGroupNames) {
           const updates = heard.filter(({ type }) => type === `consumer.updated.${group}`).length;
@@ -493,7 +493,7 @@ test.each(seeds)(
           for (const one of share.entries) if (number(one) > 0) counts.set(one.type, (counts.get(one.type) ?? 0) + number(one));
           return counts;
         };
-        // Each fact has one audit entry in each chain that it belongs to, so each code was redeemed at most once.
+        // Each event has one audit entry in each chain that it belongs to, so each code was redeemed at most once.
         expect(
           await counted(
             "SELECT type, COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type <> 'consumer.current_read' GROUP BY type",

@@ -1,5 +1,5 @@
-// Tests a person and a business in different shards. No batch spans both shards, and the state after a crash between the two writes is
-// repaired.
+// Tests a person and a business in different shards. No batch spans both shards. If the process dies between the two writes, the state is
+// repaired later.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -86,7 +86,7 @@ const overtaken = (db: D1Database, kind: { readonly text: string } | "batch", ac
     },
   });
 };
-/** Runs the jobs two minutes later, in an isolate with these databases. */
+/** Runs the jobs in an isolate with these databases, as if two minutes had passed. */
 const minuteWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Database }): Promise<void> =>
   settleShares(
     Object.assign(at(Date.now() + 2 * minuteMs), {
@@ -181,7 +181,7 @@ describe("a share in another shard than its person", () => {
 describe("a grant whose isolate dies", () => {
   const consent = (pat: SignedPerson) => buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers);
 
-  test("between the intent and the share leaves an intent, which the minute cron deletes", async () => {
+  test("between the intent and the share leaves an intent, which the cron job deletes", async () => {
     const pat = await signInPerson();
     const answer = await askWith(dyingThere("before"), "/v1/share/consent", consent(pat));
     expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -194,7 +194,7 @@ describe("a grant whose isolate dies", () => {
     expect(await waiting("field_fanouts")).toBe(0);
   });
 
-  test("between the share and its settling leaves a share, which the minute cron updates", async () => {
+  test("between the share and the end of its grant leaves a share, which the cron job completes", async () => {
     const pat = await signInPerson();
     await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
     expect(await waiting("share_intents")).toBe(1);
@@ -211,7 +211,7 @@ describe("a grant whose isolate dies", () => {
     expect(await currentOf(share.id)).toMatchObject({ phone: "+1 202 555 0166" });
   });
 
-  test("of a person whose account is deleted meanwhile is revoked by the minute cron", async () => {
+  test("of a person whose account is deleted in the meantime is revoked by the cron job", async () => {
     const pat = await signInPerson();
     const id = await idOf(pat);
     await askWith(dyingThere("after"), "/v1/share/consent", consent(pat));
@@ -224,7 +224,7 @@ describe("a grant whose isolate dies", () => {
   });
 });
 
-describe("field changes while the other shard does not answer", () => {
+describe("field changes while the other shard does not respond", () => {
   test("wait and are sent as one event with the values at that time", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat);
@@ -246,7 +246,7 @@ describe("field changes while the other shard does not answer", () => {
     expect(await typesOf(share.id)).toHaveLength(3);
   });
 
-  test("reach no share that was revoked meanwhile", async () => {
+  test("reach no share that was revoked in the meantime", async () => {
     const pat = await signInPerson();
     const { share } = await grantThere(pat);
     await askWith(dyingThere("before"), "/v1/me/fields", { ...buildJsonPost({ phone: "+1 202 555 0153" }, pat.headers), method: "PUT" });
@@ -289,7 +289,7 @@ describe("field changes while the other shard does not answer", () => {
     expect([await found("first@example.com"), await found("second@example.com")]).toEqual([false, true]);
   });
 
-  test("of a person who granted before contain only the fields that changed since", async () => {
+  test("of a person with an earlier grant contain only the fields that have changed since", async () => {
     const pat = await signInPerson();
     await askWith(dyingThere("after"), "/v1/share/consent", buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers));
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;

@@ -1,5 +1,5 @@
-// Tests how shares expire: two warnings, the end, and the emails about them. Each happens exactly once, regardless of how the clock and the
-// cron jobs behave.
+// Tests how shares expire: two warnings, the expiry, and the emails about them. Each happens exactly once, regardless of how the clock and
+// the cron jobs behave.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -101,7 +101,7 @@ describe("an expiring share", () => {
     const end = Date.parse(late.expires_at);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end + 2 * dayMs, over.id)
-      .run(); // its sweep runs late
+      .run(); // the sweep that notices it runs late
     await sweepAt(end - 1_000);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end - 7 * dayMs, over.id)
@@ -191,7 +191,7 @@ describe("a business that misses its deadline", () => {
 const copyShare = (id: string, count: number, own?: Readonly<Record<string, string>>): Promise<void> => copyRow("shares", id, count, own);
 
 describe("a sweep with much due work", () => {
-  /** Creates a platform that counts database statements and follow-up work, which it does not run. */
+  /** Creates a platform that counts database statements and follow-up work. It does not run the follow-up work. */
   const counting = (clock: () => number) => {
     const counts = { statements: 0, followUps: 0 };
     const prepare = (text: string): D1PreparedStatement => {
@@ -214,7 +214,7 @@ describe("a sweep with much due work", () => {
   const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
   const notices = () => number("SELECT COUNT(*) AS n FROM share_notices");
   const warnings = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
-  /** Creates copies of a new share, after sweeping everything due before them. */
+  /** Sweeps everything that is due, then creates copies of a new share. */
   const dueTogether = async (count: number): Promise<number> => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;
@@ -224,7 +224,7 @@ describe("a sweep with much due work", () => {
     return due;
   };
 
-  test("uses few queries for 50 emails, and schedules follow-up work once", async () => {
+  test("uses few queries for 50 emails, and schedules its follow-up work only once", async () => {
     const due = await dueTogether(300);
     const { counts, platform } = counting(() => due);
     await sweepDueShares(platform);
@@ -233,7 +233,7 @@ describe("a sweep with much due work", () => {
     expect(counts.statements).toBeLessThanOrEqual(50); // six pages of five statements, one batch of five, three empty reads
   });
 
-  test("drains the events of 20 businesses at once and leaves the others to the event sweep", async () => {
+  test("drains the events of 20 businesses immediately and leaves the others to the event sweep", async () => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 1 });
     await sweepAt(Date.parse(share.expires_at) - 1);
     await copyRow("businesses", world.acme.id, 40, { audit_chain: "s.audit_chain || n.i" });
@@ -246,7 +246,7 @@ describe("a sweep with much due work", () => {
     expect(counts.followUps).toBe(21); // 20 businesses plus the audit log
   });
 
-  test("stops at its time limit, and the next one continues: each share once", async () => {
+  test("stops at its time limit, and the next one continues, so that each share is swept once", async () => {
     let now = await dueTogether(300);
     const slow = counting(() => {
       now += 2_000;

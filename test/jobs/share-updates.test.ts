@@ -1,4 +1,4 @@
-// Tests the limit of share updates that one person can cause. Updates beyond it wait and are combined, and no change is lost.
+// Tests the limit on the share updates that one person can cause. Updates above the limit wait and are combined, and no change is lost.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { settleShares } from "../../workers/background/share-settling.ts";
@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs the minute job `afterMs` after the start. */
+/** Runs the job `afterMs` milliseconds after the start. */
 const settleAt = async (afterMs: number): Promise<void> => {
   await waitUntilSettled();
   vi.setSystemTime(start + afterMs);
@@ -32,7 +32,7 @@ const settleAt = async (afterMs: number): Promise<void> => {
 };
 
 describe("field changes of a person with several shares", () => {
-  test("beyond the limit of an hour reach every share later, once, with the values at that time", async () => {
+  test("above the hourly limit reach every share later, once, with the values at that time", async () => {
     const pat = await signInPerson(undefined, service);
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.push((await grantShare(pat)).share.id);
@@ -55,7 +55,7 @@ describe("field changes of a person with several shares", () => {
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM field_fanouts").first("n")).toBe(0);
   });
 
-  test("reach all shares in batches if there are more of them than an hour allows", async () => {
+  test("reach all shares in batches if there are more of them than the hourly limit allows", async () => {
     const pat = await signInPerson(undefined, service);
     const ids: string[] = [];
     for (let n = 0; n < 10; n += 1) ids.push((await grantShare(pat)).share.id);

@@ -1,7 +1,6 @@
 // Stress test: many agents call every tool concurrently while some of their tokens are revoked. Once the revocation of a token is
 // confirmed, the token no longer gives access. Every successful call is in the person's history exactly once, no one sees another person's
-// data, and afterwards the share rows are unchanged except for revocations.
-//   STORM_AGENTS=60 npm run stress -- agents
+// data, and the share rows do not change except for revocations. STORM_AGENTS=60 npm run stress -- agents
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { callTool, createToken, createTokenWith } from "../support/agents.ts";
@@ -83,7 +82,7 @@ const shareRows = async (): Promise<unknown[]> =>
 const patienceMs = 30_000 + persons * 10_000; // 90 s for six people on a busy machine
 
 test(
-  "many concurrent agents keep to their own data, lose access with their token and grant nothing, and every call is recorded once",
+  "many concurrent agents see only their own data, lose access with their token and grant nothing, and every call is recorded once",
   async () => {
     await issueCertificate();
     const people: Someone[] = [];

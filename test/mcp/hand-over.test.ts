@@ -34,7 +34,7 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     });
   });
 
-  test("returns the current share on a retry, whatever the person answered", async () => {
+  test("returns the current share on a retry, regardless of the person's response", async () => {
     const plain = await asked({}, opens);
     for (const inputResponses of answers) expect(await asked({ hand_over }, opens, { inputResponses })).toEqual(plain);
     expect([plain.resultType, plain.structuredContent.id]).toEqual(["complete", shareId]);

@@ -1,6 +1,6 @@
-// Tests malicious and malformed requests. Each has exactly one expected response, and none changes anything except the audit history and
-// the day on which a token was last used. Each group also contains a valid request, to show that the requests in it do not fail for some
-// other reason.
+// Tests malicious and malformed requests. Each has exactly one expected response. None changes anything except the audit history and the
+// day on which a token was last used. Each group also contains a valid request, which shows that the other requests do not fail for another
+// reason.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bearerHeader, createToken, postToAgentServer, parseResult, type CreatedToken } from "../support/agents.ts";
@@ -32,7 +32,7 @@ let consumer: CreatedToken;
 let business: CreatedToken;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
-/** A client, the code that its user approved, and an authorization page that is still open. */
+/** A client, a code that its user approved, and an authorization page that has not been submitted. */
 let client = "";
 let code = "";
 let sealed = "";
@@ -40,10 +40,10 @@ let otherSession = { cookie: "" };
 let before: Record<string, string> = {};
 let entriesBefore = 0;
 
-/** The service with a limit that these rows do not reach. There are more rows than one token may send per minute. */
+/** The service with a limit that these requests cannot reach. There are more of them than one token may send per minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** The database contents without what a call may change: its audit entry and the day on which its token was last used. */
+/** Returns the database contents except what any call may change: its audit entry and the day on which its token was last used. */
 const lasting = async (): Promise<Record<string, string>> => {
   const { audit_entries: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));
@@ -493,7 +493,7 @@ row("ending: a code", "200", () => call("/oauth/revoke", buildForm({ token: code
 row("ending: by a link that is not right", "404", () => call(`/oauth/end/${consumer.id}?t=x`, buildForm({})));
 
 describe("hostile requests", () => {
-  test("are more than a hundred different requests", () => {
+  test("include more than a hundred different requests", () => {
     expect(rows.length).toBeGreaterThan(250);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
   });
@@ -537,7 +537,7 @@ describe("hostile requests", () => {
     expect([there.status, there.headers.get("location")]).toEqual([303, "/app"]);
   });
 
-  test("change nothing but the audit history, all together", async () => {
+  test("together change nothing but the audit history", async () => {
     await waitUntilSettled();
     const after = await lasting();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual([]);

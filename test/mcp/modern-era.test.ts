@@ -1,5 +1,5 @@
-// Tests protocol revision 2026-07-28 next to 2025-03-26 on the same URL. Only the body determines the revision, so nothing changes for
-// clients of the earlier revision.
+// Tests protocol revision 2026-07-28 next to revision 2025-03-26 on the same URL. Only the body determines the revision, so nothing changes
+// for clients of the earlier one.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";
@@ -54,7 +54,7 @@ const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.e
 describe("revision 2026-07-28", () => {
   const serverInfo = { [key("serverInfo")]: { name: "svc-mcp", version: "1.0.0" } };
 
-  test("answers server/discover", async () => {
+  test("supports server/discover", async () => {
     const { status, body } = await asks("server/discover");
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -236,7 +236,7 @@ describe("a request that does not declare revision 2026-07-28", () => {
     "mcp-name": "svc_get_audit",
   }));
 
-  test("gets the same response, byte for byte, whatever the headers say", async () => {
+  test("gets the same response, byte for byte, regardless of the headers", async () => {
     for (const body of requests) {
       const plain = told(await postToAgentServer(body, bearerHeader(business.token), both));
       for (const headers of headerSets)
@@ -245,7 +245,7 @@ describe("a request that does not declare revision 2026-07-28", () => {
     }
   });
 
-  test("gets the same response as with MCP_MODERN=off, whatever it sends", async () => {
+  test("gets the same response as with MCP_MODERN=off, regardless of its content", async () => {
     const method = fc.oneof(fc.constantFrom("ping", "tools/list", "tools/call", "initialize", "server/discover"), fc.string());
     const anything = fc.jsonValue({ maxDepth: 3 });
     const message = fc.record(
@@ -271,7 +271,7 @@ describe("a request that does not declare revision 2026-07-28", () => {
     );
   });
 
-  test("cannot declare it through a prototype", async () => {
+  test("cannot declare the revision through a prototype", async () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"__proto__":{"${key("protocolVersion")}":"${version}"}}}}`;
     expect((await postToAgentServer(body, bearerHeader(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });

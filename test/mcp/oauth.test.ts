@@ -149,7 +149,7 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
     expect(page.text).toMatch(/ account\. Signed in as .+ \(owner\)/);
-    expect(page.text).not.toContain(world.ownerEmail); // shows just enough for people to recognize their address, because others may see the window
+    expect(page.text).not.toContain(world.ownerEmail); // shows just enough for people to recognize their address, because others may see // the screen
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
@@ -174,7 +174,7 @@ describe("a person", () => {
     expect(page.text).toContain('name="request"');
   });
 
-  test("sees who is asking on every step, can ask for a new code, and can decline before signing in", async () => {
+  test("sees which program is asking on every step, can ask for a new code, and can decline before signing in", async () => {
     const client = await registerClient();
     const path = buildAuthorizePath(client);
     const first = await call(path);
@@ -202,7 +202,7 @@ describe("a person", () => {
     expect(signed.headers.getSetCookie().some((one) => one.startsWith("svc_session="))).toBe(true);
   });
 
-  test("sees in three languages who is asking and what is not verified, and viewing writes nothing", async () => {
+  test("sees in three languages which program is asking and what is not verified, and viewing writes nothing", async () => {
     const before = await readDatabaseContents();
     const client = await registerClient();
     const session = await pat();
@@ -223,7 +223,7 @@ describe("a person", () => {
     expect(before.oauth_codes).toEqual(seen.oauth_codes);
   });
 
-  test("keeps the opener window, whatever the response", async () => {
+  test("keeps the opener window, regardless of the response", async () => {
     const session = await pat();
     const path = buildAuthorizePath(await registerClient());
     const step = (name: string): string => path.replace("?", `/${name}?`);
@@ -334,7 +334,7 @@ describe("a person with ten assistants", () => {
     expect(outcome(await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client))).toBe("200 ok");
   });
 
-  test("cannot end one from another site, without a session or of another person", async () => {
+  test("cannot end a connection from another site, without a session, or for another person", async () => {
     const session = await pat();
     const client = await registerClient();
     await tenOf(session);
@@ -472,7 +472,7 @@ describe("a code", () => {
     expect(await count("agent_tokens")).toBe(10);
   });
 
-  test("is refused once the member was removed or the business is suspended", async () => {
+  test("is refused once the member is removed or the business is suspended", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await owner());
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
@@ -729,7 +729,7 @@ describe("a program with a document", () => {
     expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
   });
 
-  test("is fetched once while cached, and at most ten documents per minute and host", async () => {
+  test("is fetched once while cached, and at most ten documents per minute per host", async () => {
     const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
     const session = await pat();
     for (let at = 0; at < 4; at += 1) await get(buildAuthorizePath(id, { redirect_uri }), session);
@@ -750,7 +750,7 @@ describe("a program with a document", () => {
       { ...document, token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "d" }] } },
     ],
     ["holds a key that is shared", { ...document, jwks: { keys: [{ kty: "oct", k: "k" }] } }],
-  ])("that %s leads nowhere", async (_, body) => {
+  ])("that %s is not followed", async (_, body) => {
     const { get } = await serving(() => body);
     const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
     expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
@@ -790,7 +790,7 @@ describe("a program with a document", () => {
     expect(most).toBe(4);
   });
 
-  test("is fetched while another site's documents arrive a byte at a time and hold all of that site's slots", async () => {
+  test("is fetched even while another site's documents arrive one byte at a time and occupy all of that site's slots", async () => {
     const slow = Promise.withResolvers<void>();
     const { get } = await serving(async (url) => {
       if (new URL(url).hostname.endsWith(".slow-tests.com")) await slow.promise;

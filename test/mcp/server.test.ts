@@ -24,7 +24,7 @@ afterAll(() => {
 const errorIn = ({ status, body }: { status: number; body: { error?: { code: number } } }) => `${status} ${body.error?.code}`;
 
 describe("initialize", () => {
-  test("returns 2025-03-26, whatever version is requested", async () => {
+  test("returns 2025-03-26, regardless of the requested version", async () => {
     for (const params of [{ protocolVersion: "2025-03-26" }, { protocolVersion: "2099-01-01", capabilities: {} }, {}, undefined]) {
       const { status, headers, body } = await callMethod(consumer.token, "initialize", params);
       expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
@@ -67,7 +67,7 @@ describe("a request", () => {
       expect(errorIn(await callMethod(consumer.token, "tools/call", params))).toBe("200 -32602");
   });
 
-  test("runs nothing and returns 202 without a body when it has no id", async () => {
+  test("is not run and returns 202 without a body if it has no ID", async () => {
     for (const method of ["notifications/initialized", "tools/call", "no/such/method"]) {
       const { status, text } = await postToAgentServer(
         { jsonrpc: "2.0", method, params: { name: "svc_get_audit" } },
@@ -77,7 +77,7 @@ describe("a request", () => {
     }
   });
 
-  test("is answered with its own id", async () => {
+  test("gets a response with its own ID", async () => {
     for (const id of [0, -1, 1.5, "", "x".repeat(10_000)])
       expect((await postToAgentServer({ jsonrpc: "2.0", id, method: "ping" }, bearerHeader(consumer.token))).body.id).toBe(id);
   });
@@ -179,7 +179,7 @@ describe("an invalid message", () => {
 describe("a batch", () => {
   const ping = (id?: number) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
 
-  test("is answered in order, without its notifications", async () => {
+  test("gets responses in order, without its notifications", async () => {
     const { status, body } = await postToAgentServer(
       [ping(2), ping(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7],
       bearerHeader(consumer.token),

@@ -1,4 +1,4 @@
-// Tests shares through an agent: people and businesses read them, people revoke and update them, and no agent can grant a share.
+// Tests shares through an agent. People and businesses read shares, and people revoke and update them. No agent can grant a share.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -118,7 +118,7 @@ describe("an agent of a person", () => {
     ]);
   });
 
-  test("emails the person about a change, once per hour and token, and never about reads", async () => {
+  test("emails the person about a change, once per hour per token, and never about reads", async () => {
     const pat = await connected();
     const mails = async () => {
       await waitUntilSettled();
@@ -144,7 +144,7 @@ describe("an agent of a person", () => {
     vi.useRealTimers();
   });
 
-  test("gets the rule of an invalid field, never its value", async () => {
+  test("gets the rule that an invalid field breaks, never the field's value", async () => {
     const { token } = await connected();
     const keys = "email, phone, address_line1, address_line2, city, state, zip, country, first_name, last_name";
     expect(await textOf(token, "svc_update_field", { field: "plan", value: "x" })).toBe(`Argument field must be one of: ${keys}.`);
@@ -273,7 +273,7 @@ describe("no agent", () => {
     return results.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !but.includes(column))));
   };
 
-  test("changes shares or certificates by any calls, except by revoking", async () => {
+  test("can change shares or certificates with any call, except by revoking", async () => {
     await issueCertificate();
     const pat = await connected();
     const shares = [await grantShare(pat), await grantShare(pat), await grantShare(pat)].map(({ share }) => share.id as string);

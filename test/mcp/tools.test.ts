@@ -88,7 +88,7 @@ describe("svc_get_audit", () => {
 
   test("returns the same to a business as its portal", async () => {
     await dataOf(business.token, "svc_get_audit");
-    // The call itself is recorded, so the portal's page is read up to the entry for this call.
+    // The call itself is recorded, so the test reads the portal's page up to the entry for this call.
     const told = await dataOf(business.token, "svc_get_audit", { limit: 1 });
     const [newest] = told.entries as { seq: number }[];
     const shown = await portal(`?limit=1&before_seq=${(newest?.seq as number) + 1}`);

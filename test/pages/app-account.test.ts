@@ -32,7 +32,7 @@ const browserOf = (
 const actionsOf = ({ document }: ReadPage): readonly string[] =>
   DomUtils.getElementsByTagName("form", document).map(({ attribs }) => attribs.action ?? "");
 
-/** Posts a page's form with another person's session or from another site. */
+/** Posts a page's form in two ways: with another person's session and from another site. */
 const elsewhere = async (
   browser: BrowserSession,
   page: ReadPage,
@@ -74,7 +74,7 @@ describe("agent tokens", () => {
     expect(await works()).toBe(401);
   });
 
-  test("creates one token when the form is submitted several times at once", async () => {
+  test("creates one token when the form is submitted several times at the same time", async () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const answers = await Promise.all(Array.from({ length: 8 }, () => browser.send(page, "/app/agents", { name: "One" })));
@@ -245,7 +245,7 @@ describe("data export", () => {
 });
 
 describe("account deletion", () => {
-  test("explains what ends, what is erased and what stays, needs the confirmation word, and signs out", async () => {
+  test("explains what ends, what is erased and what is kept, requires the confirmation word, and signs out", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by);
     const browser = browserOf(by);
@@ -267,7 +267,7 @@ describe("account deletion", () => {
     expect((await call(`/v1/shares/${share.id}`, key)).body.data.status).toBe("revoked");
   });
 
-  test("needs a sign-in of the last five minutes and offers to send an email code", async () => {
+  test("requires a sign-in within the last five minutes and offers to send an email code", async () => {
     const by = await signInPerson({});
     await clearCodes();
     const browser = browserOf(by);
@@ -303,7 +303,7 @@ describe("account deletion", () => {
   });
 });
 
-test("shows the sign-in page at each of these addresses without a session", async () => {
+test("shows the sign-in page at each of these URLs without a session", async () => {
   for (const path of ["/app/agents", "/app/removals", "/app/export", "/app/delete", "/app/prove/delete"]) {
     const page = await createBrowserSession().open(path);
     expect([page.status, parseFormFields(page, "/app/sign-in").next]).toEqual([200, path]);

@@ -1,5 +1,5 @@
-// Tests the app's pages about consents that were given on forms. They are listed for the signed-in address, shown in detail, and can be
-// withdrawn.
+// Tests the app's pages about consent that was given on forms. The pages list it for the signed-in address, show the details, and let the
+// person withdraw it.
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -43,7 +43,7 @@ describe("consents given on forms", () => {
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("They must stop contacting you by the end of");
   });
 
-  test("lists them for a person without shares, and nothing for a person without consents", async () => {
+  test("lists them for a person without shares, and lists nothing for a person without consents", async () => {
     const by = await signInPerson({});
     expect(getPageText(await browserOf(by).open("/app"))).toContain("No consents yet");
     expect((await browserOf(by).open(`/app/with/${world.acme.id}`)).status).toBe(404);
@@ -121,7 +121,7 @@ describe("withdrawing consents given on forms", () => {
     expect(await Promise.all([second, third, other].map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked", "active"]);
   });
 
-  test("withdraws from selected recipients, and from none when none is selected", async () => {
+  test("withdraws consent for selected recipients, and for none when none is selected", async () => {
     const by = await signInPerson({});
     const { certId } = await issueToNewPerson(of(by, { entities: ["Acme Solar LLC", "Roof Right", "Sunny Roofs"] }));
     const browser = browserOf(by);

@@ -109,7 +109,7 @@ describe("consents", () => {
     expect(ended).toContain("Stopping");
   });
 
-  test("shows the current status of each share before the sweep has run", async () => {
+  test("shows the current status of each share even before the sweep runs", async () => {
     const pat = await signInPerson();
     await grantShare(pat, { duration_days: 5 });
     const statusAfter = async (offset: number, view = ""): Promise<string> =>
@@ -239,7 +239,7 @@ describe("consents", () => {
 });
 
 describe("the form that renews a share", () => {
-  test("renews only by its button: the Enter key shows it again with what was chosen", async () => {
+  test("renews only when its button is clicked: the Enter key shows it again with the same choices", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 200 });
     const browser = browserOf(pat);
@@ -384,7 +384,7 @@ describe("history filtered by business", () => {
   });
 });
 
-test("returns at once for a business without entries, however long the chain is", async () => {
+test("responds immediately for a business without entries, however long the chain is", async () => {
   const pat = await signInPerson();
   const { share } = await grantShare(pat);
   await waitUntilSettled();
@@ -402,7 +402,7 @@ test("returns at once for a business without entries, however long the chain is"
   expect(page.text).not.toContain("before=");
 }, 60_000);
 
-describe("language links on a page that answers a form", () => {
+describe("language links on a page that responds to a form", () => {
   /** Follows the page's link to Spanish and returns the final location. */
   const inSpanish = async (browser: BrowserSession, at: string, page: TestResponse): Promise<readonly [string, string, string | null]> => {
     const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
@@ -416,13 +416,13 @@ describe("language links on a page that answers a form", () => {
     ["/app/account", "/app/account/passkeys/add", {}, "303 /app/account"],
     ["/app/details", "/app/details", { phone: "12" }, "200"],
     ["/app/delete", "/app/delete", { confirm: "no" }, "200"],
-  ])("leads from %s by %s to an existing page", async (from, action, fields, way) => {
+  ])("lead from %s by %s to an existing page", async (from, action, fields, way) => {
     const browser = browserOf(await signInPerson());
     const page = await browser.send(await browser.open(from), action, fields);
     expect(await inSpanish(browser, action, page)).toEqual([way, "200", "es"]);
   });
 
-  test("leads back to the details when a change was refused", async () => {
+  test("lead back to the details when a change was refused", async () => {
     const browser = browserOf(await signInPerson());
     const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0177" }));
     const refused = await browser.send(review, "/app/details/save", { phone: "12" });
@@ -430,7 +430,7 @@ describe("language links on a page that answers a form", () => {
     expect(await inSpanish(browser, "/app/details/save", refused)).toEqual(["303 /app/details", "200", "es"]);
   });
 
-  test("leads back to the form when no recipient was selected", async () => {
+  test("lead back to the form when no recipient was selected", async () => {
     const pat = await signInPerson();
     const { certId } = await issueToNewPerson({ fields: { email: pat.email }, entities: ["Acme Solar LLC", "Roof Right"] });
     const [ask, some] = [`/app/certificates/${certId}/withdraw`, `/app/certificates/${certId}/withdraw-some`];
@@ -440,7 +440,7 @@ describe("language links on a page that answers a form", () => {
     expect(await inSpanish(browser, some, refused)).toEqual([`303 ${ask}`, "200", "es"]);
   });
 
-  test("leads to the current step of signing in", async () => {
+  test("lead to the current step of signing in", async () => {
     await clearCodes();
     const stranger = createBrowserSession();
     const step = await stranger.send(await stranger.open("/app/details"), "/app/passkey");

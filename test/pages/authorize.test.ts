@@ -1,4 +1,4 @@
-// Tests the consent sheet in a browser without scripts. Its steps are plain forms whose responses redirect to the same URL.
+// Tests the consent sheet in a browser without scripts. Its steps are plain forms that redirect to the same URL.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildJsonRequest, findEmailCode, clearCodes, signIn } from "../support/people.ts";
@@ -151,7 +151,7 @@ describe("the consent sheet", () => {
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
     expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
     expect(done.text).not.toContain("svc_code=");
-    // Only the page script can deliver the result, so without scripts the page says so and hides every form.
+    // Only the page script can deliver the result. Without scripts, the page says so and hides every form.
     expect(decision.text).toContain("Turn on JavaScript to share");
     expect(decision.text).toMatch(/<div class="steps" data-decides="" hidden="">\s*<form/);
   });
@@ -167,7 +167,7 @@ describe("the consent sheet", () => {
     expect(codes[0]).toMatch(/^ac_00/);
   });
 
-  test("P11: binds a decision to the request, the browser and the person it was shown to", async () => {
+  test("P11: binds a decision to the request, the browser and the person that it was shown to", async () => {
     const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     const token = tokenOf(decision);
@@ -226,7 +226,7 @@ describe("the consent sheet", () => {
   test.each([
     ["the decision", "decide", 0],
     ["the form of an expired request", "review", 11],
-  ])("keeps the choices when the person is signed out before submitting %s", async (_name, step, minutes) => {
+  ])("keeps the choices if the person is signed out before submitting %s", async (_name, step, minutes) => {
     const search = searchFor(createVerifier(), { scope: "email phone? name? address?" });
     const { visitor, email, decision } = await upToDecision(search);
     const chosen = ({ text }: TestResponse) => [/id="group-phone" checked=""/.test(text), /<option value="30" selected=""/.test(text)];
@@ -436,7 +436,7 @@ describe("the review of the consent sheet", () => {
     expect((await getWithApiKey(`/v1/consumers/${id}/current`)).body.data.fields.first_name).toBe("Patricia");
   });
 
-  test("gives consent only by its button: the Enter key shows the review again with everything that was typed", async () => {
+  test("gives consent only when its button is clicked: the Enter key shows the review again with everything that was typed", async () => {
     const search = searchFor(createVerifier(), { scope: "email name phone?" });
     const { visitor, decision } = await upToDecision(search);
     const form = /<form method="post" action="\/authorize\/review[^"]*"[\s\S]*?<\/form>/.exec(decision.text)?.[0] ?? "";
@@ -453,7 +453,7 @@ describe("the review of the consent sheet", () => {
 });
 
 describe("every step of the consent sheet", () => {
-  test("names who is asking and offers Not now", async () => {
+  test("names the business that is asking and offers Not now", async () => {
     const search = searchFor(createVerifier(), { scope: "email name" });
     const visitor = new Visitor();
     const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -531,7 +531,7 @@ describe("a request without evidence that the business made it", () => {
     expect([decided.status, decided.text.includes("data-code")]).toEqual([403, false]);
   });
 
-  test("loses its evidence as a copied address in another browser", async () => {
+  test("loses its evidence if its URL is copied to another browser", async () => {
     const search = searchFor(createVerifier());
     await upToDecision(search);
     expect(headingOf(await new Visitor().get(`/authorize${search}`))).toBe(unconfirmed);
@@ -563,7 +563,7 @@ describe("a request without evidence that the business made it", () => {
     expect(await newestShare(visitor)).toMatchObject({ request_evidence: "message", status: "active" });
   });
 
-  test("is confirmed by the Referer, and the share records that for the business and in the audit trail", async () => {
+  test("is confirmed by the Referer, and the share records that in the business's view and in the audit trail", async () => {
     const search = searchFor(createVerifier());
     const { visitor, decision } = await upToDecision(search);
     await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });

@@ -15,7 +15,7 @@ import { call, getWithKey, productionSettings, createServiceCall, type TestRespo
 let page: TestResponse;
 let document: ApiDocument;
 let groups: ReadonlyMap<string, TestResponse>;
-/** The page of each operation and of the webhook events, by its path below /docs/api. */
+/** The pages of all operations and of the webhook events, by their path below /docs/api. */
 let pages: ReadonlyMap<string, TestResponse>;
 
 const eventTypes = "events/event-types";
@@ -218,7 +218,7 @@ describe("colors in code", () => {
     expect(kindsIn('{"a": "b:c", "d": [1, "x\\"y"]}', "json")).toEqual(['k "a"', 's "b:c"', 'k "d"', 's "x\\"y"']);
   });
 
-  test("mark texts that span lines and comments in commands, but not apostrophes and fragments", () => {
+  test("mark multi-line texts and comments in commands, but not apostrophes and fragments", () => {
     const command = `curl https://svc.test/#top \\\n  --data '{\n}' # it's sent\nsvc don't`;
     expect(kindsIn(command, "sh")).toEqual(["s '{\n}'", "c # it's sent"]);
   });
@@ -231,7 +231,7 @@ describe("colors in code", () => {
     expect(kindsIn('const a = "//x"; // it\'s', "js")).toEqual(["k const", 's "//x"', "c // it's"]);
   });
 
-  test("leave every block of the guides as it was written", () => {
+  test("do not change the text of any block in the guides", () => {
     const blocks = Object.keys(guides).flatMap((name) => [...(guides[name]?.html ?? "").matchAll(/<code id="code-\d+">(.*?)<\/code>/gs)]);
     expect(blocks.length).toBeGreaterThan(50);
     expect(blocks.filter(([, code]) => /<(?!\/?span\b)/.test(code ?? ""))).toEqual([]);

@@ -1,4 +1,4 @@
-// Tests withdrawing consent for individual recipients with plain forms, in a browser without scripts, and what the pages show afterwards.
+// Tests withdrawing consent for individual recipients with plain forms in a browser without scripts, and what the pages show afterward.
 import { expect, test } from "vitest";
 import { call, type TestResponse } from "../support/world.ts";
 import { listCodes, issueToNewPerson, type IssuedCertificate } from "../support/withdrawal.ts";
@@ -26,7 +26,7 @@ const requestCode = async (mine: IssuedCertificate) => {
   return { cookie, code: code as string };
 };
 
-test("lists the recipients in the code form and withdraws from the selected ones", async () => {
+test("lists the recipients in the code form and withdraws consent for the selected ones", async () => {
   const mine = await issueToNewPerson({ entities: three });
   const { cookie, code } = await requestCode(mine);
   const form = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie } });
@@ -63,7 +63,7 @@ test("keeps the selection and withdraws nothing when the code is invalid", async
   expect(await withdrawnNames(mine.certId)).toEqual(["Acme Solar LLC"]);
 });
 
-test("withdraws from selected recipients at once, also when other certificates name the address", async () => {
+test("withdraws consent for selected recipients immediately, even when other certificates name the address", async () => {
   const mine = await issueToNewPerson({ entities: three });
   const second = await issueToNewPerson({ fields: { email: mine.email } });
   const { cookie, code } = await requestCode(mine);
@@ -75,7 +75,7 @@ test("withdraws from selected recipients at once, also when other certificates n
   expect(wordsOf(page)).toContain("One other certificate from Acme Solar LLC with your email address is still active.");
 });
 
-test("withdraws from all recipients by the link without a selection, otherwise from the selected ones", async () => {
+test("withdraws consent by the link for all recipients without a selection, otherwise for the selected ones", async () => {
   const some = await issueToNewPerson({ entities: three });
   await post(`/c/${some.certId}/withdraw/link`, { token: some.manageToken, "entity.2": "on" });
   expect(await withdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);
@@ -85,7 +85,7 @@ test("withdraws from all recipients by the link without a selection, otherwise f
   expect((await verified(whole.certId)).status).toBe("revoked");
 });
 
-test("shows on the certificate who is withdrawn from, and no active recipient after a full withdrawal", async () => {
+test("shows on the certificate which recipients are withdrawn, and no active recipient after a full withdrawal", async () => {
   const mine = await issueToNewPerson({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
   const some = wordsOf(await call(`/c/${mine.certId}`));

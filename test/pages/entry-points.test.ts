@@ -54,7 +54,7 @@ describe("a typed certificate number", () => {
     }
   });
 
-  test("shows the not-found page if it is invalid in a page address", async () => {
+  test("shows the not-found page if it is invalid in a page URL", async () => {
     const answer = await call("/c/nothing-of-ours/", { redirect: "manual" });
     expect([answer.status, answer.headers.get("location")]).toEqual([404, null]);
     expect(answer.text).not.toContain("nothing-of-ours");
@@ -235,7 +235,7 @@ describe("GET /", () => {
     expect(production.text).not.toMatch(/This is a demo|\/dev\/mail/);
   });
 
-  test("counts as a public read and answers 429 with a page", async () => {
+  test("counts as a public read and returns 429 as a page", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_PUBLIC_READ_PER_IP: "2/60" });
     const answers: string[] = [];
     for (const path of ["/", "/withdraw", "/c?number=x"]) answers.push(kindOf(await service(path, asPerson)));
@@ -244,7 +244,7 @@ describe("GET /", () => {
   });
 });
 
-describe("an unknown address", () => {
+describe("an unknown URL", () => {
   test("shows a page with entry points to people on every host", async () => {
     for (const ask of [call, host("api"), host("app"), host("verify"), host("cdn")]) {
       const page = await read("/nothing/of-ours", asPerson, ask);

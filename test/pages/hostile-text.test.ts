@@ -1,12 +1,12 @@
-// Tests text from third parties on a page. Whatever the text contains, the page has the same elements and attributes as with harmless text,
-// and the text can be read back unchanged. Warnings next to the text say what readers cannot see.
+// Tests text from third parties on a page. Regardless of what the text contains, the page has the same elements and attributes as with
+// harmless text, and the text can be read back unchanged. Warnings next to the text describe what readers cannot see.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
 import { issueCertificate } from "../support/world.ts";
 import { bound, elementsIn, named, open, section, words, type Element, type ReadPage } from "./page.ts";
 
-/** One certificate whose stored texts are replaced by the text under test, which the API would refuse. */
+/** A certificate whose stored texts are replaced by the text under test, because the API would refuse that text. */
 let certId: string;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ const isRemark = (element: Element | null): boolean =>
 const isSprite = (element: Element | null): boolean =>
   element !== null && (element.attribs?.class === "sprite" || isSprite(element.parent as Element | null));
 
-/** Lists every element with its attribute names, except warnings, which depend on the text, and the shapes of icons. */
+/** Lists every element with its attribute names. Excludes warnings, which depend on the text, and the shapes of icons. */
 const skeleton = (page: ReadPage): string[] =>
   elementsIn(page.document)
     .filter((element) => !isRemark(element) && !isSprite(element))
@@ -228,7 +228,7 @@ describe("warnings about text", () => {
     ["Japanese beside Latin", "Toyota\u30c8\u30e8\u30bf\u81ea\u52d5\u8eca", [], []],
     ["Arabic beside Latin", "Acme \u0634\u0631\u0643\u0629", [], []],
     ["all Cyrillic", "\u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430", [], []],
-  ])("reports exactly the findings for %s", (_what, text, invisible, alphabets) => {
+  ])("report exactly the findings for %s", (_what, text, invisible, alphabets) => {
     expect(analyzeAppearance(text)).toEqual({ invisibleCharacters: invisible, alphabets });
   });
 

@@ -1,4 +1,4 @@
-// The operator's page: who can read it, and what it shows.
+// Tests the operator's page: who can read it, and what it shows.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -35,13 +35,13 @@ describe("GET /operator", () => {
     }
   });
 
-  test("returns 404 while no token is set, also with a password", async () => {
+  test("returns 404 while no token is set, even with a password", async () => {
     const closed = createServiceCall({ ADMIN_TOKEN_SHA256: "" });
     const { status, headers } = await closed("/operator", withBasic(token));
     expect([status, headers.get("www-authenticate")]).toEqual([404, null]);
   });
 
-  test("limits wrong passwords by address, and still accepts the token from there", async () => {
+  test("limits wrong passwords by IP address, and still accepts the token from that address", async () => {
     const limited = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), DEV_RATE_SCALE: "1", LIMIT_UNKNOWN_KEYS_PER_IP: "2/60" });
     const wrong = withBasic("another-token-of-the-operator-of-the-page-43", "198.51.100.8");
     const statuses: number[] = [];
@@ -117,7 +117,7 @@ describe("the operator's page", () => {
     expect([headers.get("cache-control"), headers.get("x-robots-tag")]).toEqual(["no-store", "noindex, nofollow"]);
   });
 
-  test("says that the database does not answer instead of showing figures", async () => {
+  test("says that the database does not respond instead of showing figures", async () => {
     const fail = (): Promise<never> => Promise.reject(new Error("D1_ERROR: network connection lost"));
     const statement = { bind: () => statement, all: fail, raw: fail, first: fail, run: fail };
     const away = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), DB: { prepare: () => statement, batch: fail } });

@@ -11,11 +11,13 @@ import { grantShare, signInPerson } from "../support/sharing.ts";
 import { call, issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
 /**
- * One call for the session, one for a shard's data, and one more if it depends on the first. Or one call for the session and one in each of
- * two shards.
+ * One call for the session, one for a shard's data, and one more if that data requires another query. Alternatively, one call for the
+ * session and one in each of two shards.
  */
 const maxCalls = 3;
-/** Once the history page knows the entries, it queries both shards again, for the entries' payloads and for pending entries. */
+/**
+ * The history page first reads the entries from both shards. It then queries both again for the entries' payloads and for pending entries.
+ */
 const maxCallsOfHistory = 5;
 const maxPortalBytes = 9_000;
 const maxBytes = 12_000;

@@ -1,4 +1,4 @@
-// Tests every page for people in each language. No text, title or label stays in English.
+// Tests every page for people in each language. No text, title or label may stay in English.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
@@ -25,14 +25,13 @@ import { issueToNewPerson } from "../support/withdrawal.ts";
 import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { elementsIn, type Element, type ReadPage } from "./page.ts";
 
-/** Pages by name. */
 type Pages = ReadonlyMap<string, ReadPage>;
 
 const saidIn = ["aria-label", "alt", "title", "placeholder", "data-copied"] as const;
 /** Returns true for text from third parties, code, and names of languages. */
 const isForeign = ({ name, attribs }: Element): boolean =>
   attribs.translate === "no" || attribs.hreflang !== undefined || ["bdi", "code", "script", "svg"].includes(name);
-/** Texts that are the same in two languages. */
+/** Texts that are the same in English and in another language. */
 const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Assistants", "Sandy Sample"]);
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
@@ -110,7 +109,7 @@ const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; r
   return { by, paths };
 };
 
-/** Forms whose response is an error page or a next step. */
+/** Forms whose response is an error page or the next step. */
 const forms = [
   ["/details", "/app/details", { phone: "12" }],
   ["/details", "/app/details", { phone: "+1 202 555 0177" }],

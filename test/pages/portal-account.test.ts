@@ -1,5 +1,5 @@
-// Tests a member's own account: passkeys and devices, the sign-in that is required to change passkeys, and signing in to the portal with a
-// passkey.
+// Tests a member's own account: passkeys and devices, the recent sign-in that is required to change passkeys, and signing in to the portal
+// with a passkey.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -91,7 +91,7 @@ describe("a member's passkey", () => {
     expect(await listAuditEntryTypes(owner.id)).toContain("passkey.added");
   });
 
-  test("names the business on the authenticator, so that it differs from the person's own account there", async () => {
+  test("has the business's name on the authenticator, so that it differs from the person's own passkey", async () => {
     const { user } = parseOptions(await submitForm(owner, page, `${page}/passkeys/new`));
     expect([user.name, user.displayName]).toEqual([`${email} (Passkeys ${round})`, `${email} (Passkeys ${round})`]);
   });
@@ -128,7 +128,7 @@ describe("a member's passkey", () => {
     expect(answer.body.data.user).toMatchObject({ id: owner.userId, email, realm: "business", role: "owner", business_id: owner.id });
   });
 
-  test("is refused on the app and a consumer's passkey in the portal, with the same text as every refusal", async () => {
+  test("is refused in the app, and a consumer's passkey in the portal, with the same text as every refusal", async () => {
     const authenticator = await withPasskey();
     const app = await call("/app/passkey", {
       method: "POST",
@@ -148,7 +148,7 @@ describe("a member's passkey", () => {
     expect(getPageText(await openPage({ cookie: "" }, "/portal/sign-in?answer=passkey"))).toContain("We couldn’t use that passkey.");
   });
 
-  test("no longer signs in once it is removed, which the audit log records, or once its member is removed", async () => {
+  test("no longer signs in once it is removed, which the audit log records, or once the member is removed", async () => {
     const authenticator = await withPasskey();
     expect(describeRedirect(await submitForm(owner, page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
     expect(await countPasskeys(owner)).toBe(0);
@@ -185,7 +185,7 @@ describe("a member's passkey", () => {
 });
 
 describe("changing passkeys ten minutes after the sign-in", () => {
-  test("needs a new sign-in with a code, which leads back, and changes nothing before it", async () => {
+  test("requires a new sign-in with a code, which leads back, and changes nothing before then", async () => {
     await withPasskey();
     vi.setSystemTime(Date.now() + 10 * minute);
     for (const action of ["remove", "new"])

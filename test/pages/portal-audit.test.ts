@@ -41,7 +41,7 @@ describe("the audit log", () => {
     ]);
   });
 
-  test("finds a record by its ID as a person types it", async () => {
+  test("finds a record by its ID as people type it", async () => {
     expect(await rowsOf(acme, `?id=${certId.toUpperCase()}`)).toEqual(await rowsOf(acme, `?id=${certId}`));
     expect(await rowsOf(acme, "?id=cc_00000000000000000000000000")).toEqual([]);
   });
@@ -86,13 +86,13 @@ describe("the audit log", () => {
     expect(new Set(seqs).size).toBe(made);
   });
 
-  test("shows nothing of another business, whatever the filter", async () => {
+  test("shows nothing of another business, regardless of the filter", async () => {
     const other = await signIn(world.otherOwnerEmail);
     expect(await rowsOf(other, `?id=${certId}`)).toEqual([]);
     expect(words((await openPage(other, `/portal/audit?id=${certId}`)).document)).toContain("No results.");
   });
 
-  test("ignores values that are no filter", async () => {
+  test("ignores values that are not filters", async () => {
     expect(await rowsOf(acme, "?actor=somebody&type=nothing&before=x")).toEqual(await rowsOf(acme));
   });
 });

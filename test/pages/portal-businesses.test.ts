@@ -1,5 +1,5 @@
 // Tests an address that belongs to several businesses: selecting a business after entering the code, switching in the header, invitations,
-// and who can access what.
+// and access.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -83,7 +83,7 @@ const rowsOf = async (answer: TestResponse, label: string): Promise<readonly (re
 };
 const namesOf = async (who: Member, label = "Choose a business"): Promise<readonly (string | undefined)[]> =>
   (await rowsOf(await openPage(who, page), label)).map(([name]) => name);
-/** The memberships that the menu in the header switches to. */
+/** Returns the memberships that the menu in the header offers. */
 const switchTargets = ({ document }: ReadPage): string[] => {
   const menu = named(document, "details").filter(({ attribs }) => attribs.class === "dropdown");
   return withAttribute(menu, "name", "seat").map(({ attribs }) => attribs.value as string);
@@ -171,7 +171,7 @@ describe("an invitation of an address that belongs to a business", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("is declined once when declined twice at once", async () => {
+  test("is declined once when declined twice at the same time", async () => {
     const membershipId = await invite(second);
     const form = { ...parseFormFields(await openPage(first, page), declining), seat: membershipId };
     const before = (await listAuditEntryTypes(second.id)).length;
@@ -206,7 +206,7 @@ describe("an invitation of an address that belongs to a business", () => {
     expect(await getSignedInBusiness(first)).toBe(first.id);
   });
 
-  test("adds one member, one entry and one session when accepted twice at once", async () => {
+  test("adds one member, one entry and one session when accepted twice at the same time", async () => {
     const membershipId = await invite(second);
     const form = { ...parseFormFields(await openPage(first, page), page), seat: membershipId };
     const before = (await listAuditEntryTypes(second.id)).length;
@@ -298,7 +298,7 @@ describe("an address that belongs to two businesses", () => {
     expect((before?.expires_at ?? 0) - (before?.verified_at ?? 0)).toBe(12 * hour);
   });
 
-  test("gets one session when switching twice at once", async () => {
+  test("gets one session when switching twice at the same time", async () => {
     const who = await joined();
     const [mine] = (await sessionOf(who)) === null ? [] : [(await sessionOf(who))?.user_id as string];
     const form = { seat: first.userId, form: await getFormToken(who, page) };
@@ -342,7 +342,7 @@ describe("an address that belongs to two businesses", () => {
     }
   });
 
-  test("loses only the business it is removed from, at once, and cannot return to it", async () => {
+  test("immediately loses only the business it is removed from, and cannot return to it", async () => {
     const inSecond = await joined();
     const membershipId = (await sessionOf(inSecond))?.user_id as string;
     const inFirst = sessionCookie(await giveCodeOnPages(email));
@@ -448,7 +448,7 @@ describe("a membership in another shard", () => {
     expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM sessions").first("n")).toBe(0);
   });
 
-  test("is signed in to when it was used last, with the code stored where the address was found first", async () => {
+  test("is used for sign-in when it was used last, with the code stored where the address was found first", async () => {
     await enter(first, elsewhere);
     const answer = await signInByApi(email);
     expect(answer.body.data).toEqual({
@@ -459,7 +459,7 @@ describe("a membership in another shard", () => {
     expect(await sessionsOf(first.userId)).toBe(0);
   });
 
-  test("of another spelling, which can be another mailbox, is not signed in to, though it was used last", async () => {
+  test("with another spelling, which can be another mailbox, is not used for sign-in even if it was used last", async () => {
     const there = toMember(await enter(first, elsewhere));
     const spelling = email.replace("pat@", "Pat@");
     const sealed = await (await openVaultFromVars(env)).seal(memberEmailContext(elsewhere, worldInSecondShard.acme.id), spelling);
@@ -472,7 +472,7 @@ describe("a membership in another shard", () => {
     expect(await namesOf(toMember(answer))).toEqual([`First ${round}`]);
   });
 
-  test("appears in the header from the next sign-in on, and at once in the list of businesses", async () => {
+  test("appears in the header from the next sign-in on, and immediately in the list of businesses", async () => {
     expect(switchTargets(await openPage(first, "/portal"))).toEqual([]);
     expect(await namesOf(first)).toHaveLength(2);
     const who = toMember(await signInByApi(email));

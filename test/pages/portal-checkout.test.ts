@@ -1,5 +1,5 @@
-// Tests payment from the portal: who is redirected to the provider and who gets an explanation in each account status, and that an
-// unreachable checkout changes nothing.
+// Tests payment from the portal: who is redirected to the provider and who gets an explanation in each account status. An unreachable
+// checkout must change nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
@@ -67,7 +67,7 @@ describe("an account suspended for a missing payment", () => {
     expect(describeRedirect(await openPage(owner, checkout))).toMatch(/^303 https:\/\/billing\.stripe\.com\//);
   });
 
-  test("tells a member that an owner can pay and redirects no member", async () => {
+  test("tells a member that an owner can pay, and does not redirect the member", async () => {
     await unpaid();
     const calls = mockProvider();
     for (const path of ["", "/billing"]) {
@@ -132,7 +132,7 @@ describe("a refused checkout", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("asks to sign in first and leads back to the page", async () => {
+  test("asks the person to sign in first and leads back to the page", async () => {
     expect(describeRedirect(await openPage({ cookie: "" }, checkout))).toBe(`303 /portal/sign-in?next=${encodeURIComponent(checkout)}`);
   });
 });

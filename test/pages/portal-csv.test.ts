@@ -1,5 +1,5 @@
-// Tests a CSV export with many batches. It contains every row once and in order, is read only as fast as the client receives it, and is
-// never complete if a batch failed.
+// Tests a CSV export with many batches. It contains every row once and in order, is read only as fast as the client receives it, and never
+// looks complete if a batch failed.
 import { describe, expect, test } from "vitest";
 import { streamCsv } from "../../workers/pages/portal/csv.ts";
 
@@ -48,7 +48,7 @@ describe("a CSV export", () => {
     ["a-b = c + d", "a-b = c + d"],
     ["1-2", "1-2"],
     ["pat@example.com", "pat@example.com"],
-  ])("keeps a spreadsheet from running %j", async (text, cell) => {
+  ])("prevents a spreadsheet from running %j", async (text, cell) => {
     expect(await new Response(streamCsv(["x"], [[text]])).text()).toBe(`"x"\r\n"${cell}"\r\n`);
   });
 

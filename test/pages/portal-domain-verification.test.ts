@@ -1,5 +1,5 @@
-// Tests that members see, after a failed DNS verification, the texts that were found instead: as plain text, and limited in number and
-// length. The API returns a constant message.
+// Tests that members see which texts were found instead after a failed DNS verification. The texts are shown as plain text and are limited
+// in number and length. The API returns a constant message.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";
@@ -38,7 +38,7 @@ const shown = (answer: TestResponse): readonly string[] => {
   return list === undefined ? [] : named(list.children as never, "bdi").map(textOf);
 };
 
-test("lists the texts found in DNS once each and changes no row", async () => {
+test("lists each text found in DNS once and changes no row", async () => {
   publish(["v=spf1 -all", "v=spf1 -all", "svc-verify=of-another"]);
   const before = await readDatabaseContents();
   const answer = await check();

@@ -1,4 +1,4 @@
-// Tests the snippet builder as a form. Invalid input is kept and marked, nothing is fetched for unauthorized callers, and only the response
+// Tests the snippet builder as a form. Invalid input is kept and marked, no page is fetched for unauthorized callers, and only the response
 // contains the result.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -32,7 +32,7 @@ let clerk: Member;
 let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 let web: StubWeb;
 beforeAll(async () => {
-  // The tests use a business of their own, because page fetches are limited per business per hour.
+  // The tests use their own business, because page fetches are limited per business per hour.
   owner = await signUpBusiness("owner@integration-pages.example");
   await verifyDomain(owner, domain, createStubWeb());
   vi.restoreAllMocks();
@@ -106,7 +106,7 @@ describe("fetching nothing and changing no row", () => {
     expect(web.urls()).toEqual([]);
   });
 
-  test("while a payment is due: shows no form, and refuses one that was opened before", async () => {
+  test("while a payment is due: shows no form, and refuses a form that was opened earlier", async () => {
     const form = { ...parseFormFields(await openPage(clerk, path), path), ...typed };
     const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, owner.id).run();
     await setStatus("past_due");

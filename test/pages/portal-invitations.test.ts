@@ -1,4 +1,4 @@
-// Tests the page of a person who belongs to no business and has been invited to one. Signing in does not join the business; the person
+// Tests the page of a person who belongs to no business and has been invited to one. Signing in does not join the business. The person
 // clicks a button to accept or decline.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -50,7 +50,7 @@ const countButtons = async (member: Member): Promise<number> =>
   named((await openPage(member, page)).document, "form").filter(({ attribs }) => attribs.action === accepting).length;
 
 describe("an invited person without a business", () => {
-  test("sees after signing in who invites them to which business with which role, and has not joined", async () => {
+  test("sees after signing in who invited them, to which business and with which role, and has not joined yet", async () => {
     await invite("owner");
     const { to, member } = await signInOnPages("/portal/team");
     expect(to).toBe(`303 ${page}`);
@@ -95,7 +95,7 @@ describe("an invited person without a business", () => {
     expect(describeRedirect(await openPage(joined, page))).toBe("303 /portal/businesses");
   });
 
-  test("declines with a click, which the business's audit log records, and joins nothing", async () => {
+  test("declines with a click, which the business's audit log records, and does not join", async () => {
     await invite();
     const { member } = await signInOnPages();
     expect(describeRedirect(await submitForm(member, page, declining))).toBe(`303 ${page}?answer=declined`);
@@ -200,7 +200,7 @@ describe("the buttons of an invitation", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("create one member and one session when pressed several times at once", async () => {
+  test("create one member and one session when clicked several times at the same time", async () => {
     await invite();
     const { member } = await signInOnPages();
     const form = parseFormFields(await openPage(member, page), accepting);

@@ -1,5 +1,5 @@
-// Tests the overview of a live business. It shows the activity per day and month in one environment, counted when it happens. An export
-// contains the same figures and is recorded in the audit chain.
+// Tests the overview of a live business. It shows the activity per day and per month in one environment. Each action is counted when it
+// happens. An export contains the same figures and is recorded in the audit chain.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newCertificates } from "../support/counted-certificates.ts";
@@ -78,7 +78,7 @@ describe("counting", () => {
     await acknowledge(certId);
   });
 
-  test("counts each withdrawn recipient, and the certificate only with the last of them", async () => {
+  test("counts each withdrawn recipient, and the certificate only when the last one is withdrawn", async () => {
     const certId = await withdraw(["Bright Homes Inc"]);
     expect(await figures()).toEqual(plus(start, { today: [1, 0] }));
     await acknowledge(certId);
@@ -150,7 +150,7 @@ describe("the last thirty days", () => {
     });
   });
 
-  test("state the withdrawn share of the issued certificates", async () => {
+  test("state the percentage of issued certificates that were withdrawn", async () => {
     await withdraw();
     const page = await openPage(owner, "/portal");
     const [issued = 0, withdrawn = 0] = Object.values(await counts()).map(([now]) => now);

@@ -12,7 +12,7 @@ const form = '<form id="quote"><input name="email" type="email"><p id="text">I a
 let member: Member;
 let web: StubWeb;
 beforeAll(async () => {
-  // The tests use a business of their own, because page fetches are limited per business per hour.
+  // The tests use their own business, because page fetches are limited per business per hour.
   const owner = await signUpBusiness("owner@page-policy.example");
   await verifyDomain(owner, domain, createStubWeb());
   member = owner;
@@ -41,7 +41,7 @@ describe("the page's Content-Security-Policy", () => {
     expect(await shownWith("script-src 'self' http://svc.test; connect-src http://svc.test")).toContain(allows);
   });
 
-  test("blocks it by a header or a meta tag, and the directive is named", async () => {
+  test("blocks the script by a header or a meta tag, and the directive is named", async () => {
     const shown = await shownWith("script-src 'self'");
     expect(shown).toContain(blocks);
     expect(shown).toContain("script-src: Add http://svc.test, or give the tag the policy’s nonce.");
@@ -50,7 +50,7 @@ describe("the page's Content-Security-Policy", () => {
     expect(await shownWith("script-src *", meta("sandbox"))).toContain("sandbox: Add allow-scripts");
   });
 
-  test("may allow the exact files, of which a share needs two", async () => {
+  test("may allow the exact files; share mode needs two", async () => {
     const policy = "script-src http://svc.test/v1/svc.js; connect-src http://svc.test";
     expect(await shownWith(policy)).toContain(allows);
     expect(await shownWith(policy, "", "share")).toContain("script-src: Add http://svc.test");

@@ -23,7 +23,7 @@ import { readDatabaseContents, world, type TestResponse } from "../support/world
 
 /** The expected status for each role, including a redirect's target. */
 interface Line extends Readonly<Record<Role, string>> {
-  /** The result in test mode for visitors who have access. It can differ because the records here are live records. */
+  /** The result in test mode for visitors who have access. It can differ because these records are live records. */
   readonly test?: string;
   readonly id?: string;
   readonly sent?: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /sign-in/passkey": publicPage("303 /portal/sign-in"),
   "POST /sign-in/passkey": publicPage("200"),
   "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?answer=passkey"),
-  // This page is for people who are only invited. They have a session of their own kind.
+  // Page for people who have been invited but have not joined a business. They have a separate kind of session.
   "GET /invitations": { ...signIn, stranger: "303 /portal/businesses", member: "303 /portal/businesses", owner: "303 /portal/businesses" },
   "POST /invitations/accept": publicPage("303 /portal/sign-in"),
   "POST /invitations/decline": publicPage("303 /portal/sign-in"),
@@ -215,7 +215,7 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   const answer = await send(role, request);
   await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
-  // For visitors who are not members, a redirect to the sign-in page is a refusal, except after signing out, which also redirects there.
+  // For visitors who are not members, a redirect to the sign-in page is a refusal. Signing out also redirects there, but is not refused.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;

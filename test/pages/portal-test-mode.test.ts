@@ -81,7 +81,7 @@ describe("test mode", () => {
     expect(paths).toContain("/portal/test/keys");
   });
 
-  test("shows test records and no live ones, and live mode the reverse", async () => {
+  test("shows test records and no live ones, and live mode shows only live ones", async () => {
     const [ofTest, live] = [await testCert(), (await issueCertificate()).cert_id];
     const [inTest, inLive] = [await openPage(acme, "/portal/test/certificates"), await openPage(acme, "/portal/certificates")];
     expect([inTest.text.includes(ofTest), inTest.text.includes(live)]).toEqual([true, false]);
@@ -107,7 +107,7 @@ describe("test mode", () => {
     expect(words((await openPage(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
   });
 
-  test("lets members move its clock forward, and an invalid move changes nothing", async () => {
+  test("lets members move its clock forward, and an invalid time changes nothing", async () => {
     const before = words((await openPage(clerk, "/portal/test/sandbox")).document);
     expect(before).toContain("Not moved");
     expect(describeRedirect(await submitForm(clerk, "/portal/test/sandbox", "/portal/test/sandbox/clock", { days: "6" }))).toBe(
@@ -143,7 +143,7 @@ describe("a triggered event", () => {
     for (const none of ["0", "-1", "x", "999999"]) expect((await openPage(acme, `/portal/test/events/${none}`)).status).toBe(404);
   });
 
-  test("of an update shows none of the new values", async () => {
+  test("for an update shows none of the new values", async () => {
     const created = parsePage(await trigger(acme, { type: "consumer.updated.email", share_id: "" }));
     const link = named(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     const page = await openPage(acme, link);
@@ -172,7 +172,7 @@ describe("a triggered event", () => {
     await waitUntilSettled();
   });
 
-  test("is reached by its position on later pages, and none is listed twice", async () => {
+  test("is found on later pages by its position, and no event is listed twice", async () => {
     await commitEvents(fresh.id, 60);
     const placesOf = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] =>
       named(document, "a").flatMap(({ attribs }) => /\/events\/(\d+)$/.exec(attribs.href ?? "")?.[1] ?? []);

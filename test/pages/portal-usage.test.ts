@@ -37,7 +37,7 @@ test("counts live certificates issued and withdrawn this month, not test ones or
   expect(await used(who, "/portal/test/billing")).toEqual([issued + 2, withdrawn + 1]);
 });
 
-test("charts twelve months, and lets a member export exactly the figures shown, which is recorded", async () => {
+test("shows twelve months in a chart, and lets a member export exactly the figures shown, which is recorded", async () => {
   await issueCertificate();
   const member = await signIn(world.memberEmail);
   const page = await openPage(member, "/portal/billing");

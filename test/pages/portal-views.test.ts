@@ -1,4 +1,4 @@
-// Tests saved views of the certificate list. A view stores the filter that is in the URL, without personal data.
+// Tests saved views of the certificate list. A view stores the filter from the URL, without personal data.
 import { beforeEach, expect, test } from "vitest";
 import { findEmailCode, getCookie, clearCodes, submitEmailCode } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
@@ -101,7 +101,7 @@ test("refuses a name that is taken, but allows two names for one view", async ()
   expect((await own()).map(([name]) => name)).toEqual(["Also mine", "Mine"]);
 });
 
-test("allows twenty views, also when they are sent at once", async () => {
+test("allows twenty views, even when they are sent at the same time", async () => {
   const form = parseFormFields(await openPage(owner, filtered), action);
   for (let at = 1; at < 20; at += 1) await postForm(owner, action, { ...form, name: `View ${String(at).padStart(2, "0")}` });
   const answers = await Promise.all(["a", "b", "c"].map((name) => postForm(owner, action, { ...form, name })));

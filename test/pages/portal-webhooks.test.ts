@@ -97,7 +97,7 @@ test.each([
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("answers an invalid time or position with the not-found page and calls no endpoint", async () => {
+test("returns the not-found page for an invalid time or position and calls no endpoint", async () => {
   const path = await make();
   const calls = mockReceivers(() => new Response(null, { status: 200 }));
   for (const since of ["", "yesterday", "2999-01-01T00:00", "2026-13-01T00:00"])
@@ -135,7 +135,7 @@ test("refuses a form from another site, of another session or of another action"
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("lets a member send a test and refuses the rest, even with a form of their own", async () => {
+test("lets a member send a test and refuses everything else, even with the member's own form", async () => {
   const path = await make();
   const page = await openPage(clerk, path);
   for (const action of ["status", "rotate", "remove"]) {
@@ -148,7 +148,7 @@ test("lets a member send a test and refuses the rest, even with a form of their 
   expect(await endpoints()).toEqual([path]);
 });
 
-test("creates one endpoint and shows its secret once when sent twice, also at once", async () => {
+test("creates one endpoint and shows its secret once when sent twice, even at the same time", async () => {
   const form = { ...parseFormFields(await openPage(owner, newPage), list), url };
   const answers = await Promise.all([postForm(owner, list, form), postForm(owner, list, form), postForm(owner, list, form)]);
   const shown = answers.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
@@ -256,7 +256,7 @@ describe("an endpoint", () => {
     ),
   ];
 
-  test("is empty at first, with the way to add one", async () => {
+  test("is missing at first, with a link to add one", async () => {
     const page = await openPage(owner, list);
     expect(getPageText(page)).toContain("No endpoints yet");
     expect(named(page.document, "a").filter(({ attribs }) => attribs.href === newPage)).not.toEqual([]);
@@ -274,7 +274,7 @@ describe("an endpoint", () => {
     expect(strip?.attribs["aria-label"]).toBe("3 of 3 attempts failed in 48 hours");
   });
 
-  test("shows since when it fails, and resends what failed after a click on the next page", async () => {
+  test("shows since when it has been failing, and resends what failed after a click on the next page", async () => {
     const path = await make();
     mockReceivers(() => new Response(null, { status: 503 }));
     await sendEvents(path, 2);
@@ -344,7 +344,7 @@ describe("an endpoint", () => {
   });
 
   describe("and its delivery", () => {
-    test("shows the request, the response and the attempts made and planned, and resends at once", async () => {
+    test("shows the request, the response and the attempts made and planned, and resends immediately", async () => {
       const path = await make();
       const posts = mockReceivers(() => new Response("<b>database is down</b>", { status: 503, headers: { "x-trace": "trace-7f2c91" } }));
       await sendEvents(path, 1);

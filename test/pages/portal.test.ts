@@ -289,7 +289,7 @@ describe("certificates", () => {
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toContain("evidence_pack.exported");
   });
 
-  test("show each recipient's answer, and no more for one that was not asked about", async () => {
+  test("show the person's choice for each recipient, and nothing for a recipient that was not offered", async () => {
     const entities = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
     const { certId } = await issueToNewPerson({
       entities,
@@ -367,7 +367,7 @@ describe("settings", () => {
 });
 
 describe("deadlines", () => {
-  test("list a withdrawal until a member acknowledges the end of contact", async () => {
+  test("list a withdrawal until a member acknowledges that contact has ended", async () => {
     const { certId, manageToken } = await issueToNewPerson();
     expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageToken }))).status).toBe(200);
     expect((await openPage(acme, "/portal/deadlines")).text).toContain(`/portal/deadlines/${certId}`);
@@ -384,7 +384,7 @@ describe("deadlines", () => {
     expect(words((await openPage(acme, path)).document)).toContain("Confirmed on");
   });
 
-  test("list the recipients of a certificate that is still active, until contact by them has ended", async () => {
+  test("list the recipients of a certificate that is still active, until they have ended contact", async () => {
     const { certId, manageToken: token } = await issueToNewPerson();
     const withdrawnFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
     expect((await withdrawnFrom("Bright Homes Inc")).status).toBe(200);
@@ -495,7 +495,7 @@ test("adds a domain, shows three verification methods, and removes it", async ()
   expect(describeRedirect(await submitForm(other, `${path}/remove`, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
 });
 
-test("keeps an owner in every team, and says so instead of a button", async () => {
+test("keeps an owner in every team, and says so instead of showing a button", async () => {
   const team = await openPage(other, "/portal/team");
   expect(words(team.document).split("Every business needs an owner.")).toHaveLength(2);
   const leave = await openPage(other, "/portal/team/leave");
@@ -541,7 +541,7 @@ describe("account status", () => {
     await setStatus("active");
   });
 
-  test("shows only the payment while suspended", async () => {
+  test("shows only the way to pay while suspended", async () => {
     const form = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     await setStatus("suspended");
     for (const path of livePaths.filter((one) => one !== "/portal/billing" && one !== "/portal/businesses")) {

@@ -1,4 +1,5 @@
-// Tests the link in a sign-in email: what it does in the browser that requested it, in any other browser, and when the page is only opened.
+// Tests the link in a sign-in email: what it does in the browser that requested it and in any other browser, and that opening its page
+// alone does nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Realm } from "../../core/access/session.ts";
@@ -49,7 +50,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect((await listMailTo(email))[0]?.text).toMatch(/^\d{6}$/m);
   });
 
-  test("signs in after a press in the browser that asked, and continues to the page that asked", async () => {
+  test("signs in after a click in the browser that requested it, and continues to the page that asked the person to sign in", async () => {
     const browser = await ask(realm);
     const token = await findToken(email);
     const page = await browser.open(linkPaths[realm]);
@@ -74,7 +75,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(await getSignedInEmail(browser)).toBe(401);
   });
 
-  test("signs in no one in a browser that did not ask, and asks for the code there", async () => {
+  test("does not sign in a browser that did not request it, and asks for the code there", async () => {
     const asking = await ask(realm);
     const token = await findToken(email);
     const another = createBrowserSession();
@@ -83,7 +84,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(getPageText(page)).toContain("works only in the browser where you asked for it");
     expect(describeRedirect(await press(another, realm, token))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
     expect(another.jar.has("svc_session")).toBe(false);
-    // A browser that requested a code of its own still counts as another browser.
+    // A browser that requested its own code still counts as another browser.
     vi.setSystemTime(Date.now() + minute);
     const stranger = await ask(realm);
     await press(stranger, realm, token);
@@ -92,14 +93,14 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(await getSignedInEmail(asking)).toBe(email);
   });
 
-  test("does not help a stranger who asked for it, even if its owner opens and presses it", async () => {
+  test("does not help a stranger who requested it, even if the mailbox's owner opens and uses it", async () => {
     const stranger = await ask(realm);
     const owner = createBrowserSession();
     await press(owner, realm, await findToken(email));
     expect([owner.jar.has("svc_session"), await getSignedInEmail(stranger)]).toEqual([false, 401]);
   });
 
-  test("is replaced by the typed code in another browser, where a wrong code costs the asking browser nothing", async () => {
+  test("can be replaced by the typed code in another browser, where a wrong code does not count against the requesting browser", async () => {
     const asking = await ask(realm);
     const code = await findEmailCode(email);
     const another = createBrowserSession();
@@ -137,7 +138,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(expired.jar.has("svc_session")).toBe(false);
   });
 
-  test("of an earlier email works after the same browser asked again", async () => {
+  test("in an earlier email works after the same browser requested another", async () => {
     const start = Date.now();
     vi.setSystemTime(start);
     const browser = await ask(realm);
@@ -149,7 +150,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(await getSignedInEmail(browser)).toBe(email);
   });
 
-  test("works after the browser has used up its tries with wrong codes", async () => {
+  test("works after the browser has used up its attempts with wrong codes", async () => {
     const browser = await ask(realm);
     const code = await findEmailCode(email);
     const codePath = realm === "consumer" ? "/app/code" : "/portal/sign-in/code";
@@ -198,7 +199,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
   });
 });
 
-describe("a link for a newcomer", () => {
+describe("a link for a new person", () => {
   test("creates the consumer account with the address as it was typed", async () => {
     const email = "New.Person@link.example";
     const browser = await ask("consumer", email);

@@ -87,7 +87,7 @@ describe("GET /status", () => {
     expect((await listShownIncidents(db, later)).map(({ title }) => title)).toEqual(["Deliveries are late"]);
   });
 
-  test("shows the last copy, and says so, while the database does not answer", async () => {
+  test("shows the last copy, and says so, while the database does not respond", async () => {
     await open();
     const { status, text } = await withoutDatabase("/status", html);
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-// Tests the email link that stops a share without signing in, as a browser and as an attacker's program use it.
+// Tests the email link that stops a share without signing in, as used by a browser and by an attacker's program.
 import { describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { listMailTo } from "../support/people.ts";
@@ -37,7 +37,7 @@ describe("the link that stops a share", () => {
     expect(describeRedirect(await browser.send(page, path, { token }))).toBe(`303 ${path}/stopped`);
   });
 
-  test("is mended when a mail gateway has encoded its fragment, and stops nothing by being opened", async () => {
+  test("works even if a mail gateway has encoded its fragment, and stops nothing when it is only opened", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const token = await mailedToken(pat, share.id);

@@ -1,5 +1,5 @@
-// Tests what people see when an email to them, or to a person they invited, could not be delivered. The provider of this deployment does
-// not support addresses with letters outside ASCII before the @.
+// Tests what people see when an email to them, or to a person whom they invited, could not be delivered. The provider of this deployment
+// does not support addresses with non-ASCII characters before the @.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { parseDocument } from "htmlparser2";
@@ -21,7 +21,7 @@ const waitUntilMailFailed = () =>
 const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
 const undelivered = "We couldn’t deliver the email to this address. Check the address, or use a different one.";
 
-// The tests also have a deployment with a working provider. Its relay must not send the emails of these tests.
+// The tests also use a deployment with a working provider. Its relay must not send the emails of these tests.
 const signUpOwner = async (email: string) => {
   const owner = await signUpBusiness(email);
   await waitUntilSettled();

@@ -1,5 +1,5 @@
-// Tests a certificate's public page over HTTP: its content, order and languages, and its error pages. view-trail.test.ts covers recorded
-// views, and hostile-text.test.ts covers hostile text.
+// Tests a certificate's public page over HTTP: its content, order and languages, and its error pages. view-trail.test.ts tests recorded
+// views, and hostile-text.test.ts tests hostile text.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -250,7 +250,7 @@ describe("the timeline", () => {
     expect(text).not.toMatch(/log yet/);
   });
 
-  test("is in order: an anchor after the withdrawal follows it", async () => {
+  test("is in order: an anchor that is later than the withdrawal follows it", async () => {
     const { cert_id } = await issueCertificate();
     await insertWithdrawal(env.DB, cert_id).run();
     const at = Date.now() + 3_600_000;
@@ -268,7 +268,7 @@ describe("the timeline", () => {
 });
 
 describe("policies", () => {
-  // Background work fetches policies, so each test sets its own state afterwards.
+  // Background work fetches policies, so each test sets its own state afterward.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const captured = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
@@ -398,7 +398,7 @@ describe("response headers", () => {
     expect(page.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("claiming another host change nothing on the page", async () => {
+  test("that claim another host change nothing on the page", async () => {
     const { cert_id } = await issueCertificate();
     const machine = { "user-agent": "Slackbot 1.0" }; // its views are not counted, so two responses can be equal
     const honest = async (): Promise<string> => (await open(cert_id, machine)).text;
@@ -427,7 +427,8 @@ describe("response headers", () => {
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
     for (const [at, ask] of asks.entries()) {
-      // Policies and anchors may be added in the meantime. The page then equals the later page instead of the earlier one.
+      // Policies and anchors may be added in the meantime. The page then equals the later of the two honest pages instead of the earlier
+      // one.
       const [before, asked, after] = [await honest(), await ask(), await honest()];
       expect([before, after], `spoofed header ${at}`).toContain(asked);
       expect(asked).toContain(`http://svc.test/c/${cert_id}`);
@@ -465,7 +466,7 @@ describe("error pages", () => {
     expect(pages[0]!.text).not.toContain(unknown);
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("answer %s with 405 and the allowed methods", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("return 405 and the allowed methods for %s", async (method) => {
     const page = await read(`/c/${(await issueCertificate()).cert_id}`, { method });
     expect(page.status).toBe(405);
     expect(page.headers.get("allow")).toBe("GET, HEAD");

@@ -42,7 +42,7 @@ describe("a view", () => {
     expect(JSON.stringify(row)).not.toMatch(/203\.0\.113|Mozilla|Windows/);
   });
 
-  test("by the same browser is stored again, also a reload", async () => {
+  test("by the same browser is stored again, even for a reload", async () => {
     const { cert_id } = await issueCertificate();
     for (let n = 0; n < 3; n += 1) await open(cert_id, { "cf-connecting-ip": "203.0.113.7" });
     await open(cert_id, { "cf-connecting-ip": "203.0.113.8" });
@@ -58,7 +58,7 @@ describe("a view", () => {
     expect(words(section(refreshed, "timeline"))).toContain("Opened once");
   });
 
-  test("is one of two hundred at once, and each is counted", async () => {
+  test("is counted even among two hundred at the same time", async () => {
     const { cert_id } = await issueCertificate();
     const pages = await Promise.all(Array.from({ length: 200 }, (_, n) => open(cert_id, { "cf-connecting-ip": `203.0.113.${n}` })));
     expect(pages.every(({ status }) => status === 200)).toBe(true);
@@ -94,7 +94,7 @@ describe("a view", () => {
   });
 });
 
-describe("a view without a sign of a machine", () => {
+describe("a view without a sign of a program", () => {
   test.each(["curl/8.5.0", "python-requests/2.32", ""])("is counted with user agent %j", async (userAgent) => {
     const { cert_id } = await issueCertificate();
     await open(cert_id, { "user-agent": userAgent });
@@ -142,7 +142,7 @@ describe("a request that is not a view by a person", () => {
 });
 
 describe("a view trail that cannot be written", () => {
-  test("does not prevent the page, and is written again once it can be", async () => {
+  test("does not prevent the page from being shown, and is written again once it can be", async () => {
     const { cert_id } = await issueCertificate();
     await env.DB.exec("CREATE TRIGGER trail_is_down BEFORE INSERT ON certificate_views BEGIN SELECT RAISE(ABORT, 'injected fault'); END");
     const page = await open(cert_id);

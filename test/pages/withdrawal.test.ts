@@ -1,5 +1,5 @@
 // Tests the withdrawal forms as an attacker's program uses them. They have the same limits as the API, and a cookie stores an address
-// without revealing it. test/browser/withdrawal.test.ts covers how people use the forms.
+// without revealing it. test/browser/withdrawal.test.ts tests how people use the forms.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
@@ -37,7 +37,7 @@ const to = ({ status, headers }: TestResponse): string => `${status} ${headers.g
 const statusOf = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
 describe("the withdrawal forms", () => {
-  test("share the limits of the API: ten requests and thirty answers an hour per network", async () => {
+  test("share the limits of the API: ten requests and thirty codes entered per hour per network", async () => {
     const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const mine = await issueToNewPerson();
     const from = { "cf-connecting-ip": "203.0.113.31" };
@@ -60,7 +60,7 @@ describe("the withdrawal forms", () => {
     expect(await statusOf(mine.certId)).toBe("active");
   });
 
-  test("use the language selected earlier, on pages and in emails, whatever the browser requests", async () => {
+  test("use the language selected earlier, on pages and in emails, regardless of the browser's language", async () => {
     const mine = await issueToNewPerson();
     const chosen = { cookie: "svc_lang=es", "accept-language": "fr" };
     expect(to(await ask(mine, chosen))).toBe(`303 /c/${mine.certId}/withdraw`);
@@ -144,20 +144,23 @@ describe("the withdrawal forms", () => {
     ["en", "Everything you agreed to with", "One other active certificate"],
     ["es", "Todos los consentimientos que dio a", "Otro certificado activo"],
     ["fr-CA", "Tous les consentements que vous avez donnés à", "Un autre certificat actif"],
-  ])("show by the email link what else there is, and withdraw everything unless changed (%s)", async (language, everything, other) => {
-    const mine = await issueToNewPerson();
-    const second = await issueToNewPerson({ fields: { email: mine.email } });
-    expect(to(await ask(mine))).toBe(`303 /c/${mine.certId}/withdraw`);
-    const [token] = await listLinkTokens(mine.email);
-    const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
-    const shown = await post(link, { token: token as string });
-    expect([shown.status, await statusOf(mine.certId)]).toEqual([200, "active"]);
-    expect(shown.text).toContain(other);
-    expect(shown.text).toContain(everything);
-    expect(shown.text).toMatch(/value="business"[^>]*checked/);
-    await post(link, { token: token as string, scope: "business" });
-    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
-  });
+  ])(
+    "show what else names the address after the email link, and withdraw everything by default (%s)",
+    async (language, everything, other) => {
+      const mine = await issueToNewPerson();
+      const second = await issueToNewPerson({ fields: { email: mine.email } });
+      expect(to(await ask(mine))).toBe(`303 /c/${mine.certId}/withdraw`);
+      const [token] = await listLinkTokens(mine.email);
+      const link = `/c/${mine.certId}/withdraw/link?lang=${language}`;
+      const shown = await post(link, { token: token as string });
+      expect([shown.status, await statusOf(mine.certId)]).toEqual([200, "active"]);
+      expect(shown.text).toContain(other);
+      expect(shown.text).toContain(everything);
+      expect(shown.text).toMatch(/value="business"[^>]*checked/);
+      await post(link, { token: token as string, scope: "business" });
+      expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "revoked"]);
+    },
+  );
 
   test("reveal nothing about others to the holder of a submission link, and withdraw that certificate only", async () => {
     const mine = await issueToNewPerson();
@@ -167,7 +170,7 @@ describe("the withdrawal forms", () => {
     expect([await statusOf(forged.certId), await statusOf(mine.certId)]).toEqual(["revoked", "active"]);
   });
 
-  test("accept the link of an email, and say when it is invalid", async () => {
+  test("accept the link from an email, and say when it is invalid", async () => {
     const mine = await issueToNewPerson();
     await ask(mine);
     const [token] = await listLinkTokens(mine.email);
@@ -178,7 +181,7 @@ describe("the withdrawal forms", () => {
     expect(await statusOf(mine.certId)).toBe("revoked");
   });
 
-  test("say that the business is being notified: the notice is stored then, and may not have arrived", async () => {
+  test("say that the business is being notified: the notice is stored by then, but may not have arrived", async () => {
     const mine = await issueToNewPerson();
     await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
     for (const [lang, text] of [
@@ -271,7 +274,7 @@ describe("after the correct code", () => {
     expect(await statusOf(since.certId)).toBe("active");
   }, 90_000);
 
-  test("withdraws at once if there is nothing else", async () => {
+  test("withdraws immediately if there is nothing else", async () => {
     const mine = await issueToNewPerson();
     const [code, cookie] = await requestCode(mine);
     const done = await answer(mine.certId, code, cookie);
@@ -280,7 +283,7 @@ describe("after the correct code", () => {
     expect(wordsOf(await page(mine.certId, cookiesOf(done), "withdrawn"))).toContain("No other active certificate");
   });
 
-  test("O21: accepts a code once: on one of many pages at once, and never after it", async () => {
+  test("O21: accepts a code once, even on many pages at the same time, and never afterward", async () => {
     const [mine, second] = await two();
     const [code, cookie] = await requestCode(mine);
     const answers = await Promise.all(Array.from({ length: 4 }, () => answer(mine.certId, code, cookie)));
@@ -296,7 +299,7 @@ describe("after the correct code", () => {
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
   });
 
-  test("O22: reveals what else there is only after the address is verified", async () => {
+  test("O22: reveals what else names the address only after the address is verified", async () => {
     const [mine, second] = await two();
     const [code, cookie] = await requestCode(mine);
     const wrongAddress = cookiesOf(await ask({ ...mine, email: createEmailAddress() }));
@@ -323,7 +326,7 @@ describe("after the correct code", () => {
     expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
   });
 
-  test("O22: a submission link verifies no address: the page afterwards reveals nothing of others", async () => {
+  test("O22: does not treat a submission link as proof of the address, so the next page reveals nothing about others", async () => {
     const [mine, forged] = await two();
     const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
     const done = wordsOf(await page(forged.certId, cookiesOf(followed), "withdrawn"));

@@ -1,5 +1,5 @@
-// The WebKit part of the browser matrix, run by `npm run browsers`. It covers the flow of test/browser/share-sheet.test.ts. WebKitGTK has
-// no passkeys and its driver cannot mock responses, so the rows of the matrix that need these are left out.
+// The WebKit part of the browser matrix, run by `npm run browsers`. It covers the same flow as test/browser/share-sheet.test.ts. WebKitGTK
+// has no passkeys and its driver cannot mock responses, so this file leaves out the rows of the matrix that need them.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -37,12 +37,12 @@ const codeFor = (email: string): Promise<string> =>
   });
 
 /**
- * Waits for half a second, because the sheet ignores clicks during that time after its window appears. Those clicks may have been meant for
+ * Waits until the sheet accepts clicks. It ignores clicks for half a second after its window appears, because they may have been meant for
  * the page below.
  */
 const waitUntilSettled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
 
-/** Waits longer than any timer on the page: its poll, and the second that it waits for a response. */
+/** Waits longer than any timer on the page: its polling, and the second for which it waits for a response. */
 const waitUntilIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
 const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;

@@ -1,5 +1,5 @@
-// Tests that a page that is restored from the back-forward cache submits its own certificate or none, and never the certificate of the
-// first submission. These tests need the full browser, because the headless shell has no back-forward cache.
+// Tests that a page restored from the back-forward cache submits its own certificate or none, and never the certificate of the first
+// submission. These tests need the full browser, because the headless shell has no back-forward cache.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -33,7 +33,7 @@ async function goBack({ page, url }: Visit) {
   await quiet();
 }
 
-describe("after a return from the back-forward cache", () => {
+describe("a page restored from the back-forward cache", () => {
   const back = async (html: string, options: Partial<VisitOptions> = {}) => {
     const visit = await world.visit({
       html: `${html}<script>addEventListener('pageshow', (event) => { window.isRestored = event.persisted })</script>`,
@@ -55,7 +55,7 @@ describe("after a return from the back-forward cache", () => {
     await visit.close();
   });
 
-  it("certifies the next submission anew", async () => {
+  it("certifies the next submission again", async () => {
     const visit = await back(plainForm());
     await press(visit.page, "#send");
     const ids = certificatesIn(await visit.submitted(2));
@@ -79,7 +79,7 @@ describe("after a return from the back-forward cache", () => {
     await visit.close();
   });
 
-  it("does not send a form that was held when the visitor left, and lets the visitor send it", async () => {
+  it("does not send a form that was held when the visitor left, and lets the visitor send the form", async () => {
     const visit = await world.visit({
       html: plainForm(),
       answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),

@@ -1,6 +1,6 @@
 // Tests that the form is submitted once, unchanged and in time, regardless of how certifying fails, and that an event tells the page why. A
-// second submission from the same page has its own certificate or none, and never the first submission's. For pages restored with the back
-// button, see back-forward.test.ts.
+// second submission from the same page has its own certificate or none, and never the certificate of the first submission.
+// back-forward.test.ts tests pages that are restored with the back button.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -118,7 +118,7 @@ const ajax = (inside = "") => `${plainForm({ inside })}<script>lead.addEventList
   fetch(lead.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(lead, event.submitter)) }) })</script>`;
 
 // These tests mostly wait, so they run concurrently.
-describe.concurrent("after the budget", () => {
+describe.concurrent("after the time limit", () => {
   it("ignores a late certificate and aborts the request", async () => {
     let answerLate: (answer: undefined) => void = () => {};
     const late = new Promise<undefined>((resolve) => {
@@ -169,7 +169,7 @@ describe("listeners of the page", () => {
     }
   });
 
-  it("get three members of the receipt in a bubbling event before the submission, and may write into the form", async () => {
+  it("get three members of the receipt in a bubbling event before the submission, and may change the form", async () => {
     const html = `${plainForm({ inside: '<input type="hidden" name="proof">' })}<script>
       document.addEventListener('svc:consent', ({ detail, target }) => { target.elements.proof.value = detail.verify_url })</script>`;
     const visit = await world.visit({ html });
@@ -182,7 +182,7 @@ describe("listeners of the page", () => {
     await visit.close();
   });
 
-  it("that submit the form themselves do not submit it twice", async () => {
+  it("that submit the form themselves do not cause a second submission", async () => {
     const html = `${plainForm()}<script>lead.addEventListener('svc:consent', () => lead.requestSubmit())</script>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
@@ -203,7 +203,7 @@ describe.each([
     return visit;
   };
 
-  it("of other values carries another certificate, exactly once", async () => {
+  it("of other values has another certificate, exactly once", async () => {
     const visit = await first();
     await fill(visit.page, "[name=email]", "other@example.com");
     await press(visit.page, "#send");
@@ -214,14 +214,14 @@ describe.each([
     await visit.close();
   });
 
-  it("that fails carries none", async () => {
+  it("that fails has none", async () => {
     const visit = await first({ answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
     await press(visit.page, "#send");
     expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
     await visit.close();
   });
 
-  it("without the checked box carries none", async () => {
+  it("without the checked box has none", async () => {
     const visit = await first();
     await press(visit.page, "#consent");
     await press(visit.page, "#send");
@@ -241,7 +241,7 @@ describe.each([
     await visit.close();
   });
 
-  it("by a synthetic event carries the certificate only while the values are the same", async () => {
+  it("by a synthetic event has the certificate only while the values are the same", async () => {
     const visit = await first();
     const dispatch = () => visit.page.evaluate("lead.dispatchEvent(new SubmitEvent('submit', { cancelable: true, bubbles: true }))");
     await dispatch();
@@ -339,7 +339,7 @@ describe("the input that data-certificate-input names", () => {
     ["appended", "", true],
     ["the page's own hidden one", '<input type="hidden" name="proof" value="https://old.example/c/cc_old">', true],
     ["asked for by script", "", initScript("certificateInput: 'proof'")],
-  ])("holds the certificate's address, beside svc_cert_id: %s", async (_which, inside, script) => {
+  ])("holds the certificate's URL, in addition to svc_cert_id: %s", async (_which, inside, script) => {
     const visit = await world.visit({ html: plainForm({ inside }), widget, ...(typeof script === "string" && { script }) });
     await tickAndClick(visit.page);
     const received = await visit.submitted();
@@ -373,7 +373,7 @@ describe("the input that data-certificate-input names", () => {
   it.each([
     ["appended", "", []],
     ["the page's own", '<input type="hidden" name="proof" id="own">', [""]],
-  ])("does not bring an address along with the next submission: %s", async (_which, inside, left) => {
+  ])("does not send an old URL with the next submission: %s", async (_which, inside, left) => {
     const visit = await world.visit({
       html: ajax(inside),
       widget,
@@ -393,7 +393,7 @@ describe("the input that data-certificate-input names", () => {
     await visit.close();
   });
 
-  it("never overwrites a field of the visitor that has this name by mistake", async () => {
+  it("never overwrites a visitor's field that has this name by mistake", async () => {
     const visit = await world.visit({ html: plainForm(), widget: { "data-certificate-input": "email" } });
     await tickAndClick(visit.page);
     const received = await visit.submitted();

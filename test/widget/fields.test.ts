@@ -1,5 +1,5 @@
 // Tests what a certificate contains: which controls are read and under which keys, which controls are never read, the choices in the
-// recipient checkboxes, and the displayed disclosure. All tests use one page. Each puts its own form on the page and certifies it.
+// recipient checkboxes, and the displayed disclosure. All tests use one page. Each test puts its own form on the page and certifies it.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -150,7 +150,7 @@ describe("among several controls", () => {
     expect(await fieldsIn(controls)).toEqual({ email: "by-type@x.example", phone: "5550102", city: "completed" });
   });
 
-  it("an empty control is skipped, so a honeypot never counts", async () => {
+  it("an empty control is skipped, so a honeypot is never used", async () => {
     const controls = '<input name="email" autocomplete="email" value=" "><input name="mail" value="real@x.example">';
     expect(await fieldsIn(controls)).toEqual({ email: "real@x.example" });
   });
@@ -428,7 +428,7 @@ describe("the disclosure", () => {
       document.querySelector<HTMLElement>("#two")!.hidden = false;
     });
 
-  it("of an earlier step is the one displayed when its box was checked", async () => {
+  it("of an earlier step is the one that was displayed when its box was checked", async () => {
     const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>') });
     await press(visit.page, "#consent");
     await toSecondStep(visit.page);
@@ -459,7 +459,7 @@ describe("the disclosure", () => {
     await visit.close();
   });
 
-  it("is the one at the submission if it is still displayed", async () => {
+  it("is the one at submission if it is still displayed", async () => {
     const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>').replace("hidden", "") });
     await press(visit.page, "#consent");
     await visit.page.evaluate(() => {
@@ -508,7 +508,7 @@ describe("the consent box", () => {
     ["that cannot be changed", '<input type="checkbox" class="c" checked disabled>', "non_interactive"],
     ["tied by form=", '</form><input type="checkbox" form="this" class="c" checked><form>', "pre_selected"],
     ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
-  ])("%s certifies, and how it came to be ticked is evidence", async (_what, markup, optIn) => {
+  ])("%s certifies, and the evidence says how it was checked", async (_what, markup, optIn) => {
     expect(optInOf(await withBox(markup))).toBe(optIn);
   });
 
@@ -546,7 +546,7 @@ describe("the consent box", () => {
     ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],
     ["of ARIA unticked", '<div role="checkbox" aria-checked="false" class="c"></div>'],
     ["of ARIA undecided", '<div role="checkbox" aria-checked="mixed" class="c"></div>'],
-  ])("%s means no request and no event", async (_what, markup) => {
+  ])("%s causes no request and no event", async (_what, markup) => {
     expect(await withBox(markup)).toBeUndefined();
     expect(visit.events).toEqual([]);
   });

@@ -1,5 +1,5 @@
 // Tests real-world forms (test/widget/forms), each submitted in three ways: certified, with the API refusing the request, and without
-// consent. What the backend receives is compared with the same page without the widget.
+// consent. Compares what the backend receives with what it receives from the same page without the widget.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -19,12 +19,12 @@ interface RealForm {
   box: string;
   disclosure: string;
   fill: Record<string, string>;
-  /** Runs after the form is filled in and before the consent box is checked. Used for the steps of a multistep form. */
+  /** Runs after the form is filled in and before the consent box is checked, for the steps of a multistep form. */
   between?: (page: Page) => Promise<unknown>;
   send: string;
   /** The fields that the certificate must contain. */
   fields: Record<string, string>;
-  /** True if the page itself does not allow a submission unless the box is checked. */
+  /** True if the page itself allows a submission only if the box is checked. */
   isGated?: boolean;
   more?: Attributes;
 }
@@ -273,7 +273,7 @@ describe("with consent, a form sends the same as without the widget, plus a cert
     ]);
     expect(held.events.map(({ type }) => type)).toEqual(["svc:consent"]);
 
-    // Without a certificate, nothing may differ, so not even an empty placeholder is allowed.
+    // Without a certificate, nothing may differ. Not even an empty placeholder is allowed.
     expect([uncertified.method, uncertified.type, uncertified.entries, uncertified.json]).toEqual([
       expected.method,
       expected.type,

@@ -107,7 +107,7 @@ describe("the target form", () => {
     .replaceAll(/id="(consent|terms|send)"/g, 'id="$12"')
     .replace('for="consent"', 'for="consent2"');
 
-  it("is the first of the page by default; others are left alone", async () => {
+  it("is the first on the page by default; other forms are not changed", async () => {
     const visit = await world.visit({ html: plainForm() + second });
     await press(visit.page, "#consent2");
     await press(visit.page, "#send2");
@@ -142,7 +142,7 @@ describe("the target form", () => {
     ["another mode", { "data-mode": "share" }],
     ["no mode", { "data-mode": undefined }],
     ["no client id attribute", { "data-client-id": undefined }],
-  ])("is none with %s: the form goes out by itself, silently", async (_what, overrides) => {
+  ])("is none with %s: the form is submitted normally, without an event", async (_what, overrides) => {
     const visit = await world.visit({ html: plainForm(), widget: overrides });
     await tickAndClick(visit.page);
     expect(certificatesIn(await visit.submitted())).toEqual([]);
@@ -154,7 +154,7 @@ describe("the target form", () => {
     ["an empty client id", { "data-client-id": "" }],
     ["no purpose", { "data-purpose": undefined }],
     ["no recipients", { "data-entities": " , " }],
-  ])("but %s is a mistake worth an event", async (_what, overrides) => {
+  ])("is not certified with %s, which an event reports", async (_what, overrides) => {
     const visit = await world.visit({ html: plainForm(), widget: overrides });
     await tickAndClick(visit.page);
     expect(certificatesIn(await visit.submitted())).toEqual([]);
@@ -180,7 +180,7 @@ describe("submissions go only to the service", () => {
       "an address that a careless library left on Object.prototype",
       { html: plainForm(), first: "Object.prototype.apiBase = location.origin + '/elsewhere'" },
     ],
-  ])("in spite of %s", async (_what, options) => {
+  ])("despite %s", async (_what, options) => {
     const visit = await world.visit(options);
     await tickAndClick(visit.page);
     expect(certificatesIn(await visit.submitted())).toHaveLength(1);
@@ -273,7 +273,7 @@ describe("programmaticSubmit", () => {
     ["the box is unticked", async () => {}, undefined],
     ["the API fails", (page: Page) => press(page, "#consent"), () => ({ status: 500, body: "" })],
     ["it was destroyed", async (page: Page) => page.evaluate("consent.click(); handle.destroy()"), undefined],
-  ])("sends the form once and uncertified when %s", async (_what, prepare, answer) => {
+  ])("submits the form once and uncertified when %s", async (_what, prepare, answer) => {
     const html = `${plainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`;
     const visit = await world.visit({ html, script, ...(answer && { answer }) });
     await prepare(visit.page);

@@ -1,4 +1,4 @@
-// Tests console warnings for a page's owner. Each mistake is reported once, with the fix, and without anything about the visitor.
+// Tests console warnings for a page's owner. Each mistake is reported once, with the fix, and without any data about the visitor.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A form that submits into a frame, so that the page and its console remain. */
+/** A form that submits into a frame, so that the page and its console stay open. */
 const staying = (options: Parameters<typeof plainForm>[0] = {}) =>
   `${plainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
 
@@ -112,7 +112,7 @@ const mistakes: Mistake[] = [
   },
 ];
 
-describe("prints one line, however often it happens, for", () => {
+describe("prints one line, however often the mistake happens, for", () => {
   it.each(mistakes.map((mistake) => [mistake.what, mistake] as const))("%s", async (_what, { says, options }) => {
     const visit = await visitOf(options);
     await tickAndClick(visit.page);

@@ -124,7 +124,7 @@ describe("a number typed beside a country picker gets the picker's dial code", (
   });
 });
 
-describe("a number stays as typed", () => {
+describe("a number is sent as typed", () => {
   it.each<[string, string, string]>([
     ["that has its country code", `<select name="code"><option>+1</option></select>${tel("+41 79 123 45 67")}`, "+41 79 123 45 67"],
     ["that starts with 00", `<select name="code"><option>+1</option></select>${tel("0041 79 123 45 67")}`, "0041 79 123 45 67"],
@@ -148,7 +148,7 @@ describe("a number stays as typed", () => {
   });
 });
 
-describe("the hidden input with the whole number", () => {
+describe("the hidden input with the complete number", () => {
   const picker = `<div class="iti">${tel()}<input type="hidden" name="full_phone" value="+41791234567"></div>`;
 
   it("is read if it is mapped", async () => {
@@ -189,7 +189,7 @@ describe("a form with more than 20 fields", () => {
   const questions = Array.from({ length: 21 }, (_, at) => `<input id="q${at}" value="answer ${at}">`).join("");
   const fieldMap = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`#q${at}`, `question_${at}`]));
 
-  it("is certified with the 20 most certain ones, and says so", async () => {
+  it("is certified with the 20 most certain ones, and the request says so", async () => {
     const body = await certified(email + tel("+1 202 555 0123") + questions, {
       fieldMap: { ...fieldMap, "[name=email]": "email", "[type=tel]": "phone" },
     });
@@ -203,7 +203,7 @@ describe("a form with more than 20 fields", () => {
     expect(Object.keys(fields)).toEqual(Array.from({ length: 20 }, (_, at) => `question_${at}`));
   });
 
-  it("says nothing with exactly 20 fields", async () => {
+  it("is not marked with exactly 20 fields", async () => {
     const { "#q20": _, ...twenty } = fieldMap;
     expect(await certified(questions, { fieldMap: twenty })).not.toHaveProperty("fields_truncated");
   });
@@ -222,12 +222,12 @@ describe("text that the API cannot store", () => {
     expect([body?.purpose, body?.entities]).toEqual([sent, [sent, "Beta"]]);
   });
 
-  it("is left out of a recipient's box as well, so that the box still belongs to its name", async () => {
+  it("is left out of a recipient's box as well, so that the box still matches its name", async () => {
     const box = '<input type="checkbox" data-sp1-entity="Acme,&#10;   In&shy;c." checked>';
     expect((await certified(email + box, { entities: "Acme, Inc.|Beta" }))?.entities_accepted).toEqual(["Acme, Inc."]);
   });
 
-  it("does not keep the form from being certified, wherever it is", async () => {
+  it("does not prevent the form from being certified, wherever it occurs", async () => {
     const body = await certified(
       `<input name="first_name"><input type="checkbox" id="box" checked><p id="d">I agree\u0096 to calls\u202e.</p>${email}`,
       { checkboxSelector: "#box", disclosureSelector: "#d", disclosureText: undefined },
@@ -244,7 +244,7 @@ describe("text that the API cannot store", () => {
     });
   });
 
-  it("includes a disclosure larger than any text", async () => {
+  it("includes a disclosure larger than any real text", async () => {
     const body = await certified(`<p id="d" style="font-size: 4000px">I agree.</p>${email}`, { disclosureSelector: "#d" });
     expect(body).toMatchObject({ presentation: { font_px: 1000 } });
   });

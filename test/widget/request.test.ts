@@ -108,7 +108,7 @@ describe("the request", () => {
 });
 
 describe("the script leaves no trace", () => {
-  it("before a submission: no request, no tick, no hidden input, no event", async () => {
+  it("before a submission: no request, no checked box, no hidden input, no event", async () => {
     const visit = await world.visit({ html: plainForm() });
     const requests: string[] = [];
     visit.page.on("request", (request) => requests.push(request.url()));
@@ -197,7 +197,7 @@ describe("strict pages", () => {
     await visit.close();
   });
 
-  it("load the script with the published integrity value, and a wrong value leaves the form working", async () => {
+  it("load the script with the published integrity value, and the form still works with a wrong value", async () => {
     for (const [integrity, expected] of [
       [world.widget.integrity, 1],
       [`sha384-${createHash("sha384").update("other").digest("base64")}`, 0],
@@ -215,7 +215,7 @@ describe("strict pages", () => {
   it.each([
     ["requestSubmit", "delete HTMLFormElement.prototype.requestSubmit"],
     ["AbortController", "delete window.AbortController"],
-  ])("a browser without %s sends its forms as ever", async (_what, script) => {
+  ])("a browser without %s submits its forms normally", async (_what, script) => {
     const visit = await world.visit({
       html: plainForm(),
       script: tagOf("{{src}}") + initScript(""),
@@ -240,7 +240,7 @@ describe("strict pages", () => {
 });
 
 describe("the build", () => {
-  it("stays within its byte budget", () => {
+  it("stays within its size limit", () => {
     expect(gzipLimit).toBe(7168);
     for (const [name, { bytes, gzipBytes, brotliBytes }] of [
       ["svc.js", world.widget] as const,
@@ -289,7 +289,7 @@ describe("the build", () => {
 });
 
 describe("the time a submission takes", () => {
-  it("is printed: from the submit event to the second one, with an API that answers at once", async () => {
+  it("is printed: from the submit event to the second one, with an API that responds immediately", async () => {
     const visit = await world.visit({
       html: `<script>addEventListener('submit', () => { window.started = performance.now() }, true)</script>{{widget}}
         ${plainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe><script>window.spent = []

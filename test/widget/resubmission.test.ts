@@ -1,5 +1,5 @@
-// Tests how the widget holds a submission and then submits it again. However a form is submitted, its backend receives, exactly once, what
-// it would receive without the widget, plus one svc_cert_id.
+// Tests how the widget holds a submission and then submits it again. However a form is submitted, its backend receives exactly once what it
+// would receive without the widget, plus one svc_cert_id.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -202,7 +202,7 @@ describe("the backend receives once, apart from the certificate, what it receive
   });
 });
 
-/** Every method and property of a form or element that the widget might use, directly or through the platform. */
+/** All methods and properties of a form or element that the widget might use, directly or through the platform. */
 const shadowingNames = [
   "submit",
   "action",
@@ -262,7 +262,7 @@ describe("inputs named after members of the form", () => {
 });
 
 describe("while the form is held", () => {
-  /** Opens a page whose form is held until the test releases it (at most for the longest time limit). */
+  /** Opens a page whose form is held until the test releases it, or until the longest time limit has passed. */
   const waiting = async (html: string) => {
     const { release, answer } = heldAnswer();
     const visit = await world.visit({ html, answer, widget: { "data-timeout": "4500" } });
@@ -283,7 +283,7 @@ describe("while the form is held", () => {
     await visit.close();
   });
 
-  it("only marks the form busy: no focus moves, no button is disabled, no box changes", async () => {
+  it("only marks the form as busy: the focus does not move, no button is disabled, and no box changes", async () => {
     const { visit, release } = await waiting(plainForm());
     const state = await visit.page.evaluate(() => ({
       busy: document.querySelector("form")!.getAttribute("aria-busy"),
@@ -333,7 +333,7 @@ describe("while the form is held", () => {
     ["a changed value", 'lead.elements.email.value = "other@example.com"'],
     ["a consent box unticked", "consent.click()"],
     ["a recipient declined", "acme.click()"],
-  ])("%s keeps the certificate out of the form, which goes out as it is now", async (_name, change) => {
+  ])("%s keeps the certificate out of the form, which is submitted in its current state", async (_name, change) => {
     const inside = `<input type="checkbox" id="acme" data-sp1-entity="Acme Solar LLC" checked>
       <input type="checkbox" data-sp1-entity="Bright Homes, Inc." checked>`;
     const { visit, release } = await waiting(plainForm({ inside }));
@@ -345,7 +345,7 @@ describe("while the form is held", () => {
     await visit.close();
   });
 
-  it("keeps the certificate if the page hides the disclosure meanwhile, for example behind a spinner", async () => {
+  it("keeps the certificate if the page hides the disclosure in the meantime, for example behind a spinner", async () => {
     const { visit, release } = await waiting(`${plainForm()}<style>.sent { display: none }</style>`);
     await visit.page.evaluate(() => document.querySelector("form")!.classList.add("sent"));
     release();
@@ -431,7 +431,7 @@ describe("the target of the submission", () => {
     await visit.close();
   });
 
-  it("keeps an aria-busy that the page has set", async () => {
+  it("does not lose an aria-busy that the page has set", async () => {
     const html = `${plainForm({ form: 'target="sink" aria-busy="false"' })}<iframe name="sink" hidden></iframe>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
@@ -440,7 +440,7 @@ describe("the target of the submission", () => {
     await visit.close();
   });
 
-  it("can be a new tab, even if the response takes nearly the whole budget", async () => {
+  it("can be a new tab, even if the response takes nearly the whole time limit", async () => {
     const visit = await world.visit({ html: plainForm({ form: 'target="_blank"' }), delayMs: 2700 });
     await tickAndClick(visit.page);
     expect(await sent(visit)).toHaveLength(1);

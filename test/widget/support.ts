@@ -90,7 +90,7 @@ export interface Visit {
   /** Warnings that the script logged to the console. */
   warnings: string[];
   url: string;
-  /** Waits for n submissions, then a little longer to notice an extra one. */
+  /** Waits for n submissions, then a little longer, so that an extra one would be noticed. */
   submitted(count?: number): Promise<Received>;
   /** Waits until a condition on the recorded data is true. */
   until(condition: () => boolean, what: string): Promise<void>;
@@ -272,7 +272,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       await open(page, siteOrigin + pagePath);
 
       const until: Visit["until"] = async (condition, what) => {
-        const deadline = Date.now() + 20_000; // far more than working code needs on a busy machine
+        const deadline = Date.now() + 20_000; // far longer than working code needs on a busy machine
         while (!condition()) {
           if (Date.now() > deadline)
             throw new Error(`${what} did not happen; backend ${backend.length}, calls ${calls.length}, events ${JSON.stringify(events)}`);
@@ -315,8 +315,8 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
 }
 
 /**
- * A reused page may still be navigating to the response of its last submission. For the driver, this navigation is then interrupted, but
- * the browser usually completes it. Therefore this waits for that navigation before it tries again.
+ * A reused page may still be navigating to the response of its last submission. The driver then reports this navigation as interrupted, but
+ * the browser usually completes it. This function waits for that navigation before it tries again.
  */
 async function open(page: Page, url: string): Promise<void> {
   const isThere = await page.goto(url).then(
