@@ -15,7 +15,9 @@
 //       rows         rows written and bytes stored in D1 for each certificate, reading, page view, withdrawal and share
 //       shards       CPU for each certificate with 1, 2 and 4 shards
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
+//       peers        c15t, pg-boss, graphile-worker, an MCP server and consent banners next to svc (installs them into dist/peers)
 //       credentials  whether response times reveal an API key or an account (--samples 400)
+//   npm run bench -- --peers          the same as --only peers
 //   npm run bench -- --only requests --series verify   only series whose name contains this text, with their baselines; also works for shares
 //   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
 //   npm run bench -- --scaling        only calculate the tables of docs/operate/scaling.md from docs/reference/benchmarks.md
@@ -30,6 +32,7 @@ import { measureEvents } from "./bench/events.ts";
 import { watchHeap, type HeapWatch } from "./bench/heap.ts";
 import { runLoad } from "./bench/load.ts";
 import { measurePages } from "./bench/pages.ts";
+import { measurePeers } from "./bench/peers.ts";
 import { drawPlots } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
 import { getResidentMiB } from "./bench/runtime-process.ts";
@@ -74,6 +77,7 @@ const { values: flags } = parseArgs({
     log: { type: "string", default: "1000,100000" },
     due: { type: "string", default: "20000" },
     samples: { type: "string", default: "400" },
+    peers: { type: "boolean", default: false },
     plot: { type: "boolean", default: false },
     scaling: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -229,12 +233,18 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   retention: (bench) => measureRetention({ ...bench, due: dueCount }),
   rows: measureRows,
   shards: (bench) => measureShards({ ...bench, slices }),
+  peers: (bench) => measurePeers({ ...bench, slices }),
   withdrawal: (bench) => measureWithdrawal({ ...bench, samples }),
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };
 
 /** The sections given by --only. By default requests, memory and events, plus growth if --seed is given. */
-const selectedSections = flags.only?.split(",") ?? ["requests", "memory", "events", ...(flags.seed === undefined ? [] : ["growth"])];
+const selectedSections = (flags.peers ? "peers" : flags.only)?.split(",") ?? [
+  "requests",
+  "memory",
+  "events",
+  ...(flags.seed === undefined ? [] : ["growth"]),
+];
 const unknownSections = selectedSections.filter((name) => sections[name] === undefined);
 if (unknownSections.length > 0) {
   console.error(`--only: unknown section ${unknownSections.join(", ")}. Use ${Object.keys(sections).join(", ")}.`);

@@ -29,3 +29,30 @@ export const getCpuMs = (pid: string): number => {
 
 export const getResidentMiB = (pid: string): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
+
+/** Lists the processes below a process, and the process itself. */
+const listTree = (root: string): readonly string[] => {
+  const parents = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [{ pid, parent: readProcessStat(pid)[1] }];
+      } catch {
+        return []; // the process has ended
+      }
+    });
+  const found = [root];
+  for (const above of found) found.push(...parents.filter(({ parent }) => parent === above).map(({ pid }) => pid));
+  return found;
+};
+
+/** Returns the CPU time in milliseconds of the processes and of everything below them, including processes that have ended. */
+export const getTreeCpuMs = (roots: readonly string[]): number =>
+  roots.flatMap(listTree).reduce((total, pid) => {
+    try {
+      const fields = readProcessStat(pid);
+      return total + (fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) * 1_000) / ticksPerSecond;
+    } catch {
+      return total; // the process has just ended, and its parent will report its time
+    }
+  }, 0);

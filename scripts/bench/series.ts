@@ -15,7 +15,8 @@ export interface Series {
   readonly name: string;
   readonly floor: string | null;
   readonly url: string;
-  readonly pid: string;
+  /** Returns the CPU time that the measured processes have used so far, in milliseconds. */
+  readonly getCpuMs: () => number;
   /** Returns the n-th request, or null to end the slice. */
   readonly next: (n: number) => Request | null;
   readonly measured: LoadResult[];
@@ -44,28 +45,31 @@ const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu
 export const createSeries = (
   name: string,
   floor: string | null,
-  where: { readonly url: string; readonly pid: string },
+  where: { readonly url: string; readonly pid: string } | Pick<Series, "url" | "getCpuMs">,
   next: Series["next"],
-): Series => ({ name, floor, ...where, next, measured: [], cpu: [], afterwards: [] });
+): Series => {
+  const cpuOf = "pid" in where ? () => getCpuMs(where.pid) : where.getCpuMs;
+  return { name, floor, url: where.url, getCpuMs: cpuOf, next, measured: [], cpu: [], afterwards: [] };
+};
 
 /** Waits until the runtime has finished background work, which it batches for two seconds. */
-const waitUntilIdle = async (pid: string): Promise<void> => {
+const waitUntilIdle = async (series: Series): Promise<void> => {
   await pause(2_200);
-  for (let before = getCpuMs(pid), tries = 0; tries < 40; tries += 1) {
+  for (let before = series.getCpuMs(), tries = 0; tries < 40; tries += 1) {
     await pause(250);
-    const now = getCpuMs(pid);
+    const now = series.getCpuMs();
     if (now - before <= 20) return;
     before = now;
   }
 };
 
 const runSlice = async (series: Series, from: number, { seconds, connections }: Slices): Promise<void> => {
-  const before = getCpuMs(series.pid);
+  const before = series.getCpuMs();
   series.measured.push(await runLoad(series.url, (n) => series.next(from + n), { seconds, connections }));
-  const answered = getCpuMs(series.pid);
+  const answered = series.getCpuMs();
   series.cpu.push(answered - before);
-  await waitUntilIdle(series.pid);
-  series.afterwards.push(getCpuMs(series.pid) - answered);
+  await waitUntilIdle(series);
+  series.afterwards.push(series.getCpuMs() - answered);
 };
 
 /**

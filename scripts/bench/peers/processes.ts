@@ -1,0 +1,67 @@
+// Starts the programs that svc is compared with, and finds the ports for them.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+
+export const findFreePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+};
+
+export interface Program {
+  readonly pid: string;
+  /** The line that said that the program is ready. */
+  readonly ready: string;
+  /** Kills the program and everything that it started with SIGKILL, as a crash of its process or machine would. */
+  readonly kill: () => Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+const killTree = (child: ChildProcess): void => {
+  if (!running.delete(child)) return;
+  process.kill(-(child.pid as number), "SIGKILL"); // `detached` gives each program a process group
+};
+process.once("exit", () => running.forEach(killTree)); // the benchmark failed
+
+/** Starts a Node program of the folder and waits until it prints a line that matches `ready`. Rejects if the program ends before. */
+export const startProgram = async (
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  ready = /^READY/,
+): Promise<Program> => {
+  const child: ChildProcess = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  running.add(child);
+  const ended = once(child, "exit");
+  let printed = "";
+  const readyLine = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream as NodeJS.ReadableStream }).on("line", (line) => {
+        printed += `${line}\n`;
+        if (ready.test(line)) resolve(line);
+      });
+    void ended.then(() => {
+      if (!running.delete(child)) return; // it was killed
+      console.error(`peers: ${args.join(" ")} ended: ${printed.slice(-2_000)}`);
+      reject(new Error("peers: a program ended"));
+    });
+  });
+  return {
+    pid: String(child.pid),
+    ready: readyLine,
+    kill: async () => {
+      killTree(child);
+      await ended;
+    },
+  };
+};
