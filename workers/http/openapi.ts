@@ -81,7 +81,7 @@ const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
     in: "cookie",
     name: "__Host-svc_session",
     description:
-      "Session cookie of a signed-in person, set by `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify`. Its name is `svc_session` in development over plain HTTP. Access depends on who signed in: a consumer, or a member or owner of a business. Cross-site requests with unsafe methods are refused.",
+      "Session cookie of a signed-in person, set by `POST /v1/auth/verify-code` and `POST /v1/auth/passkey/verify`. In development over plain HTTP, the cookie's name is `svc_session`. Access depends on who signed in: a consumer, or a member or owner of a business. Cross-site requests with unsafe methods are refused.",
   });
 };
 

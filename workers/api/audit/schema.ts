@@ -46,7 +46,7 @@ export const auditTrailSchema = z
           log_index: textSchema.openapi({ description: "Index in the audit log, decimal." }),
         }),
       )
-      .openapi({ description: "Newest first." }),
+      .openapi({ description: "Entries on this page, newest first." }),
     head: z.object({ seq: z.int(), hash: hashSchema }).nullable().openapi({ description: "Newest entry of the chain." }),
     next_before_seq: z.int().nullable().openapi({ description: "Cursor for the next page; `null` on the last page." }),
     pending: z.array(pendingEntrySchema).openapi({ description: "Entries that are committed but not yet in the chain." }),

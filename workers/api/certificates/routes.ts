@@ -265,8 +265,8 @@ const exportEvidencePackRoute = createRoute({
       ...evidenceBundleResponse,
       content: {
         ...evidenceBundleResponse.content,
-        "application/zip": { schema: z.string().openapi({ format: "binary", description: "With `format=zip`." }) },
-        "text/html": { schema: z.string().openapi({ description: "With `format=html`." }) },
+        "application/zip": { schema: z.string().openapi({ format: "binary", description: "The pack for `format=zip`." }) },
+        "text/html": { schema: z.string().openapi({ description: "The pack for `format=html`." }) },
       },
     },
   },

@@ -393,7 +393,7 @@ const publishedCertificateObjectSchema = z.object({
     .enum(["pending", "captured", "unavailable"])
     .openapi({ description: "Status of the policy capture, which runs after issuance." }),
   preimage: preimageSchema,
-  canonical: z.string().openapi({ description: "Text whose SHA-256 is the fingerprint." }),
+  canonical: z.string().openapi({ description: "Text whose SHA-256 hash is the fingerprint." }),
   signature: signatureSchema,
   anchor: nullableSchema(anchorSchema),
   withdrawal: withdrawalWithProofSchema,
@@ -415,7 +415,7 @@ const duplicateSchema = z
   .object({
     fingerprint: hashSchema,
     issued_at: describedTime("When this text was signed"),
-    canonical: z.string().openapi({ description: "Text whose SHA-256 is `fingerprint`." }),
+    canonical: z.string().openapi({ description: "Text whose SHA-256 hash is `fingerprint`." }),
     signature: signatureSchema,
   })
   .openapi("CertificateDuplicate");
@@ -514,13 +514,13 @@ const listedCertificateSchema = z
 
 export const certificateListSchema = z
   .object({
-    certs: z.array(listedCertificateSchema).openapi({ description: "Newest first." }),
+    certs: z.array(listedCertificateSchema).openapi({ description: "Certificates on this page, newest first." }),
     total: z.int().openapi({ description: "Number of matching certificates on all pages. A lower bound if `truncated` is present." }),
     page: z.int(),
     per_page: z.int(),
     truncated: z.literal(true).optional().openapi({
       description:
-        "Present if there may be more matches than `total` says or than the pages contain. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. Only a limited number of combinations of purpose, recipients and domain are counted. Among certificates whose combination is not counted, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
+        "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. Only a limited number of combinations of purpose, recipients and domain are counted. Among certificates whose combination is not counted, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
     }),
   })
   .openapi("CertificateList");
@@ -550,7 +550,7 @@ export const evidenceBundleSchema = z
     generated_at: timestampSchema,
     certificate: verifiedCertificateSchema,
     preimage: preimageSchema,
-    canonical_json: z.string().openapi({ description: "Text whose SHA-256 is the fingerprint." }),
+    canonical_json: z.string().openapi({ description: "Text whose SHA-256 hash is the fingerprint." }),
     fingerprint: hashSchema,
     subject_disclosures: z
       .array(z.object({ key: z.string(), salt: z.string(), value: z.string() }))

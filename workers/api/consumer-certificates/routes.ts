@@ -86,7 +86,7 @@ const namingBusinessSchema = z.object({
 
 const businessListSchema = z
   .object({
-    businesses: z.array(namingBusinessSchema).openapi({ description: "Sorted by ID, at most 20." }),
+    businesses: z.array(namingBusinessSchema).openapi({ description: "Businesses sorted by ID, at most 20." }),
     has_more: z.boolean(),
     incomplete: z
       .boolean()
@@ -114,7 +114,7 @@ const namingCertificateSchema = z.object({
 
 const certificateListSchema = z
   .object({
-    certificates: z.array(namingCertificateSchema).openapi({ description: "Newest first, at most 50." }),
+    certificates: z.array(namingCertificateSchema).openapi({ description: "Certificates, newest first, at most 50." }),
     has_more: z.boolean(),
   })
   .openapi("CertificatesNamingYou");

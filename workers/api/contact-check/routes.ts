@@ -125,7 +125,7 @@ const contactResultsSchema = z
             z.object({
               type: z.enum(["cert", "share"]),
               id: z.string(),
-              status: z.string().openapi({ description: "Status of the record. With `entity`, its status for that recipient." }),
+              status: z.string().openapi({ description: "Status of the record. If you sent `entity`, the status for that recipient." }),
               cease_by: describedTime("Deadline by which you must stop contacting the person").nullable(),
             }),
           )

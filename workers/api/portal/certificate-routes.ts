@@ -78,7 +78,7 @@ const revealCertificateRoute = createRoute({
 });
 
 const certificateViewsSchema = z.object({
-  views: z.array(certificateViewSchema).openapi({ description: "Newest first." }),
+  views: z.array(certificateViewSchema).openapi({ description: "Views on this page, newest first." }),
   total: z.int().openapi({ description: "Number of stored views, at most 10,000 per certificate." }),
   page: z.int(),
   per_page: z.int(),

@@ -95,7 +95,7 @@ const clientSchema = z
     created_at: timeSchema,
     return_urls: z.array(z.string()).openapi({
       description:
-        "URLs that a share request may return to. A request that uses one of them needs no other evidence that it is yours. The URL must match exactly.",
+        "URLs to which the consent sheet can return the person. A request that uses one of them needs no other evidence that it is yours. The URL must match exactly.",
     }),
   })
   .openapi("Client");
@@ -156,7 +156,7 @@ const revokeKeyRoute = createRoute({
   path: "/v1/business/portal/keys/{key_id}",
   operationId: "revokeKey",
   summary: "Revoke an API key",
-  description: "Owners only. Takes effect on the next request. Revoking a key again has no effect.",
+  description: "Owners only. The key stops working immediately. Revoking a key again has no effect.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: keyIdParamSchema },
   responses: {
@@ -195,7 +195,7 @@ const updateClientRoute = createRoute({
   operationId: "updateClient",
   summary: "Register return URLs",
   description:
-    "Owners only. Replaces the URLs that the consent sheet may return to. A share request that uses one of them counts as yours, regardless of how the person reached the sheet.",
+    "Owners only. Replaces the URLs to which the consent sheet can return the person. A share request that uses one of them counts as yours, regardless of how the person reached the sheet.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(returnUrlsSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },

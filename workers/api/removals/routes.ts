@@ -94,7 +94,7 @@ export const removalToWire = ({ config }: Pick<Services, "config">, removal: Rem
 
 const removalListSchema = z
   .object({
-    removals: z.array(removalSchema).openapi({ description: "Newest first, at most 200." }),
+    removals: z.array(removalSchema).openapi({ description: "Your removals, newest first, at most 200." }),
     targets: z
       .array(z.object({ name: removalTargetNameSchema, title: z.string() }))
       .openapi({ description: "Data brokers you can choose." }),

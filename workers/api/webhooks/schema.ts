@@ -105,7 +105,7 @@ const urlSchema = z.string().openapi({
   example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
-  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} are not default types: list them to receive them.`,
+  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} are not default types. To receive them, list them here.`,
   example: ["certificate.revoked", "share.revoked"],
 });
 const descriptionSchema = z

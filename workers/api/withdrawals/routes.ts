@@ -37,7 +37,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "For the person named on the certificate. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
+    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
@@ -112,7 +112,7 @@ const getReceiptRoute = createRoute({
   when: {
     not_a_consent: "You set `format`, but the person accepted none of the recipients.",
     invalid_request: "A query parameter is invalid. The message states the parameter and the rule.",
-    not_found: "You did not set `format`, and there is no withdrawal, or none with this number.",
+    not_found: "You did not set `format`, and the certificate has no withdrawal, or no withdrawal with this number.",
   },
 });
 

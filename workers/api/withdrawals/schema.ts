@@ -205,12 +205,12 @@ export const acknowledgmentSchema = z
       .enum(["active", "revoked"])
       .openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
     acknowledged_at: describedTime(
-      "When you first acknowledged the withdrawal. With several recipients, the time when you acknowledged the last one",
+      "When you first acknowledged the withdrawal. If there are several recipients, the time when you acknowledged the last one",
     ),
-    cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
+    cease_by: describedTime("Deadline by which contact must stop. If there are several recipients, the earliest deadline"),
     on_time: z.boolean().openapi({
       description:
-        "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether you acknowledged all of them on time.",
+        "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, whether you acknowledged all of them on time.",
     }),
     withdrawal: nullableSchema(withdrawalSchema).openapi({
       description: "Withdrawal of the whole certificate; `null` while it is active.",
