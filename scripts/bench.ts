@@ -14,6 +14,7 @@
 //       retention    erasing the personal data of --due 20000 expired certificates
 //       rows         rows written and bytes stored in D1 for each certificate, reading, page view, withdrawal and share
 //       shards       CPU for each certificate with 1, 2 and 4 shards
+//       overflow     list, search, detail and contact check with certificates in 1 and 12 shards
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
 //       peers        c15t, pg-boss, graphile-worker, an MCP server and consent banners next to svc (installs them into dist/peers)
 //       credentials  whether response times reveal an API key or an account (--samples 400)
@@ -31,6 +32,7 @@ import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { watchHeap, type HeapWatch } from "./bench/heap.ts";
 import { runLoad } from "./bench/load.ts";
+import { measureOverflow } from "./bench/overflow.ts";
 import { measurePages } from "./bench/pages.ts";
 import { measurePeers } from "./bench/peers.ts";
 import { drawPlots } from "./bench/plot.ts";
@@ -234,6 +236,7 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   rows: measureRows,
   shards: (bench) => measureShards({ ...bench, slices }),
   peers: (bench) => measurePeers({ ...bench, slices }),
+  overflow: (bench) => measureOverflow({ ...bench, rounds: slices.rounds }),
   withdrawal: (bench) => measureWithdrawal({ ...bench, samples }),
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };

@@ -1,0 +1,63 @@
+// Measures list, search, detail and contact check for a business whose certificates are in one shard and in twelve.
+import { getShardId, shardOfId } from "../../core/ids.ts";
+import { runQueriesInTurn, withKey, type BenchQuery, type SeededService } from "./growth-queries.ts";
+import { bearerHeader, insertApiKeys, issueCertificate, origin, sendJson, startBenchService, type Bench } from "./measured-service.ts";
+import { consentRequest } from "./submission.ts";
+
+const shardCounts = [1, 12];
+const certificatesPerShard = 100;
+const searchedPerson = 1_000_000;
+
+/** Issues certificates into each of the shards, by closing one after the other. Returns the service and the ID of a certificate. */
+const startWithCertificates = async (bench: Bench, count: number) => {
+  const { acme } = bench.world;
+  const shards = Array.from({ length: count }, (_, number) => getShardId(number));
+  const start = () => startBenchService(bench, `overflow-${count}`, { extraShards: shards.slice(1) });
+  const authorization = `Bearer ${bench.vars.ADMIN_TOKEN}`;
+  let service = await start();
+  let certId = await issueCertificate(service.url, acme, searchedPerson);
+  const used = new Set<string>();
+  for (let at = 0; at < count; at += 1) {
+    const total = (certificatesPerShard * Math.max(...shardCounts)) / count;
+    for (let n = 0; n < total; n += 1) certId = await issueCertificate(service.url, acme, at * 10_000 + n);
+    const shard = shardOfId(certId as Parameters<typeof shardOfId>[0]);
+    used.add(shard);
+    const closed = await sendJson(service.url, "POST", `/v1/admin/shards/${shard}`, { state: "closed" }, { authorization });
+    if (closed.status !== 200 && count > 1) throw new Error(`bench: shard ${shard} was not closed: ${await closed.text()}`);
+    if (at === count - 1) break;
+    await service.runtime.dispose(); // a running isolate would use its copy of the list of shards for up to a minute
+    service = await start();
+  }
+  if (used.size !== count) throw new Error(`bench: certificates are in ${used.size} shards instead of ${count}`);
+  return { service, certId };
+};
+
+export const measureOverflow = async (bench: Bench & { readonly rounds: number }): Promise<void> => {
+  const all: SeededService[] = [];
+  const certIds = new Map<number, string>();
+  for (const count of shardCounts) {
+    const { service, certId } = await startWithCertificates(bench, count);
+    certIds.set(count, certId);
+    all.push({ ...service, size: count, keys: await insertApiKeys(service.db, bench.world.acme, 400) });
+  }
+  const { fields } = JSON.parse(consentRequest(bench.world.acme, origin, searchedPerson).body as string) as { fields: { email: string } };
+  const questions: readonly BenchQuery[] = [
+    ["list, first page", withKey("/v1/certs")],
+    ["list, page 5", withKey("/v1/certs?page=5")],
+    ["search by email", withKey(`/v1/certs?subject_email=${encodeURIComponent(fields.email)}`)],
+    ["search by purpose", withKey("/v1/certs?q=solar")],
+    ["detail", withKey(({ size }) => `/v1/certs/${certIds.get(size)}`)],
+    [
+      "contact check",
+      ({ keys }, n) => ({
+        method: "POST",
+        path: "/v1/contact-check",
+        headers: { ...bearerHeader(keys, n), "content-type": "application/json" },
+        body: JSON.stringify({ subjects: [{ email: fields.email }] }),
+      }),
+    ],
+  ];
+  console.log(`\noverflow         ${shardCounts.join(" and ")} shards, ${certificatesPerShard * Math.max(...shardCounts)} certificates`);
+  await runQueriesInTurn(all, questions, bench.rounds);
+  for (const { runtime } of all) await runtime.dispose();
+};
