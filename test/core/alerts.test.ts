@@ -19,7 +19,7 @@ const find = (figures: Partial<AlertFigures>, states: readonly AlertState[] = []
   findDueNotices({ figures: { ...calm, ...figures }, thresholds }, states, at, dayMs);
 
 describe("a notice", () => {
-  test("is due when a figure passes its threshold, and not when it reaches it", () => {
+  test("is due when a figure exceeds its threshold, but not when it only reaches it", () => {
     expect(find({ full_shard: 10 })).toEqual([]);
     expect(find({ full_shard: 11 })).toEqual([{ kind: "full_shard", change: "raised", since: now }]);
   });
@@ -30,14 +30,14 @@ describe("a notice", () => {
     expect(find({ failed_mail: 99 }, [state], now + dayMs)).toEqual([{ kind: "failed_mail", change: "raised", since: now }]);
   });
 
-  test("is due once when the figure is back", () => {
+  test("is due once after the figure is back below its threshold", () => {
     const state: AlertState = { kind: "overdue_work", since: now - 5, notifiedAt: now };
     expect(find({}, [state])).toEqual([{ kind: "overdue_work", change: "ended", since: now - 5 }]);
     expect(find({}, [])).toEqual([]);
   });
 });
 
-test.each(alertKinds)("%s has a page that says what to do, and an email that leads to it", (kind) => {
+test.each(alertKinds)("%s has a page that says what to do, and an email that links to it", (kind) => {
   const page = getAlertPage(kind);
   expect(existsSync(page)).toBe(true);
   const { title, setting, defaultThreshold } = alertDefinitions[kind];

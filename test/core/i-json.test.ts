@@ -138,8 +138,8 @@ describe("parseIJson", () => {
     ["white space", " \n", "must be valid JSON"],
     ["half an object", '{"a":1', "must be valid JSON"],
     ["two values", "{}{}", "must be valid JSON"],
-    ["a comma too many", '{"a":1,}', "must be valid JSON"],
-    ["a comma too many in a list", "[1,]", "must be valid JSON"],
+    ["an extra comma", '{"a":1,}', "must be valid JSON"],
+    ["an extra comma in a list", "[1,]", "must be valid JSON"],
     ["a comment", "{/**/}", "must be valid JSON"],
     ["single quotes", "{'a':1}", "must be valid JSON"],
     ["a bare key", "{a:1}", "must be valid JSON"],
@@ -171,7 +171,7 @@ describe("parseIJson", () => {
     ["Latin-1", new Uint8Array([0x22, 0xe9, 0x22]), "must be valid UTF-8"],
     ["a lone high surrogate, escaped", String.raw`"\ud83d"`, "contains a lone surrogate"],
     ["a lone low surrogate, escaped", String.raw`["\ude00"]`, "contains a lone surrogate"],
-    ["a pair the wrong way round", String.raw`"\ude00\ud83d"`, "contains a lone surrogate"],
+    ["a pair in the wrong order", String.raw`"\ude00\ud83d"`, "contains a lone surrogate"],
     ["a lone surrogate as a key", String.raw`{"\ud83d":1}`, "contains a lone surrogate"],
     ["two surrogates in two texts", String.raw`["\ud83d","\ude00"]`, "contains a lone surrogate"],
     ["equal keys", '{"a":1,"a":1}', "contains the same key twice"],
@@ -293,7 +293,7 @@ describe("parseIJson", () => {
     );
   });
 
-  test("decides on a body of the maximum size, whatever its content", () => {
+  test("parses a body of the maximum size, regardless of its content", () => {
     const numbers = Array.from({ length: 130_000 }, () => 1);
     const members = Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 0] as const);
     expect(parsed(`"${"\\u0061".repeat(43_000)}"`)).toBe("a".repeat(43_000));

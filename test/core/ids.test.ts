@@ -58,7 +58,7 @@ describe("generateId", () => {
     );
   });
 
-  test("returns consecutive ids in no order", () => {
+  test("returns consecutive IDs in no particular order", () => {
     const ids = Array.from({ length: 1_000 }, () =>
       generateId("cc_", toShardId("00"), (count) => crypto.getRandomValues(new Uint8Array(count))),
     );

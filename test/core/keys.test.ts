@@ -173,7 +173,7 @@ describe("npm run keys", () => {
     ["no names", []],
     ["a ledger with a scheme", ["--ledger-origin", "https://ledger.example.com/ledger", "--audit-origin", audit]],
     ["a ledger without a path", ["--ledger-origin", "ledger.example.com", "--audit-origin", audit]],
-    ["an audit log that is no shard", ["--ledger-origin", ledger, "--audit-origin", "api.example.com/audit"]],
+    ["an audit log without a shard", ["--ledger-origin", ledger, "--audit-origin", "api.example.com/audit"]],
     ["a shard twice", [...names, "--audit-origin", audit]],
     ["a witness with a space", [...names, "--witness-name", "a b/c"]],
     ["an unknown secret", [...names, "--only", "MASTER_KEY"]],

@@ -1,4 +1,4 @@
-// Tests reading the change logs into the chains. Every entry arrives exactly once, regardless of what fails on the way.
+// Tests how audit logs read the change logs into their chains: every entry arrives exactly once, regardless of failures.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,6 @@ import { getAuditReader } from "../../storage/audit-entries.ts";
 import { appendAuditedChanges, countUnreadEntries } from "../support/changes.ts";
 import { getAuditLogStub, toAuditLog, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
-// Log numbers that only this file uses, because the cleanup between files does not delete the data of idle objects.
 let written = 0;
 /** Appends changes to a shard's change log. */
 const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
@@ -97,7 +96,7 @@ describe("reading the change logs", () => {
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
-  test("continues at once when more rows wait than one run may take", { timeout: 60_000 }, async () => {
+  test("continues immediately when more rows wait than one run can take", { timeout: 60_000 }, async () => {
     const stub = getAuditLogStub(toAuditLog(29));
     await commitMany(env.DB, 29, toChainTag(0x91), 10_001);
     await runInDurableObject(stub, async (log, state) => {
@@ -211,7 +210,7 @@ describe("reading the change logs", () => {
     expect(await countUnreadEntries(env.DB, toAuditLog(19))).toBe(0);
   });
 
-  test("appends what follows after the database was set back, and nothing twice", async () => {
+  test("appends later changes after the database is restored to an earlier state, and nothing twice", async () => {
     const stub = getAuditLogStub(toAuditLog(18));
     const chain = toChainTag(0xb1);
     await commitRows(env.DB, 18, chain, 3);

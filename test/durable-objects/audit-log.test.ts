@@ -302,11 +302,11 @@ describe("the proof shown to a principal", () => {
     ["another time", "UPDATE entry SET at = at + 1 WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
     ["another entity", "UPDATE entry SET entity_id = 'shr_other' WHERE chain = 0 AND seq = 1", "hash_mismatch at 1"],
     ["another payload hash", "UPDATE entry SET payload_hash = zeroblob(32) WHERE chain = 0 AND seq = 4", "hash_mismatch at 4"],
-    ["another hash before", "UPDATE entry SET prev_hash = zeroblob(32) WHERE chain = 0 AND seq = 3", "prev_mismatch at 3"],
+    ["another previous hash", "UPDATE entry SET prev_hash = zeroblob(32) WHERE chain = 0 AND seq = 3", "prev_mismatch at 3"],
     ["another hash", "UPDATE leaf SET entry = zeroblob(32) WHERE idx = 0", "hash_mismatch at 1"],
     ["an entry moved in the log", "UPDATE entry SET log_index = 0 WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
-    ["an entry less", "DELETE FROM entry WHERE chain = 0 AND seq = 2", "seq_gap at 2"],
-    ["the newest entry less", "DELETE FROM entry WHERE chain = 0 AND seq = 4", "entries_missing"],
+    ["one entry missing", "DELETE FROM entry WHERE chain = 0 AND seq = 2", "seq_gap at 2"],
+    ["the newest entry missing", "DELETE FROM entry WHERE chain = 0 AND seq = 4", "entries_missing"],
     [
       "an entry moved in its chain",
       "UPDATE entry SET seq = 5 WHERE chain = 0 AND seq = 4; UPDATE entry SET seq = 4 WHERE chain = 0 AND seq = 3",
@@ -462,7 +462,7 @@ describe("closing an interval", () => {
     expect(empty).toMatchObject({ size: "0", headsSize: "0", root: empty?.headsRoot });
   });
 
-  test("gets a cosignature of the ledger as long as the log only grows", async () => {
+  test("gets a cosignature from the ledger as long as the log only grows", async () => {
     const ask = createLedger();
     const cosign = async (oldSize: string, to: { note: string; size: string }): Promise<{ status: number; text: string }> => {
       const proof =

@@ -200,7 +200,7 @@ describe("the retry schedule", () => {
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 1 });
   });
 
-  test("W13: counts no attempt while the resolver is silent, until that lasts too long", async () => {
+  test("W13: counts no attempt while the resolver does not respond, until that lasts too long", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
     const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 90_000);
@@ -228,7 +228,7 @@ describe("an alarm", () => {
     expect(posts).toHaveLength(100);
   });
 
-  test("comes each minute in development, so that a clock that jumps forward delays no delivery", async () => {
+  test("runs every minute in development, so that a clock that jumps forward delays no delivery", async () => {
     mockReceivers(answering(500));
     const { queue } = await createQueueWith(1);
     for (let attempt = 1; attempt <= 4; attempt += 1) {
@@ -239,7 +239,7 @@ describe("an alarm", () => {
     expect(await getAlarm(queue)).toBe(Date.now() + 60_000);
   });
 
-  test("sends the delivery that has been due longest first, whatever its sequence number", async () => {
+  test("sends the delivery that has been due longest first, regardless of its sequence number", async () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue, business } = await createQueueWith(6);
@@ -256,7 +256,7 @@ describe("an alarm", () => {
 });
 
 describe("a failure on our side", () => {
-  test("W13: is not counted 20 times before each attempt, and then counts as a failed attempt", async () => {
+  test("W13: does not count the first 20 times before each attempt, and then counts as a failed attempt", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
@@ -284,7 +284,7 @@ describe("a failure on our side", () => {
   });
 });
 
-describe("an attempt under way", () => {
+describe("an attempt in progress", () => {
   const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
 
   test("W14: is sent again at once under the same number after a crash, three times, and then counts as failed", async () => {
@@ -328,7 +328,7 @@ describe("an attempt under way", () => {
     });
   });
 
-  test("W24: is all that still reaches a receiver after its endpoint is removed, and no data of the endpoint remains", async () => {
+  test("W24: is the only one that still reaches a receiver after its endpoint is removed, and no data of the endpoint remains", async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -415,7 +415,7 @@ describe("an endpoint", () => {
     }
   });
 
-  test("gets two signatures for a day after a secret rotation, and one afterwards", async () => {
+  test("gets two signatures for a day after a secret rotation, and one afterward", async () => {
     const posts = mockReceivers(answering(200));
     const { id, queue, business, secret } = await createQueueWith(1);
     await runAlarmsUntil(queue);
@@ -439,7 +439,7 @@ describe("an endpoint", () => {
     expect([fits(after, secret), fits(after, newSecret)]).toEqual([false, true]);
   });
 
-  test("gets the event types it selected, and none from before it was added", async () => {
+  test("gets the event types it selected, and no events from before it was added", async () => {
     const posts = mockReceivers(answering(200));
     const business = await createBusiness();
     await commitEvents(business, 3);
@@ -476,7 +476,7 @@ describe("an endpoint", () => {
     expect(posts.map(({ headers }) => headers.get("svc-event-id"))).toEqual(ids);
   });
 
-  test("gets nothing while it is disabled and everything afterwards", async () => {
+  test("gets nothing while it is disabled and everything afterward", async () => {
     const posts = mockReceivers(answering(200));
     const { id, queue, business } = await createQueueWith(1);
     await eventSequences.getByName(business).updateEndpoint(id, { status: "disabled" });
@@ -857,7 +857,7 @@ describe("the recorded attempts", () => {
     expect(await openExchanges(queue)).toMatchObject([null, { response: null }]);
   });
 
-  test("include replays, also those that failed", async () => {
+  test("include replays, even those that failed", async () => {
     mockReceivers(answering(500));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue, farAhead + 1_000);
@@ -902,7 +902,7 @@ describe("the recorded attempts", () => {
     expect(await openExchanges(queue)).toMatchObject([{ response: { isCut: true } }]);
   });
 
-  test("are the newest 1,000 that succeeded and the newest 2,000 that failed of an endpoint", async () => {
+  test("are an endpoint's newest 1,000 successes and newest 2,000 failures", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage }) =>
@@ -927,7 +927,7 @@ describe("the recorded attempts", () => {
     );
   });
 
-  test("are deleted after seven days, also when nothing else happens on the endpoint", async () => {
+  test("are deleted after seven days, even if nothing else happens on the endpoint", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(3);
     await runAlarmsUntil(queue);
@@ -944,7 +944,7 @@ describe("the recorded attempts", () => {
 });
 
 describe("the list of deliveries", () => {
-  test("can be limited to those that are retrying or failed for good", async () => {
+  test("can be limited to those that are retrying or abandoned", async () => {
     let status = 200;
     mockReceivers(() => new Response(null, { status }));
     const { queue, business } = await createQueueWith(2);

@@ -68,7 +68,7 @@ const seqOf = ({ body }: ReceivedPost): number => (JSON.parse(body) as { seq: nu
 const countBusiestMinute = (of: readonly ReceivedPost[]): number =>
   Math.max(...of.map(({ at }) => of.filter((other) => other.at >= at && other.at < at + minute).length));
 
-describe("a host that has never answered a business with 2xx", () => {
+describe("a host that has never returned a 2xx status for a business", () => {
   test("gets at most 10 attempts in any minute from 20 endpoints of the business, and no event is lost", async () => {
     const sender = await createSender(20, 2);
     await run([sender], 3 * minute, 5 * step);
@@ -92,7 +92,7 @@ describe("a host that has never answered a business with 2xx", () => {
     expect(Math.min(...senders.map(countFrom))).toBeGreaterThanOrEqual(6);
   }, 60_000);
 
-  test("gets the events of an endpoint in order, and all at once as soon as it has answered one of them", async () => {
+  test("gets the events of an endpoint in order, and all at once as soon as it has accepted one of them", async () => {
     status = 200;
     const sender = await createSender(1, 30);
     await run([sender], step);
@@ -107,7 +107,7 @@ describe("a host that has never answered a business with 2xx", () => {
     expect(countBusiestMinute(posts)).toBe(10);
   });
 
-  test("is counted before each attempt, so a process that dies does not give the business more of them", async () => {
+  test("has each attempt counted before it is sent, so a process that dies does not give the business more attempts", async () => {
     const sender = await createSender(1, 30);
     await run([sender], 10 * step);
     await abortAllDurableObjects();
@@ -143,8 +143,8 @@ describe("a host that has never answered a business with 2xx", () => {
   });
 });
 
-describe("a host that has answered a business with 2xx", () => {
-  test("is not limited for that business, whatever it answers later and whatever other businesses do there", async () => {
+describe("a host that has returned a 2xx status for a business", () => {
+  test("is not limited for that business, regardless of its later responses and of other businesses", async () => {
     const proven = await createSender(2, 20);
     await proveHost(proven.business, `https://${host}/`);
     const others: Sender[] = [];
@@ -163,7 +163,7 @@ describe("a host that has answered a business with 2xx", () => {
     expect(countFrom(other)).toBe(10);
   });
 
-  test("says nothing about the next host of the endpoint", async () => {
+  test("does not lift the limit for the endpoint's next host", async () => {
     const sender = await createSender(1, 1);
     status = 200;
     await run([sender], step);

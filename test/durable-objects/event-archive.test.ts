@@ -169,7 +169,7 @@ describe("an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     let step = 0;
-    // Every third batch fails before the segment stores it, and every third one fails afterwards.
+    // A third of the batches fail before the segment stores them, and another third fail afterward.
     const dying: Namespace = {
       getByName: (name) => {
         const segment = eventSequences.getByName(name);
@@ -206,7 +206,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: rejects instead of returning a gap when a segment does not answer", async () => {
+  test("W29: rejects instead of returning a gap when a segment does not respond", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 1);
     const away: Namespace = {
@@ -277,7 +277,7 @@ describe("an event sequence at its size limit", () => {
 });
 
 describe("an endpoint of an event sequence at its size limit", () => {
-  test("gets every event once although its queue took them and answered something else", async () => {
+  test("gets every event once, even if its queue stores the events and returns an invalid response", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead);
     const posts = mockReceivers(() => new Response(null, { status: 200 }));

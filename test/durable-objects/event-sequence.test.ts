@@ -90,7 +90,7 @@ const onDatabase = (
   runInDurableObject(stub, async (_, state) => use(new EventSequence(state, { ...env, DB: db } as unknown as EventSequenceEnv), state));
 
 describe("an event sequence", () => {
-  test("W4: stores each event once, and an event that is stored already uses no number", async () => {
+  test("W4: stores each event once, and an event that is already stored uses no number", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const [id] = await commitEvents(business, 1);
@@ -243,7 +243,7 @@ describe("an event sequence", () => {
       await sweepEvents(faulty);
       expect(await setAsideUntil(broken)).toBe(now + pause);
     }
-    await runMinute(); // also deletes the changes that are not needed anymore
+    await runMinute(); // also deletes the changes that are no longer needed
     expect(await inLog(broken)).toEqual([...first, ...second]);
 
     isDown = false;
@@ -352,7 +352,7 @@ describe("an event sequence", () => {
     });
   });
 
-  test("hands events to every working endpoint while one fails, and to that one later with growing pauses", async () => {
+  test("hands events to every working endpoint while one fails, and retries that one with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const [broken, sound] = [

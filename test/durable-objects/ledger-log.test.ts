@@ -308,7 +308,7 @@ describe("a misconfigured or damaged ledger", () => {
     expect((await ask("add", buildPost("x"))).status).toBe(401);
   });
 
-  test("accepts and signs nothing after it was set back, and still serves what it has (L3)", async () => {
+  test("accepts and signs nothing after its storage was restored to an earlier state, and still serves what it has (L3)", async () => {
     const stub = createLedgerObject();
     const ask = createLedgerCall(stub);
     await addBatch(ask, 0, 4);

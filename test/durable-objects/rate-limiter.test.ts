@@ -94,7 +94,7 @@ describe("an API key", () => {
   const many = (times: number, key: string): Promise<TestResponse[]> =>
     Promise.all(Array.from({ length: times }, (_, at) => getWithKey(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
 
-  test("may make 120 calls in 60 seconds over all routes, and then gets the time to retry", { timeout: 30_000 }, async () => {
+  test("may make 120 calls in 60 seconds across all routes, and then gets the time to retry", { timeout: 30_000 }, async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
     const answers = await many(500, world.acme.keys.live);
@@ -117,7 +117,7 @@ describe("an API key", () => {
     expect(statuses(await many(130, world.acme.keys.live))[429]).toBe(10);
   });
 
-  test("is counted whatever the response, and however the header is written", async () => {
+  test("is counted regardless of the response and of how the header is written", async () => {
     const remaining = async (authorization: string): Promise<number> =>
       Number((await call("/v1/certs?page=0", { headers: { Authorization: authorization } })).headers.get("ratelimit-remaining"));
     const first = await remaining(`Bearer ${world.other.keys.sandbox}`);

@@ -80,7 +80,7 @@ describe("migrateSchema", () => {
       expect(storage.sql.exec("SELECT * FROM shelf").toArray()).toEqual([{ a: 1 }]);
     }));
 
-  test("leaves a database unchanged that a later deployment has written", () =>
+  test("does not change a database that a later deployment has written", () =>
     inEmptyDatabase((storage) => {
       migrateSchema(storage, [first, second]);
       migrateSchema(storage, [first]);

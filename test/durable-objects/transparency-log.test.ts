@@ -64,7 +64,7 @@ const restore = (sql: SqlStorage, tables: ReturnType<typeof snapshot>): void => 
 };
 
 describe("appending entries", () => {
-  test("writes the tiles of the specification, whatever the batches", async () => {
+  test("writes the tiles that the specification defines, regardless of the batches", async () => {
     await inFreshLog((storage) => {
       const batches = [1, 2, 250, 3, 1, 255, 500, 1, 1_000];
       const entries = entriesFrom(0, 2_013);
@@ -207,7 +207,7 @@ describe("signing a checkpoint", () => {
     expect(await open(origin, await createSecret("other.example/log", 60))).toEqual(derived);
   });
 
-  test("returns the larger tree signed meanwhile when a smaller one finishes late", async () => {
+  test("returns the larger tree that was signed in the meantime when a smaller one finishes late", async () => {
     await inFreshLog(async (storage) => {
       append(storage, entriesFrom(0, 5));
       const older = { size: 3, root: computeRoot(storage.sql, 3), note: "late", signedAt: 1 };

@@ -1,5 +1,5 @@
 // Compares the change log with a model: random sequences in which readers die, lag, repeat or refuse changes, and in which the database is
-// reset to an earlier state. Afterwards, each reader must have processed every change that the database contains.
+// reset to an earlier state. Afterward, each reader must have processed every change that the database contains.
 import type { ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -58,7 +58,7 @@ interface Run {
   readonly fails: (subject: string) => boolean;
 }
 
-/** A target outside the database that keeps what it has processed, each change once, as audit logs and event sequences do. */
+/** A target outside the database. Like an audit log or an event sequence, it ignores a change that it has already processed. */
 class Target {
   readonly processed: string[] = [];
   process(ids: readonly string[]): void {

@@ -158,7 +158,7 @@ describe("another list of shares", () => {
     if (sorted === undefined) expect(sorts(plan)).toEqual([]);
   });
 
-  test("reads open withdrawals from the index of these alone", async () => {
+  test("reads open withdrawals from the index that contains only them", async () => {
     for (const run of [
       (db: Database) => listOpenDeadlines(db, owner, 50),
       (db: Database) => findSessionByTokenHash(db, "a hash", now, "live"),

@@ -159,7 +159,7 @@ describe("rewrapping", () => {
     expect(await both.rewrap(moved)).toBeNull();
   });
 
-  test("can be repeated with later keys, and back", async () => {
+  test("can be repeated with later keys, and reversed", async () => {
     const [first, second, third] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2", "3")]);
     const sealed = await first.seal(context, "text");
     const moved = (await third.rewrap((await second.rewrap(sealed)) as string)) as string;

@@ -43,7 +43,7 @@ describe("parseDnsAnswer refuses an answer with", () => {
   test.each([
     ["one private address among public ones", answer(a("www.shop.com", "93.184.216.34"), a("www.shop.com", "10.0.0.1"))],
     ["an address of another name", answer(a("other.shop.com", "93.184.216.34"))],
-    ["an address beside an alias", answer(alias("www.shop.com", "edge.cdn-host.net"), a("www.shop.com", "93.184.216.34"))],
+    ["an address next to an alias", answer(alias("www.shop.com", "edge.cdn-host.net"), a("www.shop.com", "93.184.216.34"))],
     ["an alias into a private zone", answer(alias("www.shop.com", "db.internal"), a("db.internal", "93.184.216.34"))],
     ["an alias to localhost", answer(alias("www.shop.com", "localhost"), a("localhost", "93.184.216.34"))],
     ["an alias to one of our hosts", answer(alias("www.shop.com", "api.svc-host.com"), a("api.svc-host.com", "93.184.216.34"))],
@@ -59,7 +59,7 @@ describe("parseDnsAnswer refuses an answer with", () => {
     ["a record that is not an object", answer("93.184.216.34" as unknown as object)],
     ["records that are not a list", { Status: 0, Answer: { name: "www.shop.com" } }],
     ["an address in octal", answer(a("www.shop.com", "0177.0.0.1"))],
-    ["an address in one number", answer(a("www.shop.com", "2130706433"))],
+    ["an address as one number", answer(a("www.shop.com", "2130706433"))],
     ["an address with a zone", answer(aaaa("www.shop.com", "2606:2800::1%eth0"))],
     ["an address that is a name", answer(a("www.shop.com", "www.shop.com"))],
   ])("%s", (_, body) => {

@@ -11,7 +11,7 @@ describe("parseEmailCode", () => {
     ["a dash", "042-917"],
     ["an en dash", "042–917"],
     ["a minus sign from a phone keyboard", "042‐917"],
-    ["a full stop", "042917."],
+    ["a period", "042917."],
     ["an ideographic full stop", "042917。"],
     ["quotation marks", "“042917”"],
     ["parentheses and a colon", "(042917):"],

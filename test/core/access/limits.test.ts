@@ -62,7 +62,7 @@ describe("AddressWindows", () => {
     expect(windows.take("b", limit, 10_001)).toMatchObject({ isAllowed: true, remaining: 2 });
   });
 
-  test("never allows more calls than the limit in any window, whatever their timing", () => {
+  test("never allows more calls than the limit in any window, regardless of their timing", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 60 }), (pauses) => {
         const windows = new AddressWindows();

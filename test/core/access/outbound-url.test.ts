@@ -231,7 +231,7 @@ const faultOf = (text: unknown, under: OutboundUrlRules = rules): OutboundUrlFau
 };
 
 describe("checkOutboundUrl", () => {
-  test("more than a hundred hostile and more than twenty legal ones are tried", () => {
+  test("is tested with more than 100 hostile and more than 20 legal URLs", () => {
     expect(Object.values(hostile).flat().length).toBeGreaterThan(100);
     expect(legal.length).toBeGreaterThan(20);
   });

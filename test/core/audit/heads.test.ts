@@ -18,7 +18,7 @@ import { naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
 const chainName = (index: number): string => index.toString(16).padStart(32, "0");
 const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: toHex(sha256(`${index} ${seq}`)) });
 
-/** A tree of heads in memory, updated only by its changes. */
+/** A tree of heads in memory. Each update computes only the nodes that change. */
 class MemoryHeads {
   readonly nodes = new Map<string, Uint8Array>();
   size = 0;

@@ -141,8 +141,8 @@ describe("createZip and parseZip", () => {
 
   test.each<[string, Uint8Array, string]>([
     ["nothing in it", archive([]), "not_a_zip"],
-    ["bytes in front", concatBytes(encodeUtf8("MZ"), zip), "not_a_zip"],
-    ["bytes behind", concatBytes(zip, encodeUtf8("x")), "trailing_bytes"],
+    ["bytes before it", concatBytes(encodeUtf8("MZ"), zip), "not_a_zip"],
+    ["bytes after it", concatBytes(zip, encodeUtf8("x")), "trailing_bytes"],
     ["a comment", archive([{ name: "a" }], { comment: encodeUtf8("hello") }), "headers_differ"],
     ["bytes between members and directory", archive([{ name: "a" }], { gap: encodeUtf8("gap!") }), "bytes_before_or_between_members"],
     ["a member that the directory does not count", archive([{ name: "a" }, { name: "b" }], { count: 1 }), "headers_differ"],
@@ -152,7 +152,7 @@ describe("createZip and parseZip", () => {
     ["an encrypted member", archive([{ name: "a", flags: 0x801 }]), "data_descriptor_or_flags"],
     ["a data descriptor", archive([{ name: "a", flags: 0x808, descriptor: new Uint8Array(12) }]), "data_descriptor_or_flags"],
     ["an extra field", archive([{ name: "a", extra: Uint8Array.of(1, 2, 0, 0) }]), "wrong_crc"],
-    ["two members of one name", archive([{ name: "a" }, { name: "a" }]), "duplicate_or_unsorted_name"],
+    ["two members with the same name", archive([{ name: "a" }, { name: "a" }]), "duplicate_or_unsorted_name"],
     ["members out of order", archive([{ name: "b" }, { name: "a" }]), "duplicate_or_unsorted_name"],
     ["another name in the directory", archive([{ name: "a", central: { name: "b" } }]), "headers_differ"],
     ["a comment on a member", archive([{ name: "a", central: { comment: encodeUtf8("c") } }]), "headers_differ"],
@@ -164,7 +164,7 @@ describe("createZip and parseZip", () => {
     expect(faultOf(bytes)).toBe(fault);
   });
 
-  test("larger than the reader allows is refused before it is looked at", () => {
+  test("refuse an archive that is larger than the limit before they read it", () => {
     expect(faultOf(zip, zip.length - 1)).toBe("too_large");
     expect(faultOf(zip, zip.length)).toBe("ok");
   });

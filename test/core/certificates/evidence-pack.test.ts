@@ -222,7 +222,7 @@ describe("selective disclosure", () => {
 });
 
 describe("certificate.html", () => {
-  test("shows text of strangers as text, keeps a carriage return, and loads and runs nothing", async () => {
+  test("shows text from users as plain text, keeps a carriage return, and loads and runs nothing", async () => {
     const page = textOf(await filesOf(), "certificate.html");
     expect(page).toContain("&lt;/script&gt;&lt;!-- Consent");
     expect(page).toContain("call me.&#13;\n");
@@ -240,7 +240,7 @@ describe("the text of certificate.html", () => {
       .replace(/<[^>]+>/g, " ")
       .replace(/\s+/g, " ");
 
-  test("shows who, when, from where, what was shown and how, in this order before the rest", async () => {
+  test("shows who, when, from where, what was shown and how, in this order and before the rest", async () => {
     const text = await pageText();
     const order = [
       "Asked by Acme Solar LLC",

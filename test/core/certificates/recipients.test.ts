@@ -26,7 +26,7 @@ describe("parseRecipients", () => {
     expect(value(["A", "B"], [], [])).toEqual({ entities: ["A", "B"], answered: { accepted: [], rejected: [] } });
   });
 
-  test("an answer about a name that was not declared is dropped", () => {
+  test("drops an answer about a name that was not declared", () => {
     expect(value(["A"], ["A", "Unknown", ""], ["Other", "\u0000"])).toEqual({
       entities: ["A"],
       answered: { accepted: ["A"], rejected: [] },

@@ -1,4 +1,4 @@
-// Tests which values of a form count as the person's email addresses and phone numbers, and which are only kept.
+// Tests which form values count as the person's email addresses and phone numbers.
 import { describe, expect, test } from "vitest";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { formatPhone, toE164 } from "../../../workers/adapters/phone.ts";
@@ -29,7 +29,7 @@ describe("recognizeFields", () => {
     expect(recognize({ [key]: value })).toEqual({ unrecognized: [key], emails: [], phones: [] });
   });
 
-  test("does not list empty values, other keys, and values of their kind", () => {
+  test("does not list empty values, unrecognized keys or valid values", () => {
     const fields = { email: "", country: "us", date_of_birth: "29.2.1980", email_opt_in: "yes", phone_type: "cell", friend_email: "?" };
     expect(recognize(fields)).toEqual({ unrecognized: [], emails: [], phones: [] });
   });
@@ -65,7 +65,7 @@ describe("recognizeFields", () => {
     ["a Chinese number", "13800138000"],
     ["an area code that does not exist", "(555) 555-0123"],
     ["a number without an area code", "555-0123"],
-  ])("does not take %s for an American one at an American business", (_name, phone) => {
+  ])("does not treat %s as a US number for a US business", (_name, phone) => {
     expect(recognize({ phone }).phones).toEqual([]);
     expect(recognize({ phone }).unrecognized).toEqual(["phone"]);
   });

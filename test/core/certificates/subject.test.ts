@@ -126,7 +126,7 @@ describe("parseSubjectFields", () => {
     ["20 fields", many(20), many(20)],
     ["500 characters", { message: "x".repeat(500) }, { message: "x".repeat(500) }],
     ["500 characters between spaces", { message: ` ${"x".repeat(500)} ` }, { message: "x".repeat(500) }],
-    ["an empty value beside another", { email: "", phone: "1" }, { email: "", phone: "1" }],
+    ["an empty value next to another", { email: "", phone: "1" }, { email: "", phone: "1" }],
     ["a key of 40 characters", { [`a${"b".repeat(39)}`]: "x" }, { [`a${"b".repeat(39)}`]: "x" }],
     ["an unknown key", { favourite_tree_2: "oak" }, { favourite_tree_2: "oak" }],
     ["a value that is not normalized", { first_name: "Rene\u0301" }, { first_name: "Rene\u0301" }],
@@ -135,9 +135,9 @@ describe("parseSubjectFields", () => {
     ["a date", { date_of_birth: "1980-02-29" }, { date_of_birth: "1980-02-29" }],
     ["a date in American format", { date_of_birth: "02/29/1980" }, { date_of_birth: "02/29/1980" }],
     ["a date in German format", { date_of_birth: "29.2.1980" }, { date_of_birth: "29.2.1980" }],
-    ["an empty country beside another", { country: "", phone: "1" }, { country: "", phone: "1" }],
+    ["an empty country next to another value", { country: "", phone: "1" }, { country: "", phone: "1" }],
     ["a value like a key", { message: "__proto__" }, { message: "__proto__" }],
-    ["null beside another", { phone: null, zip: "1" }, { zip: "1" }],
+    ["null next to another value", { phone: null, zip: "1" }, { zip: "1" }],
     ["an invalid email address", { email: "pat" }, { email: "pat" }],
     ["two email addresses", { email: "a@example.com,b@example.com" }, { email: "a@example.com,b@example.com" }],
     ["two letters that are not a country", { country: "XX" }, { country: "XX" }],
@@ -163,7 +163,7 @@ describe("parseSubjectFields", () => {
     ["a joiner at the start", "\u200cPat", "\ufffdPat"],
     ["two joiners in a row", "Pa\u200d\u200dt", "Pa\u200d\ufffdt"],
     ["nothing visible", "\u2800\u0301", "\ufffd\ufffd"],
-  ])("replaces %s by U+FFFD", (_name, typed, stored) => {
+  ])("replaces %s with U+FFFD", (_name, typed, stored) => {
     const read = parseSubjectFields({ first_name: typed });
     expect(read.ok && [read.value.fields.get("first_name"), read.value.isReplaced]).toEqual([stored, true]);
     expect(validateLine(stored)).toBeNull();

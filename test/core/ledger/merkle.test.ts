@@ -72,8 +72,7 @@ describe("an inclusion proof", () => {
     const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
     expect(fake).not.toEqual(hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
-    // If the node is presented as a subtree, the proof does lead to the root, but of a tree half as large. Only the size in the checkpoint
-    // prevents that.
+    // As a leaf of a tree half as large, the node does lead to the root. Only the size in the checkpoint prevents that.
     const node = hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();
@@ -188,7 +187,7 @@ test("hashNode throws unless both arguments have 32 bytes", () => {
 });
 
 test.each(["", "00", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "0x1", "٣", "9223372036854775808", "99999999999999999999"])(
-  "%j is no count",
+  "%j is not a count",
   (text) => {
     expect(parseCount(text)).toBeNull();
   },

@@ -186,7 +186,7 @@ describe("a signed checkpoint", () => {
     ["with CRLF line ends", log.checkpoint.replaceAll("\n", "\r\n")],
     ["with a byte order mark", `\ufeff${log.checkpoint}`],
     ["without the last line break", log.checkpoint.slice(0, -1)],
-    ["with a line break too many", `${log.checkpoint}\n`],
+    ["with an extra line break", `${log.checkpoint}\n`],
     ["with a hyphen for the dash", log.checkpoint.replace("\u2014", "-")],
     ["with an en dash", log.checkpoint.replace("\u2014", "\u2013")],
     ["with two spaces", log.checkpoint.replace("\u2014 ", "\u2014  ")],
@@ -214,7 +214,7 @@ describe("a signed checkpoint", () => {
   });
 
   test.each(["\t", "\r", "\u0000", "\u001f"])(
-    "holds no control character such as %j, not even in a text that is rightly signed",
+    "contains no control character such as %j, even if the text is signed correctly",
     async (control) => {
       expect(parseNote(await signNote(`some${control}text\n`, [logSigner]))).toBeNull();
     },
@@ -293,7 +293,7 @@ describe("a tlog-proof", () => {
     ["a plus sign", text.replace("index 1", "index +1")],
     ["the index missing", text.replace("index 1\n", "")],
     ["hex hashes", text.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${"ab".repeat(32)}\n`)],
-    ["an empty line more", text.replace("\n\n", "\n\n\n")],
+    ["an extra empty line", text.replace("\n\n", "\n\n\n")],
     ["an unsigned checkpoint", text.replace(/\u2014.*\n/, "")],
   ])("with %s is refused", (_, changed) => {
     expect(changed).not.toBe(text);

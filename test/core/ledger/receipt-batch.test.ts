@@ -72,7 +72,7 @@ describe("packed receipts", () => {
     ["more than one batch", 300, range(0, 300)],
     ["some that the ledger had before", 300, [5, 290, 6, 291, 200, 292]],
     ["the same entry twice", 300, [7, 7]],
-  ])("come back byte for byte: %s", async (_, size, indexes) => {
+  ])("are restored byte for byte: %s", async (_, size, indexes) => {
     const numbered = await createReceipts(size, indexes);
     const unpacked = unpackAll(numbered, indexes);
     expect(unpacked.map((receipt) => receipt && formatReceipt(receipt))).toEqual(numbered.map(({ receipt }) => formatReceipt(receipt)));
@@ -82,7 +82,7 @@ describe("packed receipts", () => {
     }
   });
 
-  test("come back byte for byte for every pair of statements in every small tree", async () => {
+  test("are restored byte for byte for every pair of statements in every small tree", async () => {
     for (let size = 2; size <= 17; size += 1)
       for (let first = 0; first < size; first += 1)
         for (let second = 0; second < size; second += 1) {
@@ -91,7 +91,7 @@ describe("packed receipts", () => {
         }
   });
 
-  test("come back byte for byte when the ledger wraps statements", async () => {
+  test("are restored byte for byte when the ledger wraps statements", async () => {
     const numbered = await createReceipts(300, [4, 9], encodeUtf8('{"wrapped":true}'));
     expect(unpackAll(numbered, [4, 9])).toEqual(numbered.map(({ receipt }) => receipt));
   });

@@ -115,7 +115,7 @@ describe("a receipt", () => {
         expect(ownTimes.has(receipt.submitted_at) && ownTimes.has(receipt.verified_at)).toBe(false);
       }
     }
-    // of all changed bytes, three variants each, only those in the two 24-character times may pass
+    // Each byte is changed in three ways. Only changes of the two 24-character times may pass.
     expect(refused).toBeGreaterThanOrEqual((encodeUtf8(text).length - 2 * 24) * 3);
   });
 
@@ -135,7 +135,7 @@ describe("a receipt", () => {
     ["a time without milliseconds", { verified_at: "2026-03-04T05:06:09Z" }, "receipt_malformed"],
     ["a verification before the submission", { verified_at: "2026-03-04T05:06:08.000Z" }, "receipt_malformed"],
     ["a note with CRLF", { signed_root: good.signed_root.replaceAll("\n", "\r\n") }, "note_malformed"],
-    ["a note that is no checkpoint", { signed_root: notACheckpoint }, "checkpoint_malformed"],
+    ["a note that is not a checkpoint", { signed_root: notACheckpoint }, "checkpoint_malformed"],
     ["another ledger's name", { ledger: "tlog:other.example/log" }, "reference_mismatch"],
     ["another kind", { kind: "rekor2" }, "reference_mismatch"],
     ["another reference", { tx_ref: `${origin}#1` }, "reference_mismatch"],
@@ -145,8 +145,8 @@ describe("a receipt", () => {
     ["an index beyond a double", { leaf_index: "9007199254740993", tx_ref: `${origin}#9007199254740993` }, "index_outside_tree"],
     ["a proof one hash short", { inclusion_proof: good.inclusion_proof.slice(1) }, "proof_length"],
     ["a proof one hash long", { inclusion_proof: [...good.inclusion_proof, good.root_hash] }, "proof_length"],
-    ["a neighbour's index", { leaf_index: "1", tx_ref: `${origin}#1` }, "root_mismatch"],
-    ["a leaf of its own", { leaf_body: toBase64(issued) }, "leaf_mismatch"],
+    ["a neighboring index", { leaf_index: "1", tx_ref: `${origin}#1` }, "root_mismatch"],
+    ["a separate leaf body", { leaf_body: toBase64(issued) }, "leaf_mismatch"],
   ])("with %s is refused", async (_, change, fault) => {
     expect(await verdictOf({ ...good, ...change })).toBe(fault);
   });
@@ -225,13 +225,13 @@ describe("a receipt", () => {
     ["a space", (text: string) => text.replace(",", ", ")],
     ["members in another order", (text: string) => `{"v":1,${text.slice(1).replace(',"v":1', "")}`],
     ["a member twice", (text: string) => text.replace('"v":1', '"v":1,"v":1')],
-    ["a member more", (text: string) => text.replace(/}$/, ',"w":"1"}')],
-    ["a member less", (text: string) => text.replace(',"v":1', "")],
+    ["an extra member", (text: string) => text.replace(/}$/, ',"w":"1"}')],
+    ["a missing member", (text: string) => text.replace(',"v":1', "")],
     ["another version", (text: string) => text.replace('"v":1', '"v":2')],
     ["an escaped slash", (text: string) => text.replace("/", "\\/")],
     ["a number for an index", (text: string) => text.replace('"leaf_index":"0"', '"leaf_index":0')],
     ["a byte order mark", (text: string) => `\ufeff${text}`],
-    ["a line break at its end", (text: string) => `${text}\n`],
+    ["a line break at the end", (text: string) => `${text}\n`],
   ])("is malformed with %s", (_, change) => {
     const text = formatReceipt(good);
     expect(change(text)).not.toBe(text);

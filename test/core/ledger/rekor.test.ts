@@ -62,7 +62,7 @@ describe("an anchor key", () => {
     ["that is public", pair.publicKey.export({ type: "spki", format: "der" }).toString("base64")],
     ["whose JWK is public", JSON.stringify(pair.publicKey.export({ format: "jwk" }))],
     ["that is just 32 bytes", Buffer.alloc(32, 7).toString("base64")],
-    ["that is nothing", ""],
+    ["that is empty", ""],
   ])("%s is refused", async (_, text) => {
     expect(parseAnchorPrivateKey(text)).toBeNull();
     await expect(openAnchorKey(text)).rejects.toThrow("anchor key");

@@ -83,9 +83,7 @@ const edges = [255, 256, 257, 65_535, 65_536, 65_537];
 const many = entries(65_537).map(naiveLeaf);
 const rootOfMany = naiveRoots(many);
 
-/**
- * Returns a SHA-256 function that computes each hash only once, because a million proofs from one tree hash the same few thousand nodes.
- */
+/** Returns a SHA-256 function that remembers every hash, because a million proofs from one tree hash the same few thousand nodes. */
 const remembering = (): HashFunction => {
   const answers = new Map<string, Uint8Array>();
   return (bytes) => {

@@ -113,7 +113,7 @@ describe("a cosignature", () => {
     ["an empty line before it", (own: string) => `\n${own}`],
     ["text before it", (own: string) => `hello\n${own}`],
     ["text and an empty line before it", (own: string) => `hello\n\n${own}`],
-    ["an empty line behind it", (own: string) => `${own}\n`],
+    ["an empty line after it", (own: string) => `${own}\n`],
     ["carriage returns", (own: string) => own.replace("\n", "\r\n")],
     ["a page", () => "<html>"],
   ])("is refused in a response with %s", async (_, answer) => {
@@ -210,7 +210,7 @@ describe("a witness", () => {
     ["has cosigned less than we thought", 4, 9],
     ["has cosigned more than we thought", 9, 4],
     ["has cosigned nothing", 0, 9],
-    ["has cosigned this very checkpoint", 12, 0],
+    ["has already cosigned this checkpoint", 12, 0],
   ])("that %s is retried with its own size", async (_, theirs, ours) => {
     fake.last = headOf(theirs);
     expect(await ask(12, ours)).toMatchObject({ ok: true });
@@ -243,9 +243,13 @@ describe("a witness", () => {
     ["is down", (response) => response.writeHead(502).end(), { kind: "retry", code: "http_502" }],
     ["hangs up", (response) => response.destroy(), { kind: "retry", code: "connection" }],
     ["answers garbage", (response) => response.writeHead(200).end("<html>"), { kind: "retry", code: "answer_malformed" }],
-    ["answers without end", (response) => response.writeHead(200).end("x".repeat(16_385)), { kind: "retry", code: "answer_too_large" }],
+    [
+      "sends an endless response",
+      (response) => response.writeHead(200).end("x".repeat(16_385)),
+      { kind: "retry", code: "answer_too_large" },
+    ],
     ["repeats our own size", (response) => response.writeHead(409, size).end("0\n"), { kind: "permanent", code: "conflict" }],
-    ["contradicts without saying how", (response) => response.writeHead(409).end(), { kind: "permanent", code: "conflict" }],
+    ["reports a conflict without its size", (response) => response.writeHead(409).end(), { kind: "permanent", code: "conflict" }],
     [
       "signs with another key",
       async (response, note) => response.writeHead(200).end(await lineBy(stranger, note, 1n)),

@@ -70,7 +70,7 @@ describe("a scope", () => {
   });
 
   test.each([[[]], [["?"]], [["email??"]], [["shoe_size"]], [["__proto__"]], [["toString"]], [["email", ""]], [["EMAIL"]]])(
-    "in the words %j is refused",
+    "with the names %j is refused",
     (words) => {
       expect(parseRequestedScope(words)).toMatchObject({ ok: false, code: "invalid_request" });
     },

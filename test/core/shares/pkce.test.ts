@@ -29,10 +29,10 @@ describe("PKCE", () => {
     [`${challenge}=`, false],
     [challenge.slice(1), false],
     [`${challenge}A`, false],
-    // in the only spelling that an encoder produces, the two bits after the 32nd byte are zero
+    // Encoders set the two bits after the 32nd byte to zero.
     [`${challenge.slice(0, -1)}N`, false],
     [challenge.replace("-", "+"), false],
-  ])("takes %j for a challenge: %s", (text, isOne) => {
+  ])("accepts %j as a challenge: %s", (text, isOne) => {
     expect(isCodeChallenge(text)).toBe(isOne);
   });
 });

@@ -1,6 +1,6 @@
-// Tests three false packs for every member of a pack: the issuer leaves out the evidence that binds the member, takes it from another
-// certificate, or contradicts it with the member. Each table cell is a real pack that is changed and signed again with the issuer's key.
-// Also checks the table in docs/reference/proof-checks.md.
+// Tests three false packs for every member of a pack: in the first, the evidence that binds the member is missing; in the second, it is
+// taken from another certificate; in the third, the member contradicts it. Each table cell is a real pack that is changed and signed again
+// with the issuer's key. Also checks the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -731,9 +731,9 @@ describe("withdrawals for individual recipients", () => {
 
   test.each<[string, Change, string]>([
     ["as they are", () => undefined, "valid"],
-    ["are kept quiet", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid entities.receipt"],
+    ["are omitted", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid entities.receipt"],
     [
-      "are kept quiet, with their receipts",
+      "are omitted, with their receipts",
       all(
         withoutReceipts,
         edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest),
@@ -755,9 +755,9 @@ describe("withdrawals for individual recipients", () => {
       listed((l) => l.map((one) => ({ ...one, received_at: "2026-12-01T23:59:59.999Z" }))),
       "invalid cert.consistency",
     ],
-    ["are withdrawn from in another way", listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))), "invalid entities.receipt"],
+    ["have another method", listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))), "invalid entities.receipt"],
     [
-      "are withdrawn from in another way, without receipts",
+      "have another method, without receipts",
       all(
         withoutReceipts,
         listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))),
@@ -775,9 +775,9 @@ describe("withdrawals for individual recipients", () => {
       "invalid cert.consistency",
     ],
     ["were never named", listed((l) => l.map((one) => ({ ...one, entity: "Nobody Ltd" }))), "invalid cert.consistency"],
-    ["stand there twice", listed((l) => [...l, ...l]), "invalid cert.consistency"],
+    ["are listed twice", listed((l) => [...l, ...l]), "invalid cert.consistency"],
     [
-      "are all there were, of an active certificate",
+      "are for all recipients of an active certificate",
       edit("certificate.json", (c) => {
         const [first] = c.entities_withdrawn as JsonObject[];
         return { ...c, entities_withdrawn: (c.entities as string[]).map((entity) => ({ ...first, entity })) };

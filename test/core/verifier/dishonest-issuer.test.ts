@@ -163,9 +163,9 @@ describe("the lists of recipients", () => {
     });
   test.each<[string, JsonObject]>([
     ["not sorted", { entities: ["b", "a"] }],
-    ["naming somebody twice", { entities: ["a", "a"] }],
-    ["both accepting and declining somebody", { entities: ["a", "b"], entities_accepted: ["a"], entities_rejected: ["a"] }],
-    ["answering somebody who was not named", { entities: ["a"], entities_accepted: ["b"], entities_rejected: [] }],
+    ["naming a recipient twice", { entities: ["a", "a"] }],
+    ["both accepting and declining a recipient", { entities: ["a", "b"], entities_accepted: ["a"], entities_rejected: ["a"] }],
+    ["answering for a recipient who was not named", { entities: ["a"], entities_accepted: ["b"], entities_rejected: [] }],
     ["not sorted among the answers", { entities: ["a", "b"], entities_accepted: ["b", "a"], entities_rejected: [] }],
   ])("are refused when %s, although everything else fits", async (_, arrays) => {
     expect(await lists((preimage) => ({ ...preimage, ...arrays }))).toBe("fp.arrays");
@@ -188,7 +188,11 @@ describe("the person's details", () => {
       },
     ],
     ["a disclosure of the wrong shape", "subject.disclosures", (files) => setJson(files, "subject/disclosures.json", [["salt", "email"]])],
-    ["a commitment of his own making", "subject.commitments", edit("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) }))],
+    [
+      "a commitment of the issuer's own making",
+      "subject.commitments",
+      edit("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) })),
+    ],
     [
       "no commitments at all",
       "subject.commitments",
@@ -225,7 +229,7 @@ describe("the policies", () => {
         );
       },
     ],
-    ["a policy less in the index", (files) => setJson(files, "policies/index.json", jsonOf(files, "policies/index.json").slice(1))],
+    ["a policy missing from the index", (files) => setJson(files, "policies/index.json", jsonOf(files, "policies/index.json").slice(1))],
     ["another source", replace("policies/index.json", "acme-solar.example/privacy", "acme-solar.example/other")],
     ["a path out of the folder", replace("policies/index.json", /"path":"policies\//, '"path":"../')],
   ])("are refused with %s", async (_, change) => {
@@ -280,11 +284,11 @@ describe("an anchor", () => {
     ["a proof one hash short", "anchor.inclusion", { inclusion_proof: certainly.inclusion_proof.slice(1) }],
     ["a proof one hash long", "anchor.inclusion", { inclusion_proof: [...certainly.inclusion_proof, certainly.root_hash] }],
     ["an index that is the size", "anchor.inclusion", { leaf_index: "20", tx_ref: `${ledgerOrigin}#20` }],
-    ["the neighbour's index", "anchor.inclusion", { leaf_index: "18", tx_ref: `${ledgerOrigin}#18` }],
+    ["the neighboring index", "anchor.inclusion", { leaf_index: "18", tx_ref: `${ledgerOrigin}#18` }],
     ["an index beyond a double", "anchor.inclusion", { leaf_index: "9007199254740993", tx_ref: `${ledgerOrigin}#9007199254740993` }],
     ["a size that is not the checkpoint's", "anchor.note", { tree_size: "21" }],
-    ["a leaf of its own", "anchor.inclusion", { leaf_body: toBase64(pack.get("anchors/issued/statement.json")!) }],
-    ["a time before it was asked", "anchor.note", { submitted_at: "2026-04-05T06:07:10.000Z" }],
+    ["a separate leaf body", "anchor.inclusion", { leaf_body: toBase64(pack.get("anchors/issued/statement.json")!) }],
+    ["a time before the submission", "anchor.note", { submitted_at: "2026-04-05T06:07:10.000Z" }],
     ["another kind of ledger", "anchor.note", { kind: "rekor2" }],
   ])("is refused with %s (T2)", async (_, check, change) => {
     expect(await failedAfter(withReceipt({ ...certainly, ...change }))).toBe(check);
@@ -310,7 +314,7 @@ describe("an anchor", () => {
   });
   const ownLeaf = naiveLeaf(pack.get("anchors/issued/statement.json")!);
 
-  test("is refused in a tree of the issuer, whatever name it uses", async () => {
+  test("is refused in a tree of the issuer, regardless of its name", async () => {
     const own = await openNoteSigner(await createSecret(ledgerOrigin, 99));
     const root = hashNode(sha256, ownLeaf, leaves[0]!);
     expect(await failedAfter(withReceipt(await inOwnTree(own, ledgerOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
@@ -455,7 +459,7 @@ describe("a withdrawal", () => {
       })),
     ],
     ["without a time", "revoke.statement", edit("certificate.json", (c) => ({ ...c, withdrawal: { scope: "certificate" } }))],
-    ["of a status nobody knows", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "paused" }))],
+    ["with an unknown status", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "paused" }))],
   ])("%s is refused", async (_, check, change) => {
     expect(await failedAfter(change)).toBe(check);
   });
@@ -501,10 +505,10 @@ describe("an audit trail", () => {
   test.each<[string, string, (files: Files) => unknown]>([
     ["a changed time", "audit.chain", changedAt(0, { at: "2026-03-04T05:06:07.090Z" })],
     ["a changed type", "audit.chain", changedAt(2, { type: "policy.linked" })],
-    ["a changed type in front of a gap", "audit.inclusion", changedAt(1, { type: "certificate.subject_read" })],
+    ["a changed type before a gap", "audit.inclusion", changedAt(1, { type: "certificate.subject_read" })],
     ["a changed payload hash", "audit.chain", changedAt(1, { payload_hash: "00".repeat(32) })],
     ["a changed link", "audit.chain", changedAt(1, { prev_hash: "00".repeat(32) })],
-    ["a changed link behind a gap", "audit.chain", changedAt(2, { prev_hash: "00".repeat(32) })],
+    ["a changed link after a gap", "audit.chain", changedAt(2, { prev_hash: "00".repeat(32) })],
     ["another entity", "audit.chain", changedAt(1, { entity_id: "cc_other" })],
     ["another chain", "audit.chain", changedAt(3, { chain: "ff".repeat(16) })],
     ["a seq written in two ways", "audit.chain", changedAt(1, { seq: "03" })],
@@ -538,7 +542,7 @@ describe("an audit trail", () => {
       "audit.chain",
       edit("audit/payloads.json", (p) => ({ ...p, 5: { ...(p[5] as JsonObject), note: "x" } })),
     ],
-    ["the proof of its neighbour", "audit.inclusion", (files) => files.set("audit/3.tlog-proof", pack.get("audit/2.tlog-proof")!)],
+    ["the proof of a neighboring entry", "audit.inclusion", (files) => files.set("audit/3.tlog-proof", pack.get("audit/2.tlog-proof")!)],
     ["a proof missing", "audit.inclusion", (files) => files.delete("audit/3.tlog-proof")],
     ["entries gone and their proofs left", "audit.chain", (files) => files.delete("audit/entries.jsonl")],
   ])("is refused with %s (T2)", async (_, check, change) => {
@@ -569,7 +573,7 @@ describe("an audit trail", () => {
     ["a chain that lacks its last entries", "audit.heads", { leaf: { seq: "4", head: "00".repeat(32) } }],
     ["a chain longer than it was", "audit.heads", { order: "after the record" }],
     ["another chain in this one's place", "audit.heads", { leaf: { chain: "ff".repeat(16) } }],
-    ["a record that stands elsewhere than it says", "audit.heads", { logSize: "3" }],
+    ["a record at another position than it states", "audit.heads", { logSize: "3" }],
   ])("is refused when the log itself holds %s", async (_, check, lies = {}) => {
     const truth = (await worldOf({ isRevoked: true })).parts.audit!;
     const issuance = lies.issuance === undefined ? {} : { issuance: { ...truth.payloads.get("2")!.payload, ...lies.issuance } };

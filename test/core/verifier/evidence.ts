@@ -208,7 +208,6 @@ const sealed = (wanted: Wanted) => {
   return issued.value;
 };
 
-/** A log of 40 statements or entries that includes these. */
 export interface World {
   readonly parts: EvidenceParts;
   readonly fingerprint: string;

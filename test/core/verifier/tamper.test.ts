@@ -49,7 +49,7 @@ const tally = (report: Report): string => {
 };
 afterAll(() => console.log(`${changed} single-byte changes, ${changed - found} not found`));
 
-test("the unchanged pack is valid, also after zipping it again", async () => {
+test("the unchanged pack is valid, even after zipping it again", async () => {
   expect((await verdictOn(zip)).verdict).toBe("valid");
   expect((await verdictOn(zipped(relisted(pack)))).verdict).toBe("valid");
   expect((await verdictOn(zipped(await resigned(pack, issuer)))).verdict).toBe("valid");
@@ -174,9 +174,9 @@ describe("another encoding of the same content", () => {
     ["a record with spaces", "fp.canonical", asJson("fingerprint/preimage.json")],
     ["a record with a byte order mark", "fp.canonical", marked("fingerprint/preimage.json")],
     ["a record with a key twice", "fp.canonical", replaced("fingerprint/preimage.json", '"cert_id":', '"cert_id":"x","cert_id":')],
-    ["a record with a line break at its end", "fp.canonical", replaced("fingerprint/preimage.json", /$/, "\n")],
+    ["a record with a line break at the end", "fp.canonical", replaced("fingerprint/preimage.json", /$/, "\n")],
     ["a record with an escape", "fp.canonical", replaced("fingerprint/preimage.json", "Acme", "\\u0041cme")],
-    ["a record with a further member", "fp.canonical", replaced("fingerprint/preimage.json", '"timestamp"', '"t":"","timestamp"')],
+    ["a record with an additional member", "fp.canonical", replaced("fingerprint/preimage.json", '"timestamp"', '"t":"","timestamp"')],
     ["a certificate with spaces", "fp.hash", asJson("certificate.json")],
     ["a certificate with a byte order mark", "fp.hash", marked("certificate.json")],
     ["commitments in upper case", "subject.commitments", replaced("subject/commitments.json", /[0-9a-f]{64}/, "A".repeat(64))],
@@ -203,7 +203,7 @@ describe("another encoding of the same content", () => {
     ["a proof with CRLF", "anchor.inclusion", replaced("anchors/issued/entry.tlog-proof", /\n/g, "\r\n")],
     ["an attested proof with CRLF", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", /\n/g, "\r\n")],
     ["an attested checkpoint with CRLF", "attest.inclusion", replaced("anchors/issued/checkpoint.txt", /\n/g, "\r\n")],
-    ["an index with a zero in front", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", "index 17", "index 017")],
+    ["an index with a leading zero", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", "index 17", "index 017")],
     ["an audit entry with spaces", "audit.chain", replaced("audit/entries.jsonl", '{"at":', '{ "at":')],
     ["audit entries with CRLF", "audit.chain", replaced("audit/entries.jsonl", /\n/g, "\r\n")],
     ["audit entries without their last line break", "audit.chain", replaced("audit/entries.jsonl", /\n$/, "")],
@@ -216,7 +216,7 @@ describe("another encoding of the same content", () => {
   test.each<[string, (files: Files) => unknown, string]>([
     ["sums in upper case", replaced("MANIFEST.sha256", /^[0-9a-f]{64}/, "A".repeat(64)), "manifest.files"],
     ["sums with CRLF", replaced("MANIFEST.sha256", /\n/g, "\r\n"), "manifest.files"],
-    ["sums with the mark of binary files", replaced("MANIFEST.sha256", "  ", " *"), "manifest.files"],
+    ["sums with the marker of binary files", replaced("MANIFEST.sha256", "  ", " *"), "manifest.files"],
     ["sums with a line twice", replaced("MANIFEST.sha256", /^(.*\n)/, "$1$1"), "manifest.files"],
     ["a manifest with spaces", asJson("manifest.json"), "manifest.files"],
     ["a note with CRLF", replaced("MANIFEST.note", /\n/g, "\r\n"), "manifest.signature"],

@@ -120,9 +120,9 @@ describe("a complete pack", () => {
 describe("an incomplete pack", () => {
   test.each<[string, Wanted, string[]]>([
     ["the ledger has not confirmed", { anchors: "pending" }, ["anchor.entry_hash"]],
-    ["the ledger was not asked", { anchors: "none" }, ["anchor.statement"]],
-    ["nobody has attested", { anchors: "anchored" }, ["attest.inclusion", "attest.cosign", "attest.tsa"]],
-    ["the audit log holds nothing", { audit: "none" }, ["audit.chain"]],
+    ["nothing was submitted to the ledger", { anchors: "none" }, ["anchor.statement"]],
+    ["there is no attestation", { anchors: "anchored" }, ["attest.inclusion", "attest.cosign", "attest.tsa"]],
+    ["the audit log is empty", { audit: "none" }, ["audit.chain"]],
     ["the audit log has not recorded the chain", { audit: "entries" }, ["audit.heads"]],
     ["the ledger has not confirmed the withdrawal", { isRevoked: true, anchors: "pending" }, ["anchor.entry_hash", "revoke.entry_hash"]],
   ])("because %s is incomplete, not invalid", async (_, wanted, ids) => {
@@ -173,7 +173,7 @@ describe("attestations", () => {
   });
 
   test.each<[string, Partial<VerificationOptions>, string[]]>([
-    ["a time stamp", { requiresTimestamp: true }, ["attest.inclusion", "attest.tsa"]],
+    ["a timestamp", { requiresTimestamp: true }, ["attest.inclusion", "attest.tsa"]],
     ["a witness", { witnessMin: 1 }, ["attest.inclusion", "attest.cosign"]],
   ])("are incomplete when the reader requires %s", async (_, demands, ids) => {
     const report = await judged({ anchors: "anchored" }, plainTrust, demands);
@@ -265,7 +265,7 @@ describe("what the reader provides", () => {
     expect(report).toMatchObject({ verdict: "invalid", failed: "fp.hash" });
   });
 
-  test("must include trusted keys, because the bundled keys only give incomplete", async () => {
+  test("must include trusted keys, because the verdict with only the bundled keys is incomplete", async () => {
     const report = await judged({}, null);
     expect(report).toMatchObject({ verdict: "incomplete", trust: "bundled", failed: null });
     expect(idsThat(report, "incomplete")).toEqual([]);
@@ -349,7 +349,7 @@ describe("what the reader provides", () => {
 describe("a program that cannot check signatures", () => {
   test.each<[string, () => Promise<boolean>]>([
     ["because it has no such interface", () => Promise.reject(new Error("no Ed25519"))],
-    ["because it says yes to everything", () => Promise.resolve(true)],
+    ["because it accepts every signature", () => Promise.resolve(true)],
   ])("%s reports incomplete with a note", async (_, verifyEd25519) => {
     const { parts } = await worldOf();
     const report = await verifyPack(
@@ -373,11 +373,11 @@ describe("the order of times", () => {
   const issued = "2026-03-04T05:06:07.089Z";
   const at = (offsetMs: number) => Date.parse(issued) + offsetMs;
   test.each<[string, Parameters<typeof checkTimeOrder>, CheckOutcome]>([
-    ["a time stamp five minutes early", [issued, undefined, at(-300_000), null], "pass"],
-    ["a time stamp a millisecond earlier than that", [issued, undefined, at(-300_001), null], "fail"],
+    ["a timestamp five minutes early", [issued, undefined, at(-300_000), null], "pass"],
+    ["a timestamp a millisecond earlier than that", [issued, undefined, at(-300_001), null], "fail"],
     ["a withdrawal in the same instant", [issued, issued, null, null], "pass"],
     ["a withdrawal before the issuance", [issued, "2026-03-04T05:06:07.088Z", null, null], "fail"],
-    ["a time stamp older than the withdrawal it is about", [issued, "2026-03-04T06:06:07.089Z", at(60_000), at(60_000)], "fail"],
+    ["a timestamp older than the withdrawal that it covers", [issued, "2026-03-04T06:06:07.089Z", at(60_000), at(60_000)], "fail"],
   ])("with %s", (_, times, outcome) => {
     expect(checkTimeOrder(...times).outcome).toBe(outcome);
   });
@@ -392,7 +392,7 @@ describe("a trust document", () => {
   });
 
   test.each<[string, unknown]>([
-    ["no object", []],
+    ["a value that is not an object", []],
     ["another version", { ...trustDocument, version: 2 }],
     ["a log under another name than its key's", { ...trustDocument, logs: [{ ...logs[0], origin: auditOrigin }] }],
     ["a log without a role", { ...trustDocument, logs: [{ ...logs[0], role: null }] }],
@@ -401,15 +401,15 @@ describe("a trust document", () => {
       { ...trustDocument, logs: [{ ...logs[0], vkey: formatVkey({ ...ledgerSigner.key, keyId: "00000000" }) }] },
     ],
     ["a witness that is a log", { ...trustDocument, witnesses: [logs[0]!.vkey] }],
-    ["a time that is none", { ...trustDocument, logs: [{ ...logs[0], valid_from: "yesterday" }] }],
-    ["a day that no month has", { ...trustDocument, logs: [{ ...logs[0], valid_from: "2026-02-30T00:00:00.000Z" }] }],
+    ["an invalid time", { ...trustDocument, logs: [{ ...logs[0], valid_from: "yesterday" }] }],
+    ["a day that does not exist", { ...trustDocument, logs: [{ ...logs[0], valid_from: "2026-02-30T00:00:00.000Z" }] }],
     ["a negative number of witnesses", { ...trustDocument, policy: { witness_min: -1 } }],
     ["an authority without a key", { ...trustDocument, tsa: [{ name: "x" }] }],
     [
       "an issuer's key under another id",
       { ...trustDocument, issuer_keys: { keys: [{ ...key, kid: `${String(key.kid).slice(0, -1)}A` }] } },
     ],
-    ["an issuer's key with a time that is none", { ...trustDocument, issuer_keys: { keys: [{ ...key, valid_to: "2026" }] } }],
+    ["an issuer's key with an invalid time", { ...trustDocument, issuer_keys: { keys: [{ ...key, valid_to: "2026" }] } }],
     ["an issuer's key of another kind", { ...trustDocument, issuer_keys: { keys: [{ ...key, crv: "X25519" }] } }],
   ])("is invalid with %s", (_, document) => {
     expect(trustOf(document)).toBeNull();

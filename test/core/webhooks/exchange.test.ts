@@ -14,7 +14,7 @@ describe("the kept start of a response body", () => {
     expect([body, isCut]).toEqual(["x".repeat(maxResponseBodyBytes - 1), true]);
   });
 
-  test("has at most 4 kB whatever the bytes are", () => {
+  test("has at most 4 kB, regardless of the bytes", () => {
     for (const byte of [0x00, 0x0a, 0x22, 0x80, 0xc3, 0xff]) {
       const { body } = toResponseBody(new Uint8Array(maxResponseBodyBytes).fill(byte), true);
       expect(encodeUtf8(body).length).toBeLessThanOrEqual(maxResponseBodyBytes);
