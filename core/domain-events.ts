@@ -110,10 +110,7 @@ export interface DomainEvent {
   /** The audit chains that record the event: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
-  /**
-   * The data to which the audit entry commits in addition to the actor: hashes, fixed text and IDs. It is sealed when the database stores
-   * it.
-   */
+  /** The data that the audit entry commits to in addition to the actor: hashes, fixed text and IDs. The database stores it sealed. */
   readonly payload: JsonObject;
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
@@ -130,7 +127,7 @@ export interface DomainEvent {
   readonly occurredAt?: Instant;
 }
 
-/** An action and the entity on which it was performed. */
+/** An action and the entity that it affected. */
 export interface AuditedAction extends Pick<DomainEvent, "type" | "entityType" | "entityId"> {
   /** Fixed text, IDs and hashes; never personal data. */
   readonly payload?: DomainEvent["payload"];
@@ -170,7 +167,7 @@ export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** Returns the content to which an audit entry commits. For members, the key is `by`, because existing chains use that key. */
+/** Returns the content that an audit entry commits to. For members, the key is `by`, because existing chains use that key. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
 

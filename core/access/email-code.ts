@@ -29,11 +29,11 @@ export const generateEmailCode = (random: RandomBytes): string => {
   }
 };
 
-/** The purpose for which an email address is verified. */
+/** What an email address is verified for. */
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {
-  /** The time for which a code is valid. */
+  /** How long a code is valid. */
   readonly lifeMs: number;
   /**
    * The number of codes that can be active at once. A new code does not cancel older ones, so someone else who requests codes cannot
@@ -42,7 +42,7 @@ export interface EmailCodeLimits {
   readonly maxActive: number;
   /** The minimum time between codes while one is active. */
   readonly resendDelayMs: number;
-  /** Limits for one email address and topic. A topic is the thing to which the code gives access, such as a business or a realm. */
+  /** Limits for one email address and topic. A topic is the business or realm that the code gives access to. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /** Limit for one email address across all topics. The first few emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
@@ -101,9 +101,9 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** The time for which codes count toward a limit. It is the longest period among the limits. */
+/** How long codes count toward a limit. This is the longest period among the limits. */
 export const emailCodeRetentionMs = dayMs;
-/** The time after which wrong codes no longer count if no code has been entered. They also stop counting when a correct code is entered. */
+/** How long wrong codes count if no other code is entered. They also stop counting when a correct code is entered. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {

@@ -74,9 +74,9 @@ const typedUrlPattern = /^(https?:\/\/)([\p{L}\p{N}\p{M}._-]+)((?::\d{1,5})?)((?
 const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
- * Rewrites a URL that a person typed or pasted as a browser does: an international domain becomes punycode, and spaces, braces and other
- * letters in the path and query are encoded. Any other text is returned unchanged, and `checkOutboundUrl` then finds its fault. Store and
- * show the result, so that the author sees the host that will be called.
+ * Rewrites a typed or pasted URL in the way a browser does: an international domain becomes punycode, and spaces, braces and other letters
+ * in the path and query are encoded. Any other text is returned unchanged, and `checkOutboundUrl` then finds its fault. Store and show the
+ * result, so that the author sees the host that will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();

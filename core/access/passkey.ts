@@ -11,11 +11,11 @@ export const maxPasskeys = 10;
  * open is not enough.
  */
 export const addPasskeyProofMinutes = 10;
-/** The time for which a challenge is valid. It is long enough for the person to find their phone. */
+/** How long a challenge is valid. The person may need time to find their phone. */
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** The site for which a passkey works: the app's host, and only on the app's origin. */
+/** The site that passkeys belong to: the app's host. They work only on the app's origin. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
@@ -69,7 +69,7 @@ export interface Passkey {
   readonly backedUp: boolean;
   readonly name: string;
   readonly createdAt: Instant;
-  /** The last day on which the passkey was used to sign in, in whole days since 1970; null if it was never used. */
+  /** The last day the passkey was used to sign in, in whole days since 1970; null if it was never used. */
   readonly lastUsedDay: number | null;
 }
 

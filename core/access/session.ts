@@ -28,7 +28,7 @@ interface BaseSession {
   readonly tokenHash: string;
   /** When the person last verified their identity, with a code or a passkey. */
   readonly verifiedAt: Instant;
-  /** The last day on which the session was recorded as used, in whole days since 1970; null if it was never recorded. */
+  /** The last day the session was recorded as used, in whole days since 1970; null if it was never recorded. */
   readonly lastSeenDay: number | null;
   readonly emailSealed: string;
 }
@@ -38,7 +38,7 @@ export interface ConsumerSession extends BaseSession {
   readonly chain: AuditChain;
 }
 
-/** A session in one of the businesses to which an email address belongs; `userId` is the membership ID. */
+/** A session in one of the businesses that an email address belongs to; `userId` is the membership ID. */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;

@@ -8,7 +8,7 @@ import { dayMs, hourMs, type Instant } from "../time.ts";
 
 export const verificationMethods: readonly VerificationMethod[] = ["dns", "well_known", "meta"];
 
-/** The time for which a claimed domain can stay unverified. */
+/** How long a claimed domain can stay unverified. */
 export const claimLifetimeMs = 14 * dayMs;
 const domainTokenBytes = 20; // 160 bits, so a token is never published by chance
 

@@ -23,7 +23,7 @@ export interface AgentToken {
   readonly name: string | null;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
-  /** The last day on which the token was used, in whole days since 1970; null if it was never used. */
+  /** The last day the token was used, in whole days since 1970; null if it was never used. */
   readonly lastUsedDay: number | null;
   /** The program that is connected with the token; null if the person pasted the token themselves. */
   readonly client: ConnectedClient | null;

@@ -60,7 +60,7 @@ const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail
 
 /**
  * Parses a request. Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases, there is no
- * client to which an error could be sent.
+ * client that an error could be sent to.
  */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,

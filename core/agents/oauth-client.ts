@@ -113,8 +113,8 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
 /**
- * Parses a registration. `hosts` lists the hosts to which https redirects are allowed, because anyone can register under any name. Unusable
- * redirects are dropped.
+ * Parses a registration. https redirects are allowed only to `hosts`, because anyone can register under any name. Unusable redirects are
+ * dropped.
  */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";

@@ -38,7 +38,9 @@ export const parseRedirectUri = (text: string): RedirectUri | null => {
   return authority === url.hostname && publicHostPattern.test(authority) ? { kind: "https", host: authority } : null;
 };
 
-/** Returns the form in which two URIs are compared. All loopback hosts count as equal (RFC 8252 7.3), and a missing path counts as `/`. */
+/**
+ * Returns the form that is used to compare two URIs. All loopback hosts count as equal (RFC 8252 7.3), and a missing path counts as `/`.
+ */
 const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: boolean }): string => {
   const kind = parseRedirectUri(text)?.kind;
   if (kind === undefined || kind === "app") return text;

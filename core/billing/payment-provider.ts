@@ -16,7 +16,7 @@ export interface PaymentProvider {
     /** The idempotency key. Repeated calls return the same page, because if two pages were open, both could be paid. */
     readonly onceKey: string;
   }) => Promise<PaymentProviderResult>;
-  /** Creates a page on which a customer pays invoices, changes the card or cancels the subscription. */
+  /** Creates a page where a customer pays invoices, changes the card or cancels the subscription. */
   readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
   /** Cancels a subscription immediately. Also returns `ended` if the subscription has already ended or never existed. */
   readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;

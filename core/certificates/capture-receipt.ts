@@ -1,5 +1,4 @@
-// The response to an issuance, and the form in which it is stored. A caller that repeats the request within one day gets the same receipt
-// again.
+// The response to an issuance, and its stored form. A caller that repeats the request within one day gets the same receipt again.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";

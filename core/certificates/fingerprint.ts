@@ -8,10 +8,7 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /**
-   * The business's ID, and its name at the time of issuance. A later change of the name does not change the business to which the person
-   * gave consent.
-   */
+  /** The business's ID, and its name at the time of issuance. If the name changes later, the consent is still for the same business. */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;

@@ -1,5 +1,5 @@
 // The audit entry of an issuance. For a live certificate, the entry can be rebuilt at any time, because the certificate is never deleted
-// and everything to which the entry commits stays after an erasure.
+// and everything that the entry commits to stays after an erasure.
 import { hashAuditPayload } from "../audit/payload.ts";
 import type { CommittedPayload } from "../audit/trail.ts";
 import type { Environment } from "../access/entitlement.ts";
@@ -7,7 +7,7 @@ import { toAuditPayload, type AuditContent } from "../domain-events.ts";
 import { sha256Hex } from "../hash.ts";
 import type { SubmissionNotes } from "./submission-notes.ts";
 
-/** The data to which the entry commits. */
+/** The data that the entry commits to. */
 export interface IssuanceFacts {
   readonly clientId: string;
   readonly fingerprint: string;

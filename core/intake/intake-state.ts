@@ -22,15 +22,15 @@ const fillsMs = minuteMs; // an operator who closes a shard waits up to this lon
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 
 export class IntakeState {
-  /** For each shard whose database did not respond: the time until which it is treated as unavailable. */
+  /** When each unavailable shard is tried again. A shard is unavailable if its database did not respond. */
   readonly #silentUntil = new Map<string, Instant>();
-  /** For each journal: its last known state, and the time until which it is used. At most 32 entries per shard. */
+  /** For each journal: its last known state, and when that state expires. At most 32 entries per shard. */
   readonly #journals = new Map<JournalName, { readonly view: "well" | "away"; readonly until: Instant }>();
 
-  /** For each shard: the last reported size, and the time until which it is used. */
+  /** For each shard: the last reported size, and when it expires. */
   readonly #sizes = new Map<ShardId, { readonly bytes: number; readonly until: Instant }>();
 
-  /** The states and sizes of all shards, and the time until which they are used. */
+  /** The states and sizes of all shards, and when they expire. */
   #fills: { readonly fills: readonly ShardFill[]; readonly until: Instant } | null = null;
 
   getView(journal: JournalName, now: Instant): IntakeView {

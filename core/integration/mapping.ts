@@ -29,7 +29,8 @@ export interface FormMapping {
 }
 
 /**
- * Adapts a parsed control to the interface that the page script uses. The control has no content, and its state is that of the HTML source.
+ * Adapts a parsed control to the interface that the page script uses. The control has no content, and its state is the one in the HTML
+ * source.
  */
 const toNamedControl = (control: FormControl): NamedControl => {
   const attributes: Readonly<Record<string, string>> = {
@@ -135,7 +136,9 @@ const minDisclosureLength = 20; // excludes texts such as "I agree."
 const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
-/** Matches text in which the reader agrees to something, which is a stronger sign of a disclosure than text that only mentions contact. */
+/**
+ * Matches text in which the reader agrees to something. Such text is more likely to be a disclosure than text that only mentions contact.
+ */
 const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 

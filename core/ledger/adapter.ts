@@ -20,7 +20,7 @@ export interface VerifiedTree {
   readonly note: string;
 }
 
-/** A temporary failure. The caller should try again, but not before `retryAfterMs` milliseconds have passed, if it is given. */
+/** A temporary failure. The caller should try again, after `retryAfterMs` milliseconds if it is given. */
 export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";

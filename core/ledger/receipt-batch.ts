@@ -1,5 +1,5 @@
-// Receipts of statements that were submitted together, packed into one record, because they share a checkpoint and most nodes of their
-// proofs. An unpacked receipt is identical, byte for byte, to the receipt that was packed.
+// Packs the receipts of statements that were submitted together into one record, because they share a checkpoint and most nodes of their
+// proofs. Unpacking restores each receipt byte for byte.
 import { concatBytes, fromBase64, toBase64 } from "../bytes.ts";
 import type { Instant } from "../time.ts";
 import { parseCheckpoint } from "./checkpoint.ts";

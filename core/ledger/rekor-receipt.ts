@@ -51,7 +51,7 @@ const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
   return { name, keyId, isSignatureValid: (crypto, text, signature) => crypto.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
 
-/** Returns true for the one-line form of a key with which Rekor can sign checkpoints. */
+/** Returns true for the one-line form of a key that Rekor can use to sign checkpoints. */
 export const isRekorVkey = (hash: HashFunction, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
 
 /** Returns the trusted keys that signed. Returns a fault if a signature is invalid or if only other keys signed. */

@@ -57,9 +57,6 @@ const breakerThreshold = 5;
 /** The delays are 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
-/**
- * Returns the time until which requests to a ledger with this many consecutive failures are blocked, or 0 below the threshold of five
- * failures.
- */
+/** Returns when requests to a ledger with this many consecutive failures are allowed again, or 0 below the threshold of five failures. */
 export const getBlockedUntil = (failures: number, now: Instant, random: number): Instant =>
   failures < breakerThreshold ? 0 : now + addJitter(computeRetryDelayMs(breakerBackoff, failures), random);

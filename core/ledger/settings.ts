@@ -41,7 +41,7 @@ export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
-  /** Certificates with which other tools can check the authority's timestamps. The text can be empty. */
+  /** Certificates that other tools can use to check the authority's timestamps. The text can be empty. */
   readonly pem: string;
 }
 
@@ -54,7 +54,7 @@ export interface WitnessSettings {
 export interface ProofSettings {
   readonly ledger: LedgerSettings;
   readonly mirrors: readonly MirrorSettings[];
-  /** LOG_SEED, the secret from which the keys of all logs are derived. */
+  /** LOG_SEED, the secret that the keys of all logs are derived from. */
   readonly logSeed: string;
   /** Secrets in note format that replace derived keys of audit logs. */
   readonly auditKeys: readonly string[];

@@ -138,7 +138,7 @@ export type MailTemplate = keyof MailData;
 /** A template with its data. */
 export type TemplatedMail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
 
-/** The time for which sending is retried. Codes are not sent after they have expired. */
+/** How long sending is retried. Codes are not sent after they have expired. */
 export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,

@@ -25,7 +25,7 @@ export interface PolicySnapshot {
   readonly capturedAt: Instant;
 }
 
-/** A capture of an origin's policies, to which certificates are linked. A policy that was not found is null. */
+/** A capture of an origin's policies. Certificates are linked to it. A policy that was not found is null. */
 export interface PolicyCapture {
   readonly id: string;
   readonly policies: Readonly<Record<PolicyKind, PolicySnapshot | null>>;
@@ -34,7 +34,7 @@ export interface PolicyCapture {
 const toSource = (policy: PolicySnapshot | null): JsonObject | null =>
   policy === null ? null : { captured_at: toIso(policy.capturedAt), id: policy.id, source_url: policy.sourceUrl };
 
-/** Builds the payload to which the `policy.linked` audit entry commits: everything that a certificate shows about its policies. */
+/** Builds the payload that the `policy.linked` audit entry commits to: everything that a certificate shows about its policies. */
 export const buildPolicyLinkedPayload = ({ id, policies: { privacy, terms } }: PolicyCapture): JsonObject => ({
   capture_id: id,
   privacy: privacy?.contentHash ?? null,

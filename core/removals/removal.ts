@@ -62,7 +62,7 @@ export const parseRemovalTargets = (names: readonly string[] | null): Result<rea
 
 const isFinalStatus = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
 
-const recheckIntervalMs = 90 * dayMs; // data brokers buy new lists every quarter, so the results are checked again after that
+const recheckIntervalMs = 90 * dayMs; // data brokers buy new lists every quarter
 
 /** Returns when the data brokers of a removal that was completed or checked at `now` have to be checked again. */
 export const getNextRemovalCheck = (now: Instant): Instant => now + recheckIntervalMs;

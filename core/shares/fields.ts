@@ -60,7 +60,7 @@ export const parseRequestedScope = (names: readonly string[]): Result<RequestedS
   return ok({ scope: sortContactKeys(scope), needed: sortContactKeys(needed) });
 };
 
-/** A person's values, each with the time at which it was set. Keys without a value are missing. */
+/** A person's values, each with the time when it was set. Keys without a value are missing. */
 export type ContactFields = Readonly<Partial<Record<ContactKey, { readonly value: string; readonly updatedAt: Instant }>>>;
 
 /** One value for each key in a scope; null if the person has no value. */
@@ -156,6 +156,6 @@ export const applyFieldChanges = (
 export interface ContactIndexes {
   readonly email: string | null;
   readonly phone: string | null;
-  /** True if the email address is the one with which the person signs in, so that the owner of the address made the share. */
+  /** True if the person signs in with this email address, which proves that its owner made the share. */
   readonly isEmailProven: boolean;
 }

@@ -22,7 +22,7 @@ export interface GrantingClient {
   readonly environment: Environment;
   /** True if redemptions without an Origin header are refused, including those by servers. */
   readonly requireOrigin: boolean;
-  /** The URLs to which the person may be redirected without further verification. */
+  /** The URLs that the person may be redirected to without further verification. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
   /** The business's logo, for programs that display a request themselves. The pages of this service do not show it. */
@@ -107,7 +107,7 @@ export interface PreparedShare {
 /** Returns the actor of a share's events. The client is the actor of a test person's actions. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
-/** Returns the actor for the business's audit chain, in which the person must not be identified. */
+/** Returns the actor for the business's audit chain, which must not identify the person. */
 const toBusinessActor = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", verifiedBy: "account" } : actor;
 

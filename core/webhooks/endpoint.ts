@@ -7,11 +7,11 @@ import type { HourlyAttempts } from "./hourly-attempts.ts";
 
 /** The maximum number of endpoints per business per environment. */
 export const maxEndpoints = 20;
-/** The time after a rotation for which both secrets are used for signatures: 24 hours. */
+/** How long both secrets sign after a rotation: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * The same time after the operator replaced a secret: 7 days. It is longer, because the owners did not choose when this happens and learn
- * of it by email.
+ * How long both secrets sign after the operator replaced a secret: 7 days. This is longer, because the owners did not choose when it
+ * happens and learn of it by email.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -20,7 +20,7 @@ export interface SecretAge {
   readonly endpointId: string;
   /** When the current secret was created. */
   readonly createdAt: Instant;
-  /** The time until which the earlier secret also signs; null if none does. */
+  /** When the earlier secret stops signing; null if there is none. */
   readonly earlierUntil: Instant | null;
 }
 
@@ -66,7 +66,7 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
   readonly secret: string;
 }
 
-/** The results by which a list of deliveries can be filtered. */
+/** The results that a list of deliveries can be filtered by. */
 export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 

@@ -3,17 +3,17 @@
 import { encodeUtf8 } from "../bytes.ts";
 import { dayMs } from "../time.ts";
 
-/** The time for which an attempt can be viewed. */
+/** How long an attempt can be viewed. */
 export const attemptRetentionMs = 7 * dayMs;
 /**
- * The number of an endpoint's newest attempts that are kept. Successes and failures are counted separately, so that successes do not
- * replace failures.
+ * How many of an endpoint's newest attempts are kept. Successes and failures are counted separately, so that successes do not replace
+ * failures.
  */
 export const maxRecordedAttempts = { delivered: 1_000, failed: 2_000 } as const;
-/** The number of a delivery's newest attempts that are shown: five scheduled ones, and replays. */
+/** How many of a delivery's newest attempts are shown: five scheduled ones, and replays. */
 export const maxShownAttempts = 20;
 
-/** The number of bytes of a response body that are kept. */
+/** How many bytes of a response body are kept. */
 export const maxResponseBodyBytes = 4_096;
 const maxResponseHeaderBytes = 4_096;
 const maxResponseHeaders = 50;

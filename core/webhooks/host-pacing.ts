@@ -24,10 +24,13 @@ export interface HostAttempt {
  */
 export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted" } | { readonly kind: "wait"; readonly waitMs: number };
 
-/** Returns the host by which attempts are counted. Ports are not distinguished, because they usually lead to the same machine. */
+/** Returns the host whose attempts are counted. Ports are not distinguished, because they usually lead to the same machine. */
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
-/** The longest time before a queue asks again, so that it notices within a minute if another endpoint or a test has proven the host. */
+/**
+ * The longest time before a queue asks for another permit. If another endpoint or a test proves the host, the queue notices within a
+ * minute.
+ */
 export const maxHostWaitMs = minuteMs;
 
 const attemptsBeforePause = 50; // five minutes at the default limit, which is enough to notice a mistake while setting up a receiver

@@ -3,7 +3,7 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** The time after which an attempt counts as lost. It includes DNS resolution (2 s), the timeout, and a margin. */
+/** How long it takes until an attempt counts as lost. This includes DNS resolution (2 s), the timeout, and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /** The limit per endpoint: one less than the six connections that the platform gives a Durable Object. */
@@ -36,7 +36,7 @@ export const maxRecoveryLatenessMs = 100;
 /** The maximum number of deliveries per recovery. Sending them takes about 18 minutes. */
 export const maxRecoveredDeliveries = 10_000;
 
-/** The time for which a finished delivery can be viewed and replayed. */
+/** How long a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
 /** Returns when to try again after attempt number `attempt` failed at `at`, or null if that was the last attempt. */

@@ -7,7 +7,7 @@ import { dayMs } from "../time.ts";
 import type { WithdrawalScope } from "./withdrawal.ts";
 
 export const authorizeByCode = (attempt: {
-  /** True if the email address is one of those on the certificate. */
+  /** True if the email address is on the certificate. */
   readonly isOnCertificate: boolean;
   /** True if the code is valid and this attempt was counted. */
   readonly isCode: boolean;

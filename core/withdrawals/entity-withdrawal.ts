@@ -41,7 +41,7 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/** Resolves names to the recipients on the certificate. Refuses an empty list and names to which the person did not consent. */
+/** Resolves names to the recipients on the certificate. Refuses an empty list and names that the person did not consent to. */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],
