@@ -19,8 +19,8 @@ export const businessChainFields = { tag: businesses.auditChain, auditLog: audit
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
 /**
- * A sub-select of the verified domains, for a query over `businesses`. A CHECK constraint guarantees that each verified domain has a
- * verification method.
+ * The verified domains of a business, for a query over `businesses`. A CHECK constraint guarantees that each of them has a verification
+ * method.
  */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),

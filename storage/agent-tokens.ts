@@ -17,7 +17,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const tokenNameContext = columnContext("agent_tokens", "name");
 
-/** Builds the condition that the token is live: neither revoked nor expired. */
+/** Builds a condition that is true if the token is live: neither revoked nor expired. */
 export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
@@ -34,7 +34,7 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
 /** Returns true if the batch failed because a token with that ID already exists, that is, the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Builds the condition, for later statements in the same batch, that the token was inserted. */
+/** Builds a condition for later statements in the same batch: true if the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {

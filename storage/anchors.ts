@@ -22,7 +22,7 @@ const isUnanchored = ne(status, "anchored");
 
 const readerPrefix = "ledger/";
 
-/** Returns the name under which a ledger reads the change log. */
+/** Returns the name that a ledger uses as a reader of the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
 /** Matches the batch that contains the receipt of the change `ord`, if the statement of that change has no row in `anchors`. */

@@ -54,7 +54,7 @@ export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: stri
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/** Builds the condition, for statements after `markApiKeyRevoked` with the same `now`, that the call revoked the key. */
+/** Builds a condition for statements after `markApiKeyRevoked` with the same `now`: true if the call revoked the key. */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
 /** Returns midnight (UTC) of the day, because `lastUsedAt` is accurate only to the day. */

@@ -24,7 +24,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
-/** Returns the name under which an audit log reads the change log. */
+/** Returns the name that an audit log uses as a reader of the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
 /** Selects the audit log of a business or person: the shard, which is the two characters after the ID's four-character prefix. */
@@ -93,9 +93,7 @@ const issuanceType = "certificate.issued" satisfies DomainEventType;
 // A malformed entry can be recorded only after the code has been fixed, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
-/**
- * Returns the reader with which an audit log reads the change log. If the entries of a change are malformed, only that change is set aside.
- */
+/** Returns an audit log's reader of the change log. If the entries of a change are malformed, only that change is set aside. */
 export const createAuditReader = (
   auditLog: ShardId,
   { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },
@@ -151,8 +149,8 @@ const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, s
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
- * Returns which of these audit logs have entries to read in this shard. The positions of the other logs move to the newest change, so that
- * an idle log does not keep changes from being deleted.
+ * Returns the audit logs, among these, that have entries to read in this shard. Moves the positions of the other logs to the newest change,
+ * so that an idle log does not keep changes from being deleted.
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;

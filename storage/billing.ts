@@ -145,7 +145,7 @@ export const updateEntitlementAtRevision = (db: Database, { id, revision: known 
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/** Builds the condition, for statements after `updateEntitlementAtRevision`, that it changed the account. */
+/** Builds a condition for statements after `updateEntitlementAtRevision`: true if it changed the account. */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,

@@ -34,12 +34,12 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
   );
 };
 
-/** Builds the condition, for a query over `certificateAddresses`, that the address is on an active certificate of the business. */
+/** Builds a condition for a query over `certificateAddresses`: true if the address is on an active certificate of the business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds the condition, for a query over `certificates`, that the address is on the certificate. Email addresses and phone numbers never
+ * Builds a condition for a query over `certificates`: true if the address is on the certificate. Email addresses and phone numbers never
  * have the same index, so both lists are searched.
  */
 export const hasAddress = (index: string | SQL): SQL =>

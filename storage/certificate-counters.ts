@@ -27,7 +27,7 @@ const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${counte
  * otherwise choose the index of the business, and read all of the business's certificates.
  */
 export const certificatesByOrd = sql`${certificates} not indexed`;
-/** True, in a query over `certificatesByOrd`, if the counters do not include the certificate. */
+/** A condition for a query over `certificatesByOrd`: true if the counters do not include the certificate. */
 export const isNewToCounters = sql`${certificates.ord} > ${countedOrd}`;
 
 const nextOrds = sql`select ${certificates.ord} from ${certificatesByOrd} where ${isNewToCounters} order by 1 limit ${sql.raw(String(maxPerRun))}`;
@@ -35,7 +35,7 @@ const inThisRun = sql`from ${certificatesByOrd} where ${isNewToCounters} and ${c
 const statusCounts = sql`sum(${certificates.status} = 'active'), sum(${certificates.status} = 'revoked')`;
 const startOf = (span: number | SQL): SQL => sql`${certificates.issuedAt} - ${certificates.issuedAt} % ${span}`;
 
-/** Builds the statements of one run. The last one advances the number from which the other statements start. */
+/** Builds the statements of one run. The last one advances the number that the other statements start from. */
 const buildRun = (db: Database) => {
   const { businessId, environment, groupId, counted } = certificates;
   const addCounts = (row: typeof certificateTotals | typeof certificateTallies) => ({

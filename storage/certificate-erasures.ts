@@ -87,8 +87,8 @@ export const isAlreadyErased = (error: unknown): boolean =>
   isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
- * Builds the condition that the retention period has ended. Two kinds of withdrawal delay the erasure: one whose recipients still have days
- * left to comply (so that a contact check can still find the person), and one that is still being applied to the person's other
+ * Builds a condition that is true if the retention period has ended. Two kinds of withdrawal delay the erasure: one whose recipients still
+ * have days left to comply (so that a contact check can still find the person), and one that is still being applied to the person's other
  * certificates.
  */
 const isErasureDue = (now: Instant) => {

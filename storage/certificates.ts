@@ -41,7 +41,7 @@ import { allOf, jsonList, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
-/** The context in which a certificate's subject and evidence are sealed. */
+/** The encryption context of a certificate's subject and evidence. */
 export const personContext = columnContext("certificates", "person", { isCompressed: true });
 
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;

@@ -57,7 +57,7 @@ export const readerOffset = (reader: SQL | string): SQL<number> =>
     (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
     (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
-/** Selects the position of the newest change. Read it in the same transaction as the work that the reader has not read. */
+/** Selects the position of the newest change. Read it in the same transaction as the work, so that no change between the two is missed. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
@@ -93,7 +93,7 @@ export const claimReader = (
     })
     .returning({ reader: changeReaders.reader });
 
-/** Builds the condition that a worker still holds a reader's lease. A worker whose lease has expired must not write. */
+/** Builds a condition that is true if a worker still holds a reader's lease. A worker whose lease has expired must not write. */
 export const holdsReader = (reader: string, holder: string): SQL =>
   existsIn(changeReaders, eq(changeReaders.reader, reader), eq(changeReaders.lease, holder));
 
@@ -126,7 +126,7 @@ export const deletePassedChanges = (db: Database, readers: readonly string[], ne
   return db.delete(changes).where(inArray(changes.ord, passed));
 };
 
-/** Builds the condition that a reader has set a subject aside. */
+/** Builds a condition that is true if a reader has set a subject aside. */
 export const isSetAside = (reader: SQL | string, subject: SQL): SQL =>
   existsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.subject} = ${subject}`);
 

@@ -65,7 +65,7 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLi
     });
 };
 
-/** Builds the condition, after `recordSubmissionUsage`, that the client may still add a group with counters that day. */
+/** Builds a condition for statements after `recordSubmissionUsage`: true if the client may still add a group with counters that day. */
 export const hasGroupsLeft = ({ clientId, day }: ClientUsageDay, maxGroups: number): SQL =>
   existsIn(
     clientDailyUsage,
@@ -80,7 +80,7 @@ export const isDailyLimitReached = (error: unknown): boolean => isConstraintViol
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Builds the condition that a warning email to the owners is due. Must come before `markUsageWarned` in the batch. */
+/** Builds a condition that is true if a warning email to the owners is due. Must come before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
 
 /** Records that the owners were warned that day. */

@@ -71,7 +71,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change that contains its audit entry and payload, which the audit log stores. */
+/** Builds a change with its audit entry and its payload. The audit log stores the payload. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;

@@ -47,13 +47,13 @@ const emptyList = query
   .where(eq(entityLists.hash, sha256Hex("[]")));
 const hasNoAcceptedEntities = sql`coalesce(${certificates.acceptedListId} = ${emptyList}, 0)`;
 
-/** Builds the condition that the person rejected the recipient or accepted no recipient. */
+/** Builds a condition that is true if the person rejected the recipient or accepted no recipient. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds the condition that the certificate names the recipient and that the form, if it asked about each recipient separately, asked about
- * this one. A certificate without accepted recipients always counts as having asked.
+ * Builds a condition that is true if the certificate names the recipient and the form, if it asked about each recipient separately, asked
+ * about this one. A certificate without accepted recipients always counts as having asked.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;

@@ -19,7 +19,7 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** Builds the condition that the claim was not verified in time. */
+/** Builds a condition that is true if the claim was not verified in time. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
@@ -98,7 +98,7 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** Builds the condition that the domain has not been verified again or removed since the check began. */
+/** Builds a condition that is true if the domain has not been verified again or removed since the check began. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 
@@ -116,7 +116,7 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/** Builds the condition, for statements after `recordDomainCheck` or `markDomainLapsed`, that the domain was changed. */
+/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`: true if the domain was changed. */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 

@@ -36,11 +36,11 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Builds the condition that at least this many wrong codes have been entered in a row. */
+/** Builds a condition that is true if at least this many wrong codes have been entered in a row. */
 const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
   existsIn(emailCodeFailures, isFailureFor(address), gte(emailCodeFailures.failures, failures));
 
-/** Builds the condition that the limits allow another code. If it is false, the inserted code is already expired. */
+/** Builds a condition that is true if the limits allow another code. If it is false, the inserted code is already expired. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
   const { guessSlowdown } = limits;
@@ -87,11 +87,11 @@ export const insertEmailCode = (
   });
 };
 
-/** Builds the condition, for later statements in the batch, that the code can be used. */
+/** Builds a condition for later statements in the batch: true if the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Builds the condition that the email with the code is sent. `isKnown` says whether the email address is known. */
+/** Builds a condition that is true if the email with the code is sent. `isKnown` says whether the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
-/** Builds the condition, for later statements in the batch, that the code cannot be used, because a limit is reached. */
+/** Builds a condition for later statements in the batch: true if the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
@@ -191,7 +191,7 @@ export const markCodeUsed = (db: Database, spent: { readonly codeId: string; rea
     .set({ sessionHash: spent.sessionHash })
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
-/** Builds the condition, for later statements in the batch, that this session used the code. */
+/** Builds a condition for later statements in the batch: true if this session used the code. */
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 

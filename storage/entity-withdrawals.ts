@@ -39,18 +39,18 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** Selects, in a query over `certificates`, the recipients. Several certificates can share one list of recipients. */
+/** The recipients of a certificate, for a query over `certificates`. Several certificates can share one list of recipients. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
   .innerJoin(entityLists, eq(entityLists.id, certificateGroups.entityListId))
   .where(eq(certificateGroups.id, certificates.groupId))}`.mapWith(entityLists.entities);
 
-/** Builds the condition that a list of recipients contains the name. Reads one row of an index, not the list. */
+/** Builds a condition that is true if a list of recipients contains the name. Reads one row of an index, not the list. */
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
-/** Builds the condition, for a query over `certificates`, that the certificate names the recipient. */
+/** Builds a condition for a query over `certificates`: true if the certificate names the recipient. */
 export const isListedInCertificate = (name: string): SQL =>
   isListed(
     sql`${query
@@ -96,7 +96,7 @@ const withdrawnEntityFields = {
 };
 
 /**
- * Selects, in a query over `certificates`, the recipients for whom consent was withdrawn, in no particular order; see
+ * The recipients for whom consent was withdrawn, for a query over `certificates`. They are in no particular order; see
  * `sortWithdrawnEntities`.
  */
 export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>

@@ -84,6 +84,6 @@ export const requeueFailedMail = async (db: Database, id: string, now: Instant):
   return true;
 };
 
-/** Selects the time at which the email with this invitation or code failed, or null if it did not fail. */
+/** Selects when the email with this invitation or code failed, or null if it did not fail. */
 export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
   sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

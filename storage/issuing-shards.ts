@@ -21,7 +21,7 @@ const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
 
-/** Sub-select of a business's other shards, for a query over `businesses`. */
+/** The other shards of a business, for a query over `businesses`. */
 export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard, startedAt }, (rows) =>
   query.select({ rows }).from(issuingShards).where(eq(issuingShards.businessId, businesses.id)),
 );

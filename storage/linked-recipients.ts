@@ -52,7 +52,7 @@ export const isRecipientLimitReached = (error: unknown): boolean => isConstraint
 /** Returns true if the insert failed because the link exists. */
 export const isAlreadyLinked = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", businessId, recipientId, entity);
 
-/** Builds the condition that selects the issuer's row for this link. */
+/** Builds a condition that selects the issuer's row for this link. */
 const isLink = (issuer: BusinessId, link: RecipientLink) =>
   allOf(eq(businessId, issuer), eq(recipientId, link.recipientId), eq(entity, link.entity));
 

@@ -23,7 +23,7 @@ const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /**
- * Lists members, oldest first, then open invitations, oldest first, each with its expiry and the time at which its email failed, if it did.
+ * Lists members, oldest first, then open invitations, oldest first, each with its expiry and, if its email failed, the time of the failure.
  */
 export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
@@ -201,5 +201,5 @@ export const deleteDeclinedInvitation = (db: Database, invitation: string, email
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
-/** Builds the condition that a member with this ID exists. */
+/** Builds a condition that is true if a member with this ID exists. */
 const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));

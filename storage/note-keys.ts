@@ -60,7 +60,7 @@ export const openKeysNamed = async (
   return signers;
 };
 
-/** Lists the public keys that earlier log seeds derive for this name, each with the time after which it no longer signs. */
+/** Lists the public keys that earlier log seeds derive for this name, each with the time when it stops signing. */
 export const listEarlierKeys = (
   logSeed: string,
   name: string,

@@ -12,7 +12,7 @@ const documentLifeMs = 7 * dayMs;
 
 const { url, document, fetchedAt } = oauthClients;
 
-/** Builds the condition that the copy is older than seven days and therefore no longer used. */
+/** Builds a condition that is true if the copy is older than seven days and therefore no longer used. */
 export const isExpiredDocument = (now: Instant): SQL => lte(fetchedAt, now - documentLifeMs);
 
 /** Saves a copy. An older copy never replaces a newer one. */

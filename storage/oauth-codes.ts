@@ -34,8 +34,8 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
 };
 
 /**
- * Builds the condition that the person's account exists. For a member, the membership must also exist, and the business must be active or
- * past due.
+ * Builds a condition that is true if the person's account exists. For a member, the membership must also exist, and the business must be
+ * active or past due.
  */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
@@ -91,7 +91,7 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redempt
     );
 };
 
-/** Builds the condition, for later statements in the batch, that the code was redeemed for this token. */
+/** Builds a condition for later statements in the batch: true if the code was redeemed for this token. */
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 

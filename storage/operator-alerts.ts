@@ -7,7 +7,7 @@ import { operatorAlerts } from "./schema.ts";
 
 export const listAlertStates = (db: Database): Promise<readonly AlertState[]> => db.select().from(operatorAlerts);
 
-/** Records that an alert was sent. Does not change the time at which the problem began. */
+/** Records that an alert was sent. Does not change the time when the problem began. */
 export const saveAlertState = async (db: Database, { kind, since }: Omit<AlertState, "notifiedAt">, now: Instant): Promise<void> => {
   await db
     .insert(operatorAlerts)

@@ -136,11 +136,11 @@ export const insertConsumer = async (
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** Returns the condition that the consumer exists and their account is not erased. */
+/** Builds a condition that is true if the consumer exists and the account is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
 /**
- * Returns a person's account data and the blind index by which certificates refer to them. Returns null if the person is unknown or their
+ * Returns a person's account data and the blind index that certificates use for them. Returns null if the person is unknown or their
  * account is erased.
  */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
@@ -151,8 +151,8 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Returns a sub-select for the blind index by which certificates refer to the person. The query must run in the person's shard. The value
- * is NULL if the person is unknown or their account is erased.
+ * Returns a sub-select for the blind index that certificates use for the person. The query must run in the person's shard. The value is
+ * NULL if the person is unknown or their account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;

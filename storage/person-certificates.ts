@@ -22,8 +22,8 @@ const isActiveCertificate = sql`${named.active} = 1`;
 const isRevokedCertificate = sql`${named.active} = 0`;
 
 /**
- * Builds the condition over `certificateAddresses` that the certificate names the person. Excludes sandbox certificates, because they are
- * not consent.
+ * Builds a condition for a query over `certificateAddresses`: true if the certificate names the person. Sandbox certificates are excluded,
+ * because they are not consent.
  */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
@@ -33,7 +33,7 @@ const isNamedCertificate = eq(ord, named.certOrd);
 /** Counts stop at this number. */
 export const maxCountedRecords = 1_000;
 
-/** Builds the condition, for a live share, that it has the person's email address but was made by another account. */
+/** Builds a condition for a live share: true if it has the person's email address but was made by another account. */
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
@@ -128,10 +128,7 @@ export const findNamedAt = async (db: Database, addressIndex: string, certId: Ce
   return row?.issuedAt ?? null;
 };
 
-/**
- * Where a page of the person's certificates starts: after a certificate in the same shard or, if that certificate is in another shard, at
- * its time.
- */
+/** The start of a page: after a certificate in the same shard, or at the time of a certificate in another shard. */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
 /** Lists the person's certificates with one business in one shard, newest first. */

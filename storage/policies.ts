@@ -129,7 +129,7 @@ export interface PolicyLocation {
   readonly page: string;
 }
 
-/** Builds the condition that a capture is newer than `notBefore` and applies to the whole origin or to this page. */
+/** Builds a condition that is true if a capture is newer than `notBefore` and applies to the whole origin or to this page. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
@@ -168,7 +168,7 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture to which a certificate is linked without an audit entry, because its issuance shared an earlier capture. Returns null
+ * Returns the capture that a certificate is linked to without an audit entry, because its issuance shared an earlier capture. Returns null
  * if the certificate has an entry or no capture.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {

@@ -50,7 +50,7 @@ export const requestPolicyCapture = (db: Database, of: RequestedPage, now: Insta
     .returning({ ord });
 };
 
-/** Selects the page for which a new certificate waits, or null if the certificate can share a capture. */
+/** Selects the page that a new certificate waits for, or null if the certificate can share a capture. */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
   const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;

@@ -62,7 +62,7 @@ export const listEntityAnchors = async (db: Database, entityId: string, type: st
 };
 
 /**
- * The fields from which `toIssuanceAnchor` builds the anchor of a certificate's issuance. Join them with `isStoredIssuance` and
+ * The fields that `toIssuanceAnchor` uses to build the anchor of a certificate's issuance. Join them with `isStoredIssuance` and
  * `isIssuanceReceipt`.
  */
 export const issuanceAnchorFields = {
@@ -84,7 +84,7 @@ export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is 
   .orderBy(sql`r.ord`)
   .limit(1)}) else ${anchors.receiptOrd} end`;
 
-/** Builds the anchor of a certificate's issuance. Returns null if its statement is not known to any ledger. */
+/** Builds the anchor of a certificate's issuance. Returns null if no ledger has its statement or will get it. */
 export const toIssuanceAnchor = (
   certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
   row: {

@@ -26,7 +26,7 @@ export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => 
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
 export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${selectFrom(table, conditions, count())}`;
 
-/** Builds the condition, in a batch, that the preceding statement changed a row. */
+/** Builds a condition that is true if the preceding statement of the batch changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
 /** Returns a list as one bound value for `inArray`, because D1 binds at most 100 values per statement. */

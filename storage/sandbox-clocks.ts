@@ -15,7 +15,7 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** Selects, in a query over `shares`, how far the share's clock is ahead, in milliseconds. */
+/** How far the share's clock is ahead, in milliseconds, for a query over `shares`. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
 /** Like `shareClockOffsetField`, for a query over `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));

@@ -56,7 +56,7 @@ interface Redemption {
   readonly now: Instant;
 }
 
-/** Builds the condition that the origin's domain is still verified. A test client on http://localhost has no domain. */
+/** Builds a condition that is true if the origin's domain is still verified. A test client on http://localhost has no domain. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),

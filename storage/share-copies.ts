@@ -1,5 +1,5 @@
 // Copies of a person's fields in their shares, and the events that tell businesses about changes. Both are written together, so a copy is
-// never behind the event feed. A copy is stored with the revision of the fields from which it was made, and only older copies are replaced.
+// never behind the event feed. A copy is stored with the revision of the fields that it was made from, and only older copies are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";

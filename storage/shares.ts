@@ -287,8 +287,8 @@ export const listUnendedShares = async (
 
 /**
  * Returns everything that a person can read about their share, in one round trip. In addition to the list's fields, this includes the
- * business's acknowledgment, its contact address, the time at which the last update was sent, and the history from the person's chain,
- * oldest first. Returns null if the share belongs to another person.
+ * business's acknowledgment, its contact address, when the last update was sent, and the history from the person's chain, oldest first.
+ * Returns null if the share belongs to another person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
@@ -326,7 +326,9 @@ interface NamedPerson {
   readonly businessId: BusinessId | null;
 }
 
-/** Builds the condition that a live share is active and its values contain the email address. It matches the index `shares_named`. */
+/**
+ * Builds a condition that is true if a live share is active and its values contain the email address. It matches the index `shares_named`.
+ */
 const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 

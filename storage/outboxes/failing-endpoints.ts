@@ -24,7 +24,7 @@ export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }:
     .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
     .onConflictDoNothing();
 
-/** Lists endpoints in the order in which they were recorded. */
+/** Lists endpoints, starting with the one that was recorded first. */
 export const listFailingEndpointRows = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
   db
     .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })

@@ -25,8 +25,8 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
 };
 
 /**
- * Returns the statement that requests the end of a subscription, for a checkout's batch. If an account has two subscriptions, the one that
- * is not in force must end.
+ * Returns the statement that requests the end of a subscription, for a checkout's batch. If an account has two subscriptions, the redundant
+ * one must end.
  */
 export const requestSubscriptionEnd = (
   db: Database,
