@@ -22,7 +22,7 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** The shard of this audit log. Each entry contains the shard of the audit log to which it belongs. */
+  /** The shard of this audit log. Each entry contains the shard of its audit log. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;

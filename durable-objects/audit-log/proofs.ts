@@ -11,7 +11,7 @@ import {
 import * as tables from "./tables.ts";
 import type { ChainState, StoredEntry } from "./tables.ts";
 
-/** A proof and the size of the log to which it refers. */
+/** A proof and the size of the log that it refers to. */
 export interface ChainHeadProof {
   readonly size: number;
   readonly proof: AuditProof;

@@ -246,7 +246,7 @@ export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instan
   if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now));
 };
 
-/** The data to which a closed 15-minute interval commits. It is fixed when the interval is first closed. */
+/** The data that a closed 15-minute interval commits to. It is fixed when the interval is first closed. */
 export interface ClosedInterval {
   readonly at: string;
   /** The size of the log, including the record. The interval's checkpoint covers at least this size. */
@@ -257,7 +257,7 @@ export interface ClosedInterval {
   readonly checkpointSize: number | null;
 }
 
-/** Closes the interval if it is not closed yet. Returns the data to which the first call committed. */
+/** Closes the interval if it is not closed yet. Returns the data that the first call committed to. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at);

@@ -51,7 +51,7 @@ type QueueRow = SettingsRow & {
   last_status: number | null;
   /** The host that last returned a 2xx status for the endpoint's business. */
   proven_host: string | null;
-  /** The time until which nothing is sent because the host is unproven and a limit was reached. */
+  /** Nothing is sent before this time, because the host is unproven and a limit was reached. */
   paused_until: number | null;
 };
 

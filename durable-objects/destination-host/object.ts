@@ -9,7 +9,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // the time for which a business keeps its place after its turn has come; longer than an alarm can be late
+const turnMs = 30 * secondMs; // how long a business keeps its place after its turn has come; longer than an alarm can be late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {

@@ -18,7 +18,7 @@ export interface Segment {
     types: readonly string[] | null,
     limit: number,
   ) => Promise<readonly StoredEvent[]>;
-  /** Returns those of the event IDs that the segment contains. */
+  /** Returns the given event IDs that the segment contains. */
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 

@@ -59,7 +59,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   readonly #sequence: Sequence;
   readonly #handOver: HandOver;
   readonly #endpoints: Endpoints;
-  /** The time for which the alarm is set, as far as this process knows. */
+  /** When the alarm will run, as far as this process knows. */
   #alarmAt: Instant | null = null;
 
   constructor(ctx: DurableObjectState, env: E) {

@@ -22,7 +22,7 @@ export interface JournalEntry {
   readonly receipt: KeyedReceipt | null;
   /** The published certificate as JSON. It contains no personal data except the masked subject, as in the database. */
   readonly published: string;
-  /** The sealed rows that were sent to the database, without the conditions under which a submission can be refused. */
+  /** The sealed rows that were sent to the database, without the conditions that can refuse a submission. */
   readonly statements: readonly CompiledStatement[];
   /** The statements that keep this entry's text if another certificate has the same ID. */
   readonly twinStatements: readonly CompiledStatement[];

@@ -1,7 +1,7 @@
 // The journal of submissions that the database did not store because it did not respond. Each journal belongs to one shard and to the
 // clients whose IDs end with one letter (core/intake/journal-name.ts). An entry is on disk before its submission is accepted with 201. The
 // alarm places the entries into the database in order, and an entry is deleted only once the database contains it. Only one run places
-// entries at a time, so that no entry is sent twice at once.
+// entries at a time, so that no two runs send the same entry.
 import { DurableObject } from "cloudflare:workers";
 import { shardOfId, type CertId } from "../../core/ids.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";

@@ -1,6 +1,6 @@
-// The embedded ledger: a transparency log that anyone can check but to which only its service can write. It is used only over HTTP. Each
-// shard has one, named by its origin. It does not depend on the service, so the same object can also run in another account under another
-// company's key. Its settings are in access.ts.
+// The embedded ledger: a transparency log that anyone can check and only its service can write. It is used only over HTTP. Each shard has
+// one, named by its origin. It does not depend on the service, so the same object can also run in another account under another company's
+// key. Its settings are in access.ts.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -83,7 +83,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * The name with which this log was created: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. It is null
+   * The name that this log was created with: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. It is null
    * if the ledger is not configured.
    */
   protected override getOrigin(): string | null {

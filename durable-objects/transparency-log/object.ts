@@ -1,5 +1,5 @@
-// Base class of the two transparency logs, the embedded ledger and the audit log. It has the methods with which both logs report on
-// themselves and upload their tiles. Signing, proofs and reading over HTTP are in the neighboring files.
+// Base class of the two transparency logs, the embedded ledger and the audit log. It has the methods that both logs use to report on
+// themselves and to upload their tiles. Signing, proofs and reading over HTTP are in the neighboring files.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { openTileBucket } from "../../storage/log-tiles.ts";

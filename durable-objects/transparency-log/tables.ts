@@ -167,7 +167,7 @@ export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): Sig
 
 /**
  * Freezes the log unless its tree begins with `head`, a tree that the log is known to have had. A different tree means that storage was
- * restored to an earlier state or changed, so the next signature would be on a second history. Returns true if the log is not frozen.
+ * restored to an earlier state or changed, so the next signature would start a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
