@@ -1,4 +1,4 @@
-// Tests that text that is too long is cut off correctly.
+// Tests that overlong text is cut off correctly.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutText } from "../../core/cut-text.ts";

@@ -106,7 +106,7 @@ describe("tiles", () => {
   });
 
   test("and roots match the definition byte for byte around 256 and 65,536 (L1)", () => {
-    const grown = new MemoryLog(); // grows by 500 while that does not exceed the size, and a copy grows by the rest
+    const grown = new MemoryLog(); // grown in batches of 500; the copy then gets the rest
     for (const size of edges) {
       for (let at = Number(grown.size); at + 500 <= size; at += 500) grown.append(many.slice(at, at + 500));
       const log = grown.copy();

@@ -1,4 +1,4 @@
-// Tests what is kept of a response: readable text of limited length, regardless of what a receiver sends.
+// Tests which parts of a response are kept: readable text of limited length, regardless of what a receiver sends.
 import { describe, expect, test } from "vitest";
 import { encodeUtf8 } from "../../../core/bytes.ts";
 import { cutHeaders, maxResponseBodyBytes, toResponseBody } from "../../../core/webhooks/exchange.ts";
