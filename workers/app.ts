@@ -187,7 +187,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  app.use(redirectEncodedFragment); // before the routes, because the last match names the route in the log
+  app.use(redirectEncodedFragment); // registered before the routes, because the log shows the name of the last match
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   const consumerApi = [
     sessionRoutes,

@@ -75,7 +75,7 @@ export const defaultLimits = {
   /** Counts a user's webhook tests and replays together (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /**
-   * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business, over all its endpoints on that
+   * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business, across all its endpoints on that
    * host. The limit allows enough attempts to set up a receiver, but too few to disturb a third party whose host was entered.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
@@ -95,7 +95,7 @@ export const defaultLimits = {
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /**
-   * Counts confirmation emails per business and address for withdrawals that did not verify the address, such as a withdrawal by a form's
+   * Counts confirmation emails, per business and address, for withdrawals that did not verify the address, such as one through a form's
    * link.
    */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
@@ -191,9 +191,10 @@ export const defaultStorageLimits = {
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 /**
- * The number of new combinations of purpose, recipients and origin per client per day that get counters without an API key. Each
- * combination makes the business's searches slower, and a site adds only a few when its form changes. Certificates beyond the limit are
- * issued without counters (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`, multiplied by DEV_RATE_SCALE.
+ * The number of new combinations of purpose, recipients and origin for which a client's submissions without an API key can create counters
+ * each day. Each combination makes the business's searches slower, and a site adds only a few when its form changes. Certificates beyond
+ * the limit are issued without counters (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`, multiplied by
+ * DEV_RATE_SCALE.
  */
 export const defaultNewGroups = 100;
 

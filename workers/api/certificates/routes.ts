@@ -327,7 +327,7 @@ certificateRoutes.openapi(verifyCertificateRoute, async (c) => {
   const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = toPublicView(found.value, getViewContext(services));
-  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // without the envelope, whose request ID changes
+  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // leaves out the envelope, because its request ID changes
   c.header("Cache-Control", "no-cache");
   return success(c, 200, view);
 });

@@ -123,8 +123,8 @@ export const completeSignIn = async (
   const created = await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);
-  // The code is in the shard where the address was first found, but the membership that was used last can be in another shard. It can also
-  // belong to a different mailbox with the same index, so it must be one of the verified mailbox's memberships.
+  // The session starts in the shard where the address was first found, but the membership that was used last can be in another shard. The
+  // session is switched to that membership only if it belongs to the verified mailbox, because two mailboxes can have the same index.
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;

@@ -40,7 +40,7 @@ export const prepareEmailCode = async (
   const code = generateEmailCode(services.random);
   const [codeHash, mail] = await Promise.all([vault.codeHash(request.binding(id), code), request.mail(code, id)]);
   const content = { ...mail, language, now, ...(requester.certId !== null && { certId: requester.certId }) };
-  // The conditions are mutually exclusive, so exactly one of the two emails is written.
+  // Exactly one of the two conditions is true, so exactly one of the two emails is written.
   const mails = await Promise.all([
     insertMail(db, vault, { ...content, to, entityId: id, onlyIf: isCodeUsable(id) }),
     insertMail(db, vault, { ...content, to: null, entityId: id, onlyIf: isCodeUnusable(id) }),

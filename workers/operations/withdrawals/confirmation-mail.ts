@@ -31,7 +31,7 @@ const mayConfirmUnverified = async (
 
 /**
  * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no statements if the certificate
- * has no email address, or if the address has reached its daily limit of emails about withdrawals that did not verify it.
+ * has no email address, or if `mayConfirmUnverified` returns false.
  */
 export const prepareConfirmationMail = async (
   services: WithdrawalWriteDependencies,

@@ -300,7 +300,7 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 
 /**
  * Handles the form that the page script sends after a reply from the window that opened the sheet. The token proves that this browser
- * loaded the sheet for this request. The browser states the reply's origin, which must be the origin in the request.
+ * loaded the sheet for this request. The form contains the origin of the reply, which must be the origin in the request.
  */
 const handleOpenerConfirmed = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTHORIZE_PER_IP");
@@ -384,7 +384,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that responds to a form lead here
+  pages.get("/:step", (c) => redirectToSheet(c)); // for the language links on pages that respond to a form
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));

@@ -1,4 +1,4 @@
-// Adds, verifies and removes domains. There are three methods for verifying a domain.
+// Adds, verifies and removes domains.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { buildDomainChallenges } from "../../../core/accounts/domain-claim.ts";
