@@ -101,7 +101,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   const fresh = await findCaptureSince(db, location, platform.clock() - captureReuseMs);
   if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
-  // More attempts than the maximum means that fetching crashed the worker, so it is not tried again.
+  // More attempts than the maximum means that fetching crashed the worker, so the site is not fetched again.
   const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", businessId)).isAllowed;
   const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;
   const now = platform.clock();

@@ -24,7 +24,10 @@ const readParts = (page: Document): Map<string, Element> =>
 
 const isPending = (page: ParentNode): boolean => page.querySelector("[data-pending]") !== null;
 
-/** Replaces parts that changed, then calls `onChange`. Stops once nothing is pending, after ten minutes, or when the service refuses. */
+/**
+ * Replaces parts that changed, then calls `onChange`. Stops once nothing is pending, after ten minutes, or when the service refuses a
+ * request.
+ */
 export const refreshWhilePending = (onChange: () => Promise<void>): void => {
   const known = readParts(document);
   const endsAt = Date.now() + maxPollingMs;
