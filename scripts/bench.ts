@@ -155,7 +155,6 @@ const memoryUnderLoad = async (
   return { consent, consentHeap, hostile, hostileHeap: service.heap.peakMiB(), refused };
 };
 
-/** Measures the routes against the floor. */
 const measureService = async (bench: Bench): Promise<void> => {
   const { acme } = bench.world;
   const service = await startBenchService(bench, "svc");

@@ -1,5 +1,5 @@
-// Replays a month of the demo business into prepared databases. The work is done by the Worker in demo-month/, which calls the operations of
-// the service with its clock set to the past.
+// Replays a month of the demo business into prepared databases. The Worker in demo-month/ does the work. It calls the operations of the
+// service with the service's clock set to the past.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -58,10 +58,7 @@ const generateAnchorKey = (): GeneratedSecret => {
   };
 };
 
-/**
- * Generates the log seed. The public parts are the keys that are derived from the seed for these names. A ledger with its own keys is left
- * out.
- */
+/** Generates the seed of the logs. Its public parts are the keys derived from it for these names. Skips a ledger that has its own keys. */
 const generateLogSeed = (
   { auditOrigins, ledgerOrigin, witnessName }: DeploymentNames,
   isEmbedded: boolean,

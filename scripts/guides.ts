@@ -33,7 +33,6 @@ export const guidePath = (name: ServedGuide): string => `docs/${servedFolders[na
 
 const readGuide = (name: ServedGuide): string => readFileSync(guidePath(name), "utf8");
 
-/** Lists the paths of the images in served pages. */
 export const listGuideImages = (): string[] => [
   ...new Set(
     servedGuides.flatMap((name) =>
@@ -83,14 +82,13 @@ const renderCodeTokens = (code: string, language: string): string =>
     .map(({ kind, text }) => (kind === null ? escapeHtml(text) : `<span class="${kind}">${escapeHtml(text)}</span>`))
     .join("");
 
-/** Renders a highlighted code block with a copy button. */
 const renderCode = (text: string, language: string, id: string): string => {
   const name = languageNames[language] ?? "Example";
   const button = `<button type="button" class="btn bare sm copy" hidden data-copy="${id}" data-copied="Copied" aria-label="Copy ${name}"><svg class="icon" aria-hidden="true"><use href="#i-copy"></use></svg><span>Copy</span></button>`;
   return `<figure class="code"><figcaption>${name} ${button}</figcaption><pre tabindex="0" role="group" aria-label="${name}" translate="no"><code id="${id}">${renderCodeTokens(text, language)}</code></pre></figure>\n`;
 };
 
-/** Renders the number of a heading such as "4. Receive withdrawals" in an element of its own, so that it can be styled. */
+/** Renders the number of a heading such as "4. Receive withdrawals" in a separate element, so that it can be styled. */
 const renderHeadingText = (html: string): string => {
   const [, number, title] = /^(\d+)\. (.*)$/s.exec(html) ?? [];
   if (number === undefined || title === undefined) return html;

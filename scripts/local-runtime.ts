@@ -145,7 +145,8 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
 };
 
 /**
- * Recognizes a message to hide: with the V8 flags above, the runtime cannot use its compile cache and prints this message once per isolate.
+ * Returns true for a message that is hidden. With the V8 flags above, the runtime cannot use its compile cache and prints this message once
+ * per isolate.
  */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 

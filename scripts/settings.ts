@@ -10,7 +10,6 @@ export const devVarsPath = ".dev.vars";
 
 const localLedger = "localhost/ledger/2026h2";
 
-/** Generates all development secrets. */
 export const generateDevVars = (): Record<string, string> => {
   const key = (): string => randomBytes(32).toString("base64");
   const token = (): string => randomBytes(32).toString("base64url");

@@ -3,7 +3,6 @@ import type { LocalSettings } from "./settings.ts";
 
 const answerTimeoutMs = 2_000; // a running service responds within milliseconds
 
-/** Throws if the local service is running. */
 export const assertServiceIsStopped = async ({ origin }: Pick<LocalSettings, "origin">): Promise<void> => {
   const isRunning = await fetch(origin, { signal: AbortSignal.timeout(answerTimeoutMs) }).then(
     () => true,

@@ -1,5 +1,5 @@
-// Dates on which the pack format changed. The time of an audit entry determines which format applies to it. Missing parts do not, because
-// otherwise a pack from which someone removed parts would pass as an older one.
+// Dates on which the pack format changed. The time of an audit entry determines which format applies to it. The absence of parts does not,
+// because otherwise anyone could remove parts from a pack and make it pass as an older one.
 
 /**
  * From this time on, packs contain a signed receipt for each withdrawal of consent for individual recipients, and certificates list how

@@ -46,7 +46,7 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // This runs on every click, and a page may have hundreds of forms. It searches them only if a configuration needs the hook.
+  // This runs on every click, and a page may have hundreds of forms. The forms are searched only if a configuration needs the hook.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }

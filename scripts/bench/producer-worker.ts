@@ -1,5 +1,5 @@
-// A Worker that runs beside the service and produces events for benchmarks and kill tests. It registers endpoints. It commits events as a
-// change of a record does: with a database batch, then a notification after the response. It is never deployed.
+// A Worker that runs beside the service and produces events for benchmarks and kill tests. It registers endpoints, and commits events in
+// the same way as the service: in a database batch, followed by a notification after the response. It is never deployed.
 
 interface EventSequenceStub {
   readonly drain: () => Promise<boolean>;

@@ -20,7 +20,6 @@ import {
 import { createPerson, grantOne } from "./shares.ts";
 import { consentRequest } from "./submission.ts";
 
-/** Rows and bytes for each action. */
 interface RowCost {
   readonly action: string;
   /** How often the action ran; the figures are per action. */
@@ -43,7 +42,7 @@ const settleMs = 20_000;
 const waitingSql = `SELECT (SELECT COUNT(*) - 1 FROM changes)
   + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM policy_pages) AS n`;
 
-/** Runs the cron job of each minute until no work is waiting. */
+/** Runs the cron job repeatedly until no work is waiting. */
 const settle = async ({ runtime, db }: Service): Promise<void> => {
   const deadline = Date.now() + settleMs;
   for (;;) {

@@ -41,7 +41,6 @@ const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu
   };
 };
 
-/** Creates a series without measurements. */
 export const createSeries = (
   name: string,
   floor: string | null,

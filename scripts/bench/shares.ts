@@ -72,7 +72,6 @@ const buildDecision = (business: DemoBusiness, verifier: string) => ({
   consent: true,
 });
 
-/** Measures the routes and their baselines. */
 export const measureShares = async (
   bench: Bench & {
     readonly slices: Slices;

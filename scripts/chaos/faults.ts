@@ -1,4 +1,4 @@
-// The faults of `npm run chaos`: which dependency fails and how, and whether the service promises that no write is lost or doubled.
+// The faults of `npm run chaos`: which dependency fails and how, and whether the service promises that no write is lost or duplicated.
 
 /** Everything outside the Worker that the Worker calls. A Durable Object class is one dependency. */
 export const dependencies = [

@@ -13,7 +13,7 @@ export interface Reconciliation {
   readonly doubled: readonly string[];
   /** The time, as performance.now(), at which every acknowledged write, event, delivery and email existed; null if one never did. */
   readonly recoveredAt: number | null;
-  /** The time at which every certificate was also anchored and its evidence pack was valid. */
+  /** The time at which all certificates were also anchored and all evidence packs were valid. */
   readonly provenAt: number | null;
 }
 
@@ -82,7 +82,7 @@ const readFeed = async (client: Client, business: Business): Promise<readonly Fe
   }
 };
 
-/** Reads a list. Throws if the list cannot be read, because doubled writes would then go unnoticed. */
+/** Reads a list. Throws if the list cannot be read, because duplicate writes would then go unnoticed. */
 const readList = async (client: Client, path: string, options: RequestOptions): Promise<Answer["data"]> => {
   const answer = await client.sendUntilAnswered(path, options);
   if (answer?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${answer?.status} ${answer?.code}`);
@@ -101,7 +101,7 @@ const listShares = async (client: Client, business: Business): Promise<readonly 
 
 const findRepeated = (list: readonly string[]): readonly string[] => [...new Set(list.filter((item, at) => list.indexOf(item) !== at))];
 
-/** Waits until every acknowledged write exists, with its events, deliveries, anchors and emails. Then looks for doubled writes. */
+/** Waits until every acknowledged write exists, with its events, deliveries, anchors and emails. Then looks for duplicate writes. */
 export const reconcile = async (options: ReconcileOptions): Promise<Reconciliation> => {
   const { client, log, machines, businesses } = options;
   const startedAt = performance.now();

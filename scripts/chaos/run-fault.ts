@@ -85,7 +85,6 @@ const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: str
   MAIL_HTTP_TOKEN: "token-of-the-simulated-provider",
 });
 
-/** Bundles the Worker whose dependencies can be made to fail. */
 export const bundleFaultyWorker = async (bundleDir: string): Promise<void> => {
   await bundleWorker(bundleDir, "scripts/chaos/faulty-worker.ts");
   renameSync(join(bundleDir, "faulty-worker.js"), join(bundleDir, "index.js"));
@@ -166,7 +165,6 @@ const createRunner = (
     setFaults: async (failing: readonly FailingCall[]): Promise<void> => {
       await client.send("/chaos/faults", { method: "POST", body: failing });
     },
-    /** Runs the jobs of a minute. */
     runMinute: async (): Promise<void> => {
       await runtime?.scheduled("* * * * *").catch(() => undefined); // the next run continues the work
     },

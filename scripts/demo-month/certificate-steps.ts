@@ -1,4 +1,4 @@
-// Issues the certificates of the demo month, and simulates views of their public pages and team members who read them.
+// Issues the certificates of the demo month. Also simulates people who view their public pages and team members who read them.
 import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import { captureConsent } from "../../workers/operations/certificates/capture-consent.ts";
 import { getCertificateAs } from "../../workers/operations/certificates/get-certificate.ts";

@@ -56,10 +56,7 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
   return times.toSorted((a, b) => a.at - b.at);
 };
 
-/**
- * A person can withdraw consent only for recipients that they accepted. A person can withdraw consent for a single recipient only if others
- * remain.
- */
+/** A person can withdraw consent only for recipients that they accepted, and for a single recipient only if others remain. */
 const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
   const accepted = submission.entitiesAccepted ?? submission.entities;
   return kind === "recipient" ? accepted.length > 1 && accepted.includes(namedRecipient) : accepted.length > 0;

@@ -10,7 +10,7 @@ export interface DeploymentOptions {
   readonly domain?: string;
   /** Full host names. Default: `<name>.<domain>` in production, such as `api.<domain>`, and `<name>-staging.<domain>` in staging. */
   readonly hosts?: Partial<Readonly<Record<HostName, string>>>;
-  /** Name of the Worker. The names of its resources begin with it. Default: `svc` in production, `svc-staging` in staging. */
+  /** Name of the Worker, and the first part of the names of its resources. Default: `svc` in production, `svc-staging` in staging. */
   readonly worker?: string;
   /**
    * How email is sent. Default: Cloudflare's Email Service, from `no-reply@<domain>`. With `http`, the service posts each message to `url`

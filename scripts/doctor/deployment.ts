@@ -1,4 +1,4 @@
-// Checks of a deployment: its options, its secrets on this machine, and what the running service reports.
+// Checks a deployment: its options, its secrets on this machine, and what the running service reports.
 import { DeploymentError, resolveDeployment, type Deployment, type Deployments } from "../deploy/config.ts";
 import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from "../deploy/secrets.ts";
 import { listNeededResources } from "../deploy/wrangler-config.ts";

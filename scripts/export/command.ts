@@ -15,7 +15,6 @@ const readPassphrase = (): string => {
 
 const readServiceVersion = (): string => (JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string }).version;
 
-/** Exports the local service to `folder`. */
 export const runExportCommand = async (folder: string, report: (text: string) => void): Promise<void> => {
   const passphrase = readPassphrase();
   const { stateDir, extraShards, origin, vars } = loadLocalSettings();

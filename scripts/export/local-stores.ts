@@ -35,7 +35,6 @@ export const getDatabasePath = (stateDir: string, id: string): string =>
 export const getObjectPath = (stateDir: string, className: string, name: string): string =>
   join(toClassFolder(stateDir, className), `${computeObjectId(`svc-${className}`, name)}.sqlite`);
 
-/** Lists the files of all objects of a class. */
 export const listObjectFiles = (stateDir: string, className: string): readonly string[] => {
   const folder = toClassFolder(stateDir, className);
   if (!existsSync(folder)) return [];

@@ -64,7 +64,6 @@ const findInterrupted = ({
   return state;
 };
 
-/** Describes the steps and the progress of the rotation. */
 export const describeWebhookRotation = (options: Pick<WebhookRotationOptions, "statePath" | "webhookId">): string => {
   const interrupted = findInterrupted(options);
   const progress = interrupted === null ? "" : ` ${interrupted.replaced} secrets have been replaced so far.`;

@@ -108,7 +108,6 @@ const describeDue = (step: RotationStep, { completed, startedAt }: RotationState
   return completed > 0 && dueAt > now ? `, from ${toIso(dueAt)}` : "";
 };
 
-/** Describes the steps of a rotation and its progress. */
 export const describeRotation = (kind: SteppedKind, statePath: string, now: number): string => {
   const state = getState(statePath, kind);
   return rotations[kind]

@@ -7,7 +7,7 @@ import { edgeCached } from "../../workers/http/edge-cache.ts";
 
 const immutable = "public, max-age=31536000, immutable";
 
-/** Creates a log behind the cache, which counts the requests that reach it. */
+/** Creates a log behind the cache. The log counts the requests that reach it. */
 const createCachedLog = (cacheControl: string, environment = "production") => {
   const requests = { count: 0 };
   const later: Promise<void>[] = [];

@@ -1,4 +1,4 @@
-// Tests the evidence pack as zip, HTML and JSON. Whether a pack is valid is decided only by the offline verifier.
+// Tests the evidence pack as zip, HTML and JSON. Only the offline verifier decides whether a pack is valid.
 import { statementsSql } from "../support/statements-sql.ts";
 import { firstShard } from "../../core/ids.ts";
 import { env, exports } from "cloudflare:workers";

@@ -1,5 +1,5 @@
-// Tests, on every POST route, that a repeated request with the same Idempotency-Key is processed only once and gets the same response, and
-// that this applies only to repeats by the same caller.
+// Tests that, on every POST route, a repeated request with the same Idempotency-Key is processed only once and gets the same response. This
+// applies only to repeats by the same caller.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -92,7 +92,6 @@ const from = (address: string): Headers => ({ "cf-connecting-ip": address });
 const post = (path: string, body: unknown, headers: Headers): Promise<TestResponse> =>
   call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-/** Registers an endpoint as the owner. */
 const registered = async (): Promise<{ readonly id: string; readonly secret: string }> => {
   const answer = await post("/v1/webhooks", { url: createHookUrl() }, owner);
   if (answer.status !== 201) throw new Error(`not registered: ${answer.text}`);

@@ -55,7 +55,7 @@ let serial = 0;
 /** An isolate to which the database has just responded. Each test has its own, because an isolate remembers an outage for a second. */
 let isolate: Call;
 
-/** Sends a submission, with an idempotency key of its own unless one is given. */
+/** Sends a submission, with a new idempotency key unless one is given. */
 const submit = (service: Call = isolate, key = `intake-${serial++}`, change: object = {}): Promise<TestResponse> =>
   service("/v1/consent", buildConsentRequest({ ...buildSubmission(), ...change }, { "idempotency-key": key }));
 

@@ -1,5 +1,5 @@
-// Tests the messages in 400 responses on every route: a constant sentence states the input and the rule and repeats nothing that was
-// sent. The inputs come from the OpenAPI document, so a new route is tested as soon as the document describes it.
+// Tests the messages in 400 responses on every route. Each is a constant sentence that names the input, states the rule, and repeats
+// nothing that was sent. The inputs come from the OpenAPI document, so a new route is tested as soon as the document describes it.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

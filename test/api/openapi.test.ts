@@ -337,7 +337,6 @@ const credentialWithChallenge = {
 const noPasskey = "/v1/me/passkeys/psk_00000000000000000000000000";
 const noSession = "/v1/me/sessions/ssn_00000000000000000000000000";
 
-/** Sends a request as a consumer. */
 const callAsConsumer = async (
   method: string,
   at: string,
@@ -409,7 +408,6 @@ const erasedCert = async (): Promise<string> => {
 const tokensPath = "/v1/business/portal/agent-token";
 const noToken = "tok_00000000000000000000000000";
 
-/** Sends a JSON request as the consumer of the test world. */
 const callAsWorldConsumer = async (
   method: string,
   at: string,
@@ -428,7 +426,6 @@ const consumerRefusals = (method: string, at: string): Record<string, () => Prom
   internal_error: () => callAsWorldConsumer(method, at, {}, createFaultyPlatform()),
   ...(method !== "GET" && { csrf_failed: () => callAsWorldConsumer(method, at, { origin: "https://elsewhere.example" }) }),
 });
-/** Requests an eleventh token. */
 const createEleventhToken = async (realm: "consumer" | "business"): Promise<TestResponse> => {
   const session = await signIn(realm === "consumer" ? world.consumerEmail : world.ownerEmail, realm);
   for (let made = 0; made < 10; made += 1) await createTokenWith(realm, session);

@@ -693,7 +693,7 @@ describe("PUT /v1/me/fields", () => {
     const answers = await concurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(({ status }) => status === 429);
-    const conflicting = answers.filter(({ status }) => status === 503); // Five other changes were stored first, one after another. The response says so, and nothing was written.
+    const conflicting = answers.filter(({ status }) => status === 503); // Five other changes were stored before each of these. The response says so, and nothing was written for it.
     expect(changed.length + limited.length + conflicting.length).toBe(90);
     expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the first change was made earlier
     expect(limited.length).toBeGreaterThanOrEqual(31);

@@ -9,7 +9,7 @@ import { readRepositoryFile } from "./repository.ts";
 
 const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
 
-/** Returns the first two cells of each table row whose first cell starts with code. */
+/** Returns the first two cells of each table row whose first cell starts with inline code. */
 const parseRows = (page: string, name: RegExp): readonly (readonly [name: string, value: string])[] =>
   [...readPage(page).matchAll(/^\| `([^`]+)`(?: \\\*)? \| ([^|]+) \|/gm)]
     .map(([, first, second]) => [first as string, (second as string).trim()] as const)

@@ -14,7 +14,6 @@ import { readRepositoryFile, listScriptFiles } from "./repository.ts";
 
 export const listMigrations = (): string[] => readdirSync("d1-migrations").sort();
 
-/** Creates an empty database with all migrations applied. */
 export const createMigratedDatabase = (): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
   for (const name of listMigrations()) database.exec(readRepositoryFile(`d1-migrations/${name}`));

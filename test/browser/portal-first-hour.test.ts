@@ -1,5 +1,5 @@
-// Tests a business's first hour in a browser: signing up, verifying a domain, adding the tag to its page, a test certificate, its
-// withdrawal and acknowledgment, a webhook endpoint, and a live certificate.
+// Tests a business's first hour in a browser: signing up, verifying a domain, adding the tag to its page, issuing and withdrawing a test
+// certificate, acknowledging the withdrawal, adding a webhook endpoint, and issuing a live certificate.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";

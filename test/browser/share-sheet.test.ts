@@ -789,7 +789,7 @@ describe("sharing with the demo business", () => {
     const { page, events, requests, close } = await openVisit();
     await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
-    await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself; the page would not notice a window that closes // earlier
+    await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself; the page would not notice a window that closes earlier
     const shown = requests.length;
     await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);

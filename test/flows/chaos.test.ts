@@ -1,5 +1,5 @@
-// Runs a few faults of `npm run chaos` in a short form, and checks that its comparison notices lost and doubled writes. A fault ends after
-// a number of rounds, not after a time.
+// Runs a few faults of `npm run chaos` in a short form, and checks that its comparison notices lost and duplicate writes. A fault ends
+// after a number of rounds, not after a time.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

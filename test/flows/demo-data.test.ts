@@ -1,4 +1,4 @@
-// Checks that a restart does not open databases that are already prepared, and that an added shard makes it prepare them again.
+// Checks that a restart does not open databases that are already prepared, but prepares them again if a shard was added.
 import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -170,7 +170,7 @@ describe("SIGKILL under a load of events", () => {
     const ended = await deliveries(url, endpoint.id);
     expect(ended).toHaveLength(ids.length);
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["success"]));
-    expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // a delivery repeated after a kill is not a new // attempt; one repeated after a broken connection is
+    expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // a delivery repeated after a kill is not a new attempt; one repeated after a broken connection is
   });
 
   test("W23: leaves no secret in any file", () => {

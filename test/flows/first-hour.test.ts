@@ -1,5 +1,5 @@
 // Runs docs/guides/first-hour.md as printed: its script tag in a browser and its commands in a shell, against a local service and a
-// receiver. test/interop/webhook-signatures.test.ts tests its signature checks in four languages.
+// receiver. test/interop/webhook-signatures.test.ts runs the guide's signature checks in four languages.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";

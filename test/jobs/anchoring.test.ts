@@ -50,7 +50,7 @@ const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issueCertificate());
-  await waitUntilSettled(); // this includes these requests' coalesced queue message
+  await waitUntilSettled(); // also waits for the requests' coalesced queue message
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };

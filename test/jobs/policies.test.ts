@@ -75,10 +75,10 @@ const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
 const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id = ?", certId);
 const originOf = (name: string): string => `https://${name}`;
-/** The pages of the host that wait for a capture. */
+/** Returns the host's pages that wait for a capture. */
 const waitingRows = () =>
   queryRows<{ next_at: number; attempts: number }>("SELECT * FROM policy_pages WHERE origin = ? ORDER BY ord", originOf(host));
-/** Adds copies of a certificate, which wait for the same page. */
+/** Adds copies of a certificate. They wait for the same page. */
 const copyCertificate = async (certId: string, count: number): Promise<void> => {
   const names = await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')");
   const columns = names.map(({ name }) => name).join(", ");
@@ -873,7 +873,7 @@ describe("hosts that are not public", () => {
     });
     await issueWaitingCertificate(host);
     await runCapture();
-    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four resolver queries each, then the host's address became private
+    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // each page needed four resolver queries, and then the host's address became private
   });
 });
 

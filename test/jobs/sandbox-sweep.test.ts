@@ -42,7 +42,7 @@ const verifyStatus = async (certId: string): Promise<number> => (await getWithKe
 /** These tables keep the history of deleted records, as IDs and hashes. */
 const logs: ReadonlySet<string> = new Set(["audit_entries", "changes"]);
 
-/** The other tables that still have rows of a record. */
+/** Lists the other tables that still have rows about a record. */
 const listTablesWith = async (column: "cert_id" | "share_id" | "entity_id", id: string): Promise<string[]> => {
   const tables = Object.values(schema)
     .filter((table) => Object.values(getColumns(table)).some(({ name }) => name === column))

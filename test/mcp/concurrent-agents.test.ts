@@ -21,7 +21,7 @@ interface Someone {
   /** Number of successful calls per token. */
   readonly answered: Map<string, number>;
   readonly seen: Set<string>;
-  /** Calls made with an already revoked token. */
+  /** Number of calls made with a token that was already revoked. */
   late: number;
 }
 

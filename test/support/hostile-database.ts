@@ -89,7 +89,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     entities: "json_array('Acme Solar LLC', 'Partner ' || n.i, 'Other ' || n.i)",
   });
   await insertRows("disclosures", several, { hash: "printf('%064d', n.i)", text: "'I agree, text number ' || n.i" });
-  // Gives counters to only as many as the service allows. The certificates of the others are found without counters.
+  // Sets `counted` for only as many groups as the service allows. Certificates in the other groups are found without counters.
   await run(`INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment, counted)
     SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment, CAST(substr(p.purpose, 20) AS INTEGER) <= 490 FROM purposes p JOIN entity_lists l ON l.hash = printf('%064d', substr(p.purpose, 20))
     WHERE p.purpose LIKE 'solar quote number %'`);

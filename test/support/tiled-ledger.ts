@@ -1,4 +1,4 @@
-// A ledger that stores its full tiles in R2, and buckets that fail. Each ledger has its own name, and so its own tiles.
+// Creates a ledger that stores its full tiles in R2, and buckets that fail. Each ledger has its own name and therefore its own tiles.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
@@ -8,12 +8,12 @@ import { addBatch, createLedgerObject, settings, toLedgerResponse, waitForCheckp
 export const tileBucket = (env as unknown as { readonly LOG_TILES: R2Bucket }).LOG_TILES;
 
 export interface TiledLedger {
-  /** The name of the log, with which the keys of its tiles start. */
+  /** The log's name. The keys of its tiles begin with it. */
   readonly origin: string;
   readonly call: LedgerCall;
   /** Creates the object again on the same storage, as after a crash, and calls `work` with it. */
   readonly withObject: <T>(work: (ledger: LedgerLog, storage: DurableObjectStorage) => T | Promise<T>) => Promise<T>;
-  /** Uses another bucket from now on. Without one, the deployment has no bucket. */
+  /** Uses a different bucket from now on. If it is undefined, the deployment has no bucket. */
   readonly useBucket: (bucket: R2Bucket | undefined) => void;
   /** Adds the entries from `from` to `to` (exclusive), and waits until they are signed. */
   readonly grow: (from: number, to: number) => Promise<void>;
