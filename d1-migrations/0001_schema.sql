@@ -591,7 +591,6 @@ CREATE TABLE certificate_views (
   cert_id TEXT NOT NULL REFERENCES certificates (id),
   at INTEGER NOT NULL,
   viewer_sealed TEXT NOT NULL,
-  viewer_index TEXT NOT NULL,
   bot INTEGER NOT NULL CHECK (bot IN (0, 1))
 ) STRICT;
 CREATE INDEX certificate_views_cert ON certificate_views (cert_id, ord);

@@ -25,7 +25,7 @@ export const insertCertificateView = async (db: Database, vault: Vault, certId: 
   const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
   const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
   return [
-    insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex: "", bot }, hasRoom),
+    insertIf(db, certificateViews, { certId, at, viewerSealed, bot }, hasRoom),
     // changes() counts the row inserted by the preceding statement in the batch.
     db
       .update(certificates)

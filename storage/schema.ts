@@ -379,8 +379,6 @@ export const certificateViews = table(
     certId: certificateRef().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
-    /** Always empty: every view is stored, so duplicates do not need to be detected. */
-    viewerIndex: text().notNull(),
     bot: flag().notNull(),
   },
   (t) => [index("certificate_views_cert").on(t.certId, t.ord)],

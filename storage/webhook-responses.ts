@@ -6,14 +6,10 @@ import { toIso } from "../core/time.ts";
 export const serializeRegistration = ({ createdAt, ...endpoint }: RegisteredEndpoint): string =>
   JSON.stringify({ ...endpoint, created_at: toIso(createdAt) });
 
-type SerializedRegistration = Omit<RegisteredEndpoint, "createdAt" | "environment"> & {
-  readonly created_at: string;
-  readonly environment?: RegisteredEndpoint["environment"];
-};
+type SerializedRegistration = Omit<RegisteredEndpoint, "createdAt"> & { readonly created_at: string };
 
 /** Parses what `serializeRegistration` wrote. */
 export const parseRegistration = (text: string): RegisteredEndpoint => {
   const { created_at, ...endpoint } = JSON.parse(text) as SerializedRegistration;
-  // Responses saved before the sandbox existed have no environment.
-  return { ...endpoint, environment: endpoint.environment ?? "live", createdAt: Date.parse(created_at) };
+  return { ...endpoint, createdAt: Date.parse(created_at) };
 };

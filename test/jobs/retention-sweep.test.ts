@@ -50,8 +50,8 @@ const seedDue = (prefix: string, count: number, until: number): Promise<unknown>
 const seedViews = (certId: string, count: number): Promise<unknown> =>
   env.DB.batch([
     env.DB.prepare(
-      `INSERT INTO certificate_views (cert_id, at, viewer_sealed, viewer_index, bot)
-       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) SELECT ?1, i, 's', 'v' || i, 0 FROM n`,
+      `INSERT INTO certificate_views (cert_id, at, viewer_sealed, bot)
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) SELECT ?1, i, 's', 0 FROM n`,
     ).bind(certId, count),
     env.DB.prepare("UPDATE certificates SET view_rows = ?2, view_count = ?2 WHERE id = ?1").bind(certId, count),
   ]);
