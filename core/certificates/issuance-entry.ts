@@ -30,11 +30,11 @@ export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, envi
 
 /**
  * Returns the ID of the change that issued a certificate. The ID is a UUID derived from a hash of the salt. It must not reveal the salt,
- * because the public event has the same ID.
+ * because the public event has the same ID. It has version 4 like every other event ID, because some UUID parsers refuse version 8.
  */
 export const deriveIssuanceChangeId = (salt: string): string => {
   const hex = sha256Hex(`svc-issuance-v1\n${salt}`);
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
 };
 
 export interface IssuanceEntry {

@@ -20,6 +20,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const uuidV4Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
 const feed = (query = "", key = ownKey): Promise<TestResponse> => getWithKey(`/v1/events${query}`, key);
 const commit = async (count: number, ...change: Parameters<typeof commitEvents>[2][]): Promise<string[]> => {
   const ids = await commitEvents(business, count, change[0]);
@@ -123,6 +125,8 @@ describe("GET /v1/events", () => {
     await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?").bind(world.other.id).run();
     const { cert_id } = await issue();
     expect(await placed()).toEqual([...before, `certificate.issued ${cert_id}`]);
+    const { events } = (await feed("?types=certificate.issued", world.other.keys.live)).body.data;
+    expect(events).toMatchObject([{ id: expect.stringMatching(uuidV4Pattern), cert_id }]);
     expect(receivesEventType(null, "certificate.issued")).toBe(false);
     expect(receivesEventType(["certificate.issued"], "certificate.issued")).toBe(true);
     expect(receivesEventType(null, "certificate.revoked")).toBe(true);
