@@ -49,8 +49,8 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number.
-    if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && !isPlausible(key, value))) continue;
+    // A hidden input is used only if it contains the complete number. An input of type `email` is one even if what was typed is not an address.
+    if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (/phone|mobile/.test(key)) {
       best.set(key, {
         key,
@@ -126,7 +126,11 @@ function matchesSelector(control: Element, selector: string): boolean {
 function getControlText(control: HTMLInputElement): string {
   if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
   // The API does not accept control characters or more than 500 characters, so the lines of a textarea are joined.
-  const value = String(control.value || "")
+  // The `value` of a list is only its first selected option.
+  const { selectedOptions } = control as unknown as Partial<HTMLSelectElement>;
+  const value = Array.from<{ value: string }>(selectedOptions || [control])
+    .map((part) => String(part.value || ""))
+    .join(", ")
     .replace(invisibleCharacters, "")
     .replace(/[\t\r\n]+/g, " ")
     .trim();

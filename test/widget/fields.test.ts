@@ -298,6 +298,21 @@ describe("values", () => {
       '<select name="email_me"><option>weekly</option></select><input name="zip" value="1">',
       { zip: "1" },
     ],
+    [
+      "of an email input are sent even if they are not an email address",
+      '<input type="email" name="mail" value="pat.example.com"><input name="zip" value="1">',
+      { email: "pat.example.com", zip: "1" },
+    ],
+    [
+      "of a mapped list are all its selected options",
+      '<select data-svc-field="interests" multiple><option selected>Solar</option><option>Wind</option><option selected>Heat</option></select>',
+      { interests: "Solar, Heat" },
+    ],
+    [
+      "of a mapped list without a selected option are left out",
+      '<select data-svc-field="interests" multiple><option>Solar</option></select><input name="zip" value="1">',
+      { zip: "1" },
+    ],
     ["that are no phone number are not guessed to be one", '<input name="phone" value="none"><input name="zip" value="1">', { zip: "1" }],
     ["longer than the API takes are left out", `<input name="city" value="${"x".repeat(501)}"><input name="zip" value="1">`, { zip: "1" }],
   ])("%s", async (_what, markup, expected) => {
