@@ -147,7 +147,7 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
       { name: "withdrawal", description: "A person withdraws consent; the business records and acknowledges the withdrawal." },
       { name: "contact", description: "Check whether you may contact a person." },
       { name: "integration", description: "Generate the script tag for a form on your page." },
-      { name: "billing", description: "Pay for a plan. Also contains the webhook that receives the payment provider's events." },
+      { name: "billing", description: "Pay for a plan. Also includes the webhook that receives the payment provider's events." },
       { name: "service", description: "Health, public keys and the OpenAPI document." },
     ],
   });

@@ -59,7 +59,7 @@ export const authorizeQuerySchema = z.object({
       minimum: 1,
       maximum: maxDurationDays,
       default: defaultDurationDays,
-      description: "Duration in days of 24 hours.",
+      description: "Duration in days, each of 24 hours.",
     }),
   disclosure_text: disclosureSchema.optional(),
   locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
@@ -89,7 +89,7 @@ export const shareRequestSchema = z
       .min(1)
       .max(maxDurationDays)
       .nullish()
-      .openapi({ description: "Duration in days of 24 hours. Default: 365." }),
+      .openapi({ description: "Duration in days, each of 24 hours. Default: 365." }),
     disclosure_text: disclosureSchema.nullish(),
     return_url: z.string().max(2_048).nullish().openapi({
       description: "URL on `origin` to which the consent sheet returns with `svc_code` and `svc_state`.",

@@ -99,9 +99,9 @@ const contactCheckRequestSchema = z
     }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
-        "Counts only consent for this recipient, spelled exactly as on the certificate. A share counts only if this value is exactly your business name as the person saw it.",
+        "Name of a recipient, spelled exactly as on the certificate. Only consent for this recipient counts. A share counts only if this value is exactly your business name as the person saw it.",
     }),
-    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
+    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Purpose. Only consent for exactly this purpose counts." }),
   })
   .openapi("ContactCheck");
 /** Maps a contact check. Trims recipients and purposes, because stored ones are trimmed. */
