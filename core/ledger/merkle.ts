@@ -54,22 +54,12 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 };
 
 /**
- * Returns the number of hashes, counted from the root, that the inclusion proofs of two leaves have in common. These are the hashes above
- * the node at which the paths to the leaves separate.
+ * Returns the number of hashes, counted from the root, that the inclusion proofs of two leaves have in common. `first` must not be greater
+ * than `second`. Where the paths separate, the first leaf is in the left subtree, which is perfect, so the highest bit in which the indexes
+ * differ determines how many hashes of its proof are below.
  */
-export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number => {
-  let shared = 0;
-  let start = 0n;
-  let end = size;
-  while (end - start > 1n) {
-    const middle = start + findSplitPoint(end - start);
-    if (first < middle !== second < middle) break;
-    if (first < middle) end = middle;
-    else start = middle;
-    shared += 1;
-  }
-  return shared;
-};
+export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number =>
+  getInclusionProofLength(first, size) - getBitLength(first ^ second);
 
 const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((hash) => hash.length === hashLength);
 
