@@ -5,6 +5,7 @@ import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
+import { prepareOnce } from "./prepared.ts";
 import { allOf, query } from "./query.ts";
 import { certificateAddresses, certificates } from "./schema.ts";
 
@@ -16,23 +17,28 @@ export interface AddressIndexes {
   readonly phones: readonly string[];
 }
 
+const insertAddresses = prepareOnce<{ certId: CertId; addresses: string }>()((db, { certId, addresses }) =>
+  db
+    .insert(certificateAddresses, "certOrd", "addressIndex", "businessId", "environment", "issuedAt")
+    .select(
+      query
+        .select({
+          certOrd: certificates.ord,
+          addressIndex: sql`j.value`.as("address_index"),
+          businessId: certificates.businessId,
+          environment: certificates.environment,
+          issuedAt: certificates.issuedAt,
+        })
+        .from(certificates)
+        .innerJoin(sql`json_each(${addresses}) j`, sql`true`)
+        .where(eq(certificates.id, certId)),
+    )
+    .prepare(),
+);
+
 /** Inserts a certificate's addresses. Must come after the insert of the certificate in the batch. */
-export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) => {
-  const { ord } = certificates;
-  return db.insert(certificateAddresses, "certOrd", "addressIndex", "businessId", "environment", "issuedAt").select(
-    query
-      .select({
-        certOrd: ord,
-        addressIndex: sql`j.value`.as("address_index"),
-        businessId: certificates.businessId,
-        environment: certificates.environment,
-        issuedAt: certificates.issuedAt,
-      })
-      .from(certificates)
-      .innerJoin(sql`json_each(${JSON.stringify([...emails, ...phones])}) j`, sql`true`)
-      .where(eq(certificates.id, certId)),
-  );
-};
+export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) =>
+  insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones]) });
 
 /** Builds a condition for a query over `certificateAddresses`: true if the address is on an active certificate of the business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>

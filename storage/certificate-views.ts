@@ -7,6 +7,7 @@ import type { Database, Statement } from "./database.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { certificates, certificateViews } from "./schema.ts";
 import { insertIf } from "./inserts.ts";
+import { prepareOnce } from "./prepared.ts";
 import { existsIn } from "./query.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
@@ -16,6 +17,22 @@ const viewerContext = selfOwnedContext("certificate_views", "viewer");
 
 const { viewCount, viewRows } = certificates;
 
+const insertView = prepareOnce<Pick<typeof certificateViews.$inferSelect, "certId" | "at" | "viewerSealed" | "bot">>()(
+  (db, { certId, at, viewerSealed, bot }) => {
+    const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
+    return insertIf(db, certificateViews, { certId, at, viewerSealed, bot }, hasRoom).prepare();
+  },
+);
+
+/** `changes()` counts the row inserted by the preceding statement in the batch. */
+const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId, views }) =>
+  db
+    .update(certificates)
+    .set({ viewCount: sql`${viewCount} + ${views}`, viewRows: sql`${viewRows} + changes()` })
+    .where(eq(certificates.id, certId))
+    .prepare(),
+);
+
 /**
  * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. After the
  * certificate's personal data is erased, they count the view but store no row.
@@ -23,28 +40,24 @@ const { viewCount, viewRows } = certificates;
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;
   const viewerSealed = await vault.seal(viewerContext(certId), JSON.stringify({ ip: view.ip, user_agent: view.userAgent, os: view.os }));
-  const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
-  return [
-    insertIf(db, certificateViews, { certId, at, viewerSealed, bot }, hasRoom),
-    // changes() counts the row inserted by the preceding statement in the batch.
-    db
-      .update(certificates)
-      .set({ viewCount: sql`${viewCount} + ${bot ? 0 : 1}`, viewRows: sql`${viewRows} + changes()` })
-      .where(eq(certificates.id, certId)),
-  ];
+  return [insertView(db, { certId, at, viewerSealed, bot }), countView(db, { certId, views: bot ? 0 : 1 })];
 };
 
-/** Returns a page of the view trail, newest first. */
-export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Lookup<readonly PageView[]> => {
+const selectViews = prepareOnce<{ certId: CertId; limit: number; offset: number }>()((db, { certId, limit, offset }) => {
   const { at, viewerSealed, bot } = certificateViews;
-  const page = db
+  return db
     .select({ at, viewerSealed, bot })
     .from(certificateViews)
     .where(eq(certificateViews.certId, certId))
     .orderBy(desc(certificateViews.ord))
     .limit(limit)
-    .offset(offset);
-  return createLookup(db, [page], ([rows]) =>
+    .offset(offset)
+    .prepare();
+});
+
+/** Returns a page of the view trail, newest first. */
+export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Lookup<readonly PageView[]> =>
+  createLookup(db, [selectViews(db, { certId, limit, offset })], ([rows]) =>
     Promise.all(
       rows.map(async (row) => {
         const viewer = JSON.parse(await vault.open(viewerContext(certId), row.viewerSealed)) as {
@@ -56,7 +69,6 @@ export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit:
       }),
     ),
   );
-};
 
 /** Counts the stored views. */
 export const countStoredViews = (db: Database, certId: CertId): Lookup<number> =>

@@ -183,7 +183,7 @@ interface OwnedCertificateRef {
   readonly environment: Environment;
 }
 
-const selectOwnedById = (db: Database, { certId, businessId, environment }: OwnedCertificateRef) => {
+const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, businessId, environment }) => {
   const { retentionUntil, evidenceHash, personSealed } = certificates;
   const entered = query.select({ id: auditEntries.id }).from(auditEntries).where(allOf(isIssuanceEntry, isRecorded));
   return selectPublished(db, {
@@ -196,8 +196,9 @@ const selectOwnedById = (db: Database, { certId, businessId, environment }: Owne
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
     .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, certificates.id))
-    .where(allOf(eq(certificates.id, certId), eq(certificates.businessId, businessId), eq(certificates.environment, environment)));
-};
+    .where(allOf(eq(certificates.id, certId), eq(certificates.businessId, businessId), eq(certificates.environment, environment)))
+    .prepare();
+});
 
 /**
  * Returns the owner's view of a certificate, with subject and evidence decrypted. Returns null if the certificate is unknown or belongs to

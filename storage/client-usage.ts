@@ -1,11 +1,12 @@
 // Daily limits for a client's submissions without an API key. Anyone who can read a page's source can send such submissions, so their
 // number and stored bytes are limited. The batch that issues the certificate counts the usage, and fails as a whole beyond the limit. SPEC
 // Limits.
-import { eq, isNull, lte, sql, type SQL } from "drizzle-orm";
+import { eq, isNull, lte, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { excluded } from "./inserts.ts";
+import type { Placeholders } from "./prepared.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import { clientDailyUsage, clients, disclosures, entityLists } from "./schema.ts";
 
@@ -22,8 +23,6 @@ export interface SubmissionUsage extends ClientUsageDay {
   /** Defaults for clients that have no limits of their own; null if usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
-  /** Whether no earlier certificate has the same purpose, recipients and origin. */
-  readonly isNewGroup: SQL;
 }
 
 /**
@@ -32,7 +31,13 @@ export interface SubmissionUsage extends ClientUsageDay {
  * the number of submissions left that day. Returns no row if usage is not counted. If `isLimited` is false, submissions beyond the limit
  * are counted too.
  */
-export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLimited = true) => {
+export const recordSubmissionUsage = (
+  db: Database,
+  usage: Placeholders<SubmissionUsage>,
+  /** Whether no earlier certificate has the same purpose, recipients and origin. */
+  isNewGroup: SQL,
+  isLimited: boolean,
+) => {
   const { submissions, bytes, newGroups, warnedAt } = clientDailyUsage;
   const own = (limit: typeof clients.dailySubmissionLimit | typeof clients.dailyByteLimit) =>
     query.select({ limit }).from(clients).where(eq(clients.id, usage.clientId));
@@ -45,7 +50,7 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLi
   return db
     .insert(clientDailyUsage, "clientId", "day", "submissions", "bytes", "newGroups")
     .select(
-      sql`select ${usage.clientId}, ${usage.day}, ${isLimited ? sql`iif(${maxSubmissions} >= 1 and ${added} <= ${maxBytes}, 1, null)` : sql`1`}, ${added}, ${usage.isNewGroup} where ${usage.maxSubmissions} is not null`,
+      sql`select ${usage.clientId}, ${usage.day}, ${isLimited ? sql`iif(${maxSubmissions} >= 1 and ${added} <= ${maxBytes}, 1, null)` : sql`1`}, ${added}, ${isNewGroup} where ${usage.maxSubmissions} is not null`,
     )
     .onConflictDoUpdate({
       target: [clientDailyUsage.clientId, clientDailyUsage.day],
@@ -66,12 +71,12 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage, isLi
 };
 
 /** Builds a condition for statements after `recordSubmissionUsage`: true if the client may still add a group with counters that day. */
-export const hasGroupsLeft = ({ clientId, day }: ClientUsageDay, maxGroups: number): SQL =>
+export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, maxGroups: Placeholder): SQL =>
   existsIn(
     clientDailyUsage,
     eq(clientDailyUsage.clientId, clientId),
     eq(clientDailyUsage.day, day),
-    lte(clientDailyUsage.newGroups, maxGroups),
+    lte(clientDailyUsage.newGroups, sql`${maxGroups}`),
   );
 
 /** Returns true if the batch failed because the client's daily limit is reached. */

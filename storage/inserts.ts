@@ -2,6 +2,7 @@
 import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
+import { prepareOnce } from "./prepared.ts";
 import { countIn } from "./query.ts";
 
 /** Returns the value that the insert would have written, for the `set` of `onConflictDoUpdate`. */
@@ -31,6 +32,12 @@ export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferIns
 ) => {
   const expressions: Readonly<Record<string, SQL>> = computed;
   const cells = keys.map((key) => expressions[key] ?? sql`value ->> ${sql.raw(`'${key}'`)}`);
+  const insertRows = prepareOnce<{ rows: string }>()((db, { rows }) =>
+    db
+      .insert(table, ...(keys as never))
+      .select(sql`select ${sql.join(cells, sql`, `)} from json_each(${rows})`)
+      .prepare(),
+  );
   return (db: Database, rows: readonly Omit<Pick<InferInsertModel<Table>, Key>, Computed>[]): Statement =>
-    db.insert(table, ...(keys as never)).select(sql`select ${sql.join(cells, sql`, `)} from json_each(${JSON.stringify(rows)})`);
+    insertRows(db, { rows: JSON.stringify(rows) });
 };

@@ -12,7 +12,7 @@ import { shardOfId, type BusinessId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertCertificateAddresses, type AddressIndexes } from "./certificate-addresses.ts";
-import { hasGroupsLeft, recordSubmissionUsage, type ClientUsageDay } from "./client-usage.ts";
+import { hasGroupsLeft, recordSubmissionUsage, type ClientUsageDay, type SubmissionUsage } from "./client-usage.ts";
 import { countStoredRecord } from "./record-usage.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { nextChangeOrd } from "./changes.ts";
@@ -50,91 +50,101 @@ interface PurposeKey {
   readonly purpose: string;
 }
 
-const insertPurpose = (db: Database, { businessId, environment, purpose }: PurposeKey) =>
-  db
-    .insert(purposes)
-    .values({ businessId, environment, purpose, purposeFolded: foldPurpose(purpose) })
-    .onConflictDoNothing();
+const insertPurpose = prepareOnce<PurposeKey & { purposeFolded: string }>()((db, { businessId, environment, purpose, purposeFolded }) =>
+  db.insert(purposes).values({ businessId, environment, purpose, purposeFolded }).onConflictDoNothing().prepare(),
+);
 
 /** Stores a disclosure text under its hash unless it is already stored. The first live record marks it as live, so that it is kept. */
-export const insertDisclosure = (db: Database, disclosure: typeof disclosures.$inferSelect) =>
+export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, { hash, text, environment }) =>
   db
     .insert(disclosures)
-    .values(disclosure)
+    .values({ hash, text, environment })
     .onConflictDoUpdate({
       target: disclosures.hash,
       set: { environment: "live" },
       setWhere: allOf(eq(disclosures.environment, "sandbox"), eq(excluded(disclosures.environment), "live")),
-    });
+    })
+    .prepare(),
+);
 
-const isMatchingPurpose = ({ businessId, environment, purpose }: PurposeKey | Placeholders<PurposeKey>) =>
+const isMatchingPurpose = ({ businessId, environment, purpose }: Placeholders<PurposeKey>) =>
   allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose));
 
 interface GroupKey extends PurposeKey {
   readonly entitiesHash: string;
+  readonly originDomain: string;
 }
 
 const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonicalJson([...entities])), entities });
 
 /** Stores a list of recipients under its hash unless it is already stored. */
-const insertEntityList = (db: Database, list: Omit<typeof entityLists.$inferSelect, "id">) =>
+const insertEntityList = prepareOnce<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities, environment }) =>
   db
     .insert(entityLists)
-    .values(list)
+    .values({ hash, entities, environment })
     .onConflictDoUpdate({
       target: entityLists.hash,
       set: { environment: "live" },
       setWhere: allOf(eq(entityLists.environment, "sandbox"), eq(excluded(entityLists.environment), "live")),
-    });
+    })
+    .prepare(),
+);
 
-const isMatchingGroup = ({ originDomain, entitiesHash, ...purpose }: GroupKey & { readonly originDomain: string }) =>
+const isMatchingGroup = (group: Placeholders<GroupKey>) =>
   allOf(
-    eq(certificateGroups.purposeId, sql`(${query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(purpose))})`),
+    eq(certificateGroups.purposeId, sql`(${query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(group))})`),
     eq(
       certificateGroups.entityListId,
-      sql`(${query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, entitiesHash))})`,
+      sql`(${query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, group.entitiesHash))})`,
     ),
-    eq(certificateGroups.originDomain, originDomain),
+    eq(certificateGroups.originDomain, group.originDomain),
   );
+
+const prepareUsage = (isLimited: boolean) =>
+  prepareOnce<SubmissionUsage & GroupKey>()((db, values) =>
+    recordSubmissionUsage(db, values, notExistsIn(certificateGroups, isMatchingGroup(values)), isLimited).prepare(),
+  );
+const recordLimitedUsage = prepareUsage(true);
+const recordUnlimitedUsage = prepareUsage(false);
 
 /** Every search reads all of a business's counted groups, so their number is limited. */
 const maxCountedGroups = 500;
 
 /**
  * Stores the combination of purpose, recipients and origin unless it is already stored. A new combination gets no counters if the business
- * has 500 groups with counters, or if the client has reached its daily limit of new groups. `usage` must have been recorded earlier in the
- * batch. It is null for a submission with an API key, which has no daily limit because only the business can send it.
+ * has 500 groups with counters, or if the client has reached its daily limit of new groups. The usage must have been recorded earlier in the
+ * batch. A submission with an API key has no daily limit, because only the business can send it.
  */
-const insertCertificateGroup = (
-  db: Database,
-  { originDomain, ...key }: GroupKey & { readonly originDomain: string },
-  usage: (ClientUsageDay & { readonly maxGroups: number }) | null,
-) => {
-  const { countedGroups } = certificateTotals;
-  const groups = query
-    .select({ countedGroups })
-    .from(certificateTotals)
-    .where(allOf(eq(certificateTotals.businessId, key.businessId), eq(certificateTotals.environment, key.environment)));
-  const isBelowTotal = sql`coalesce((${groups}), 0) < ${maxCountedGroups}`;
-  const isBelowDay = usage === null ? sql`true` : hasGroupsLeft(usage, usage.maxGroups);
-  return db
-    .insert(certificateGroups, "purposeId", "entityListId", "originDomain", "businessId", "environment", "counted")
-    .select(
-      query
-        .select({
-          purposeId: purposes.id,
-          entityListId: entityLists.id,
-          originDomain: sql`${originDomain}`.as("origin_domain"),
-          businessId: purposes.businessId,
-          environment: purposes.environment,
-          counted: sql`(${isBelowTotal} and ${isBelowDay})`.as("counted"),
-        })
-        .from(purposes)
-        .innerJoin(entityLists, eq(entityLists.hash, key.entitiesHash))
-        .where(isMatchingPurpose(key)),
-    )
-    .onConflictDoNothing();
-};
+const prepareCertificateGroup = (hasDailyLimit: boolean) =>
+  prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {
+    const { countedGroups } = certificateTotals;
+    const groups = query
+      .select({ countedGroups })
+      .from(certificateTotals)
+      .where(allOf(eq(certificateTotals.businessId, key.businessId), eq(certificateTotals.environment, key.environment)));
+    const isBelowTotal = sql`coalesce((${groups}), 0) < ${maxCountedGroups}`;
+    const isBelowDay = !hasDailyLimit ? sql`true` : hasGroupsLeft(key, key.maxGroups);
+    return db
+      .insert(certificateGroups, "purposeId", "entityListId", "originDomain", "businessId", "environment", "counted")
+      .select(
+        query
+          .select({
+            purposeId: purposes.id,
+            entityListId: entityLists.id,
+            originDomain: sql`${key.originDomain}`.as("origin_domain"),
+            businessId: purposes.businessId,
+            environment: purposes.environment,
+            counted: sql`(${isBelowTotal} and ${isBelowDay})`.as("counted"),
+          })
+          .from(purposes)
+          .innerJoin(entityLists, eq(entityLists.hash, key.entitiesHash))
+          .where(isMatchingPurpose(key)),
+      )
+      .onConflictDoNothing()
+      .prepare();
+  });
+const insertLimitedGroup = prepareCertificateGroup(true);
+const insertUnlimitedGroup = prepareCertificateGroup(false);
 
 interface IssuanceBasis extends GroupKey {
   readonly revision: number;
@@ -275,8 +285,12 @@ export const insertIssuance = async (
   const entitiesHash = sha256Hex(entitiesText);
   const answers = answered && { accepted: toListRow(answered.accepted), rejected: toListRow(answered.rejected) };
   const answeredText = toCanonicalJson(answered === undefined ? null : { ...answered });
-  const purposeKey = { businessId: business.id, environment: certificate.environment, purpose: certificate.purpose };
+  const { purpose, originDomain } = certificate;
   const usage = {
+    businessId: business.id,
+    environment,
+    purpose,
+    originDomain,
     clientId: certificate.clientId,
     day: Math.floor(certificate.issuedAt / dayMs),
     ownBytes: personSealed.length / 2 + answeredText.length,
@@ -286,7 +300,6 @@ export const insertIssuance = async (
     entitiesBytes: entitiesText.length,
     maxSubmissions: hasApiKey ? null : storageLimits.client.records,
     maxBytes: hasApiKey ? null : storageLimits.client.bytes,
-    isNewGroup: notExistsIn(certificateGroups, isMatchingGroup({ ...purposeKey, entitiesHash, originDomain: certificate.originDomain })),
   };
   const ownerKind = environment === "sandbox" ? "sandbox" : "business";
   const storedRecord = {
@@ -316,23 +329,19 @@ export const insertIssuance = async (
   };
   const insertChecked = shardOfId(id) === shardOfId(business.id) ? insertCheckedCertificate : insertIntoOtherShard;
   const build = (isChecked: boolean) => ({
-    usage: recordSubmissionUsage(db, usage, isChecked),
+    usage: isChecked ? recordLimitedUsage(db, usage) : recordUnlimitedUsage(db, usage),
     ...((hasApiKey || ownerKind === "sandbox") && {
       ownerUsage: countStoredRecord(db, storedRecord, isChecked ? storageLimits[ownerKind] : unlimited(storageLimits[ownerKind])),
     }),
-    purpose: insertPurpose(db, purposeKey),
+    purpose: insertPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldPurpose(purpose) }),
     disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText, environment }),
     entityList: insertEntityList(db, { hash: entitiesHash, entities, environment }),
     ...(answers && {
       acceptedList: insertEntityList(db, { ...answers.accepted, environment }),
       rejectedList: insertEntityList(db, { ...answers.rejected, environment }),
     }),
-    group: insertCertificateGroup(
-      db,
-      { ...purposeKey, entitiesHash, originDomain: certificate.originDomain },
-      hasApiKey ? null : { ...usage, maxGroups: storageLimits.newGroups },
-    ),
-    policyRequest: requestPolicyCapture(db, { ...stored, businessId: business.id }, certificate.issuedAt),
+    group: (hasApiKey ? insertUnlimitedGroup : insertLimitedGroup)(db, { ...usage, maxGroups: storageLimits.newGroups }),
+    policyRequest: requestPolicyCapture(db, { ...stored, businessId: business.id, now: certificate.issuedAt }),
     certificate: isChecked ? insertChecked(db, row) : insertCertificateUnconditionally(db, row),
     addresses: insertCertificateAddresses(db, id, stored.addresses),
   });

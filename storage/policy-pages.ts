@@ -8,6 +8,7 @@ import { businessChainFields } from "./accounts.ts";
 import type { Database, Found, Statement } from "./database.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { isSharedCapture, type PolicyLocation } from "./policies.ts";
+import { prepareOnce } from "./prepared.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
@@ -38,17 +39,24 @@ const sharedCapture = (of: RequestedPage): SQL => isSharedCapture(of.policyOrigi
  * waiting. It must come before the certificate in the batch of an issuance. It returns a row if the page was added, which is then due
  * immediately.
  */
-export const requestPolicyCapture = (db: Database, of: RequestedPage, now: Instant) => {
-  const isWithin = sql`${countIn(policyPages, eq(businessId, of.businessId as BusinessId), sql`${origin} <> ''`)} < ${maxPages}`;
+export const requestPolicyCapture = prepareOnce<{
+  businessId: BusinessId;
+  policyOrigin: string;
+  policyPage: string;
+  policiesNotBefore: Instant;
+  now: Instant;
+}>()((db, of) => {
+  const isWithin = sql`${countIn(policyPages, eq(businessId, of.businessId), sql`${origin} <> ''`)} < ${maxPages}`;
   const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(of)), notExistsIn(policyPages, isRequestedPage(of)));
   return db
     .insert(policyPages, "businessId", "origin", "page", "nextAt", "createdAt")
     .select(
-      sql`select ${of.businessId}, iif(${isWithin}, ${of.policyOrigin}, ''), iif(${isWithin}, ${of.policyPage}, ''), ${now}, ${now} where ${isNeeded}`,
+      sql`select ${of.businessId}, iif(${isWithin}, ${of.policyOrigin}, ''), iif(${isWithin}, ${of.policyPage}, ''), ${of.now}, ${of.now} where ${isNeeded}`,
     )
     .onConflictDoNothing()
-    .returning({ ord });
-};
+    .returning({ ord })
+    .prepare();
+});
 
 /** Selects the page that a new certificate waits for, or null if the certificate can share a capture. */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
