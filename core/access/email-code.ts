@@ -56,8 +56,8 @@ export interface EmailCodeLimits {
    */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * After this many wrong codes in a row from browsers that requested none of the open codes, only the requesting browsers can enter codes
-   * until a correct code is entered. Null means that there is no limit.
+   * Counts wrong codes in a row from browsers that requested none of the open codes. After this many, only the browsers that requested a
+   * code can enter codes, until a correct code is entered. Null means that there is no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }

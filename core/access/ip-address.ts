@@ -8,8 +8,8 @@ const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{
 export const isIpAddress = (text: string): boolean => ipv4Pattern.test(text) || isIpv6(text);
 
 /**
- * Returns the key. IPv6 addresses are counted by /64, the smallest block that a subscriber gets, so that one household counts as one
- * caller.
+ * Returns the rate-limit key of an IP address. IPv6 addresses are counted by /64, the smallest block that a subscriber gets, so that one
+ * household counts as one caller.
  */
 export const getIpRateLimitKey = (ip: string): string => {
   const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4-mapped addresses are unwrapped, because they all share one /64

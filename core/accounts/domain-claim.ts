@@ -130,7 +130,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
 /** The time between two checks of a verified domain. A business that loses a domain must stop being verified for it. */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** How long after a check was due a missing response starts to count as a miss. */
+/** How overdue a check must be before a missing response counts as a miss. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;

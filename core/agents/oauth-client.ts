@@ -59,7 +59,7 @@ const foldClientName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** Returns the name, or null for a well-known name unless the client uses only the hosts that belong to that name. */
+/** Returns the name. Returns null for a well-known name unless all of the client's hosts belong to that name. */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;

@@ -187,8 +187,8 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
 };
 
 /**
- * Returns a consumer's plan, because consumers have no status. After 14 days without a payment, the plan becomes `free`; a payment restores
- * the paid plan.
+ * Returns a consumer's plan. Consumers have no status: after 14 days without a payment, the plan becomes `free`, and a payment restores the
+ * paid plan.
  */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";

@@ -20,7 +20,7 @@ const getLongLength = (key: string, value: Json): number => {
   return isWithinLimits ? JSON.stringify(value).length : 0;
 };
 
-/** Returns true if a body larger than 256 KiB is that large only because of a disclosure and recipients within their limits. */
+/** Returns whether a body of more than 256 KiB is accepted: only a disclosure and recipients within their limits may make it that large. */
 export const isSubmissionSizeAccepted = (body: Json, bytes: number): boolean => {
   if (!isJsonObject(body)) return false;
   const members = Object.entries(body).map(([key, value]) => ({ value, longLength: getLongLength(key, value) }));

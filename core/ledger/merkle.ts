@@ -187,8 +187,8 @@ export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSi
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
-  // [start, oldSize) is a complete subtree of the old tree. The verifier does not know its root unless it is the root of the old tree, so
-  // the proof must contain it otherwise.
+  // [start, oldSize) is a complete subtree of the old tree. The verifier knows its root only if it is the root of the old tree; otherwise,
+  // the proof must contain it.
   if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
   return downward.reverse();
 };

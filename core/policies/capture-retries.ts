@@ -7,5 +7,5 @@ import { minuteMs, secondMs, type Instant } from "../time.ts";
 export const maxCaptureAttempts = 8;
 const captureBackoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 
-/** Returns when to try again after attempt number `attempt`, counted from 1, failed. */
+/** Returns when to try again after a failed attempt. Attempts are numbered from 1. */
 export const computeNextCaptureAt = (attempt: number, now: Instant): Instant => now + computeRetryDelayMs(captureBackoff, attempt);

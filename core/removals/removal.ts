@@ -64,7 +64,7 @@ const isFinalStatus = (status: RemovalStatus): boolean => status === "completed"
 
 const recheckIntervalMs = 90 * dayMs; // data brokers buy new lists every quarter
 
-/** Returns when the data brokers of a removal that was completed or checked at `now` have to be checked again. */
+/** Returns when to check the data brokers again, after a removal was completed or checked at `now`. */
 export const getNextRemovalCheck = (now: Instant): Instant => now + recheckIntervalMs;
 
 export interface RemovalUpdate {

@@ -41,7 +41,7 @@ const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 const isContinuationByte = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Decodes at most `maxResponseBodyBytes` bytes, without a character that this limit would split. */
+/** Decodes at most `maxResponseBodyBytes` bytes. Drops a character that this limit would split. */
 const decodeStart = (bytes: Uint8Array): string => {
   let end = Math.min(bytes.length, maxResponseBodyBytes);
   while (end > maxResponseBodyBytes - 3 && isContinuationByte(bytes[end])) end -= 1;

@@ -13,7 +13,7 @@ export interface HostAttempt {
   readonly businessId: string;
   readonly now: Instant;
   readonly limits: HostLimits;
-  /** True for a request for which a member is waiting. The pause after many failed attempts does not apply to it. */
+  /** True if a member is waiting for the request. The pause after many failed attempts does not apply to it. */
   readonly isMemberCall: boolean;
 }
 

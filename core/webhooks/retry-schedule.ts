@@ -3,7 +3,7 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** How long it takes until an attempt counts as lost. This includes DNS resolution (2 s), the timeout, and a margin. */
+/** After this time, an attempt counts as lost. The time includes DNS resolution (2 s), the timeout, and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /** The limit per endpoint: one less than the six connections that the platform gives a Durable Object. */
