@@ -1418,9 +1418,9 @@ CREATE TABLE audit_batches (
 
 -- Receipts of statements that were submitted together.
 CREATE TABLE receipts (
-  -- The largest number of a change in the batch.
+  -- The largest change number in the batch.
   ord INTEGER PRIMARY KEY,
-  -- The smallest number of a change without a row in anchors. All such changes from here to ord are in the batch. NULL if there are none.
+  -- The smallest change number without a row in anchors. All such changes from here to ord are in the batch. NULL if there are none.
   first_ord INTEGER,
   ledger_id TEXT NOT NULL,
   note TEXT NOT NULL,

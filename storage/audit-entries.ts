@@ -27,7 +27,7 @@ const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSeal
 /** Returns the name that an audit log uses as a reader of the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/** Selects the audit log of a business or person: the shard, which is the two characters after the ID's four-character prefix. */
+/** Selects the audit log of a business or person. It is the shard in the ID: the two characters after the four-character prefix. */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
 /** Like `getAuditReader`, for an audit log in a column. */

@@ -33,7 +33,7 @@ export interface CertificateFilter {
   readonly status: CertificateStatus | null;
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
-  /** Text that the purpose must contain, in any case. */
+  /** The purpose must contain this text, in upper or lower case. */
   readonly purposePart: string | null;
   readonly originDomain: string | null;
   readonly entity: string | null;

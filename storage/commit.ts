@@ -61,7 +61,7 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
-/** Builds a change that contains its statement and its audit entry, because both can be rebuilt from the record afterward. */
+/** Builds a change that contains its statement and its audit entry. Once the change is deleted, both can be rebuilt from the record. */
 const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statement }: AnchorRow): RecordedChange => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;
   const [{ tag: chain, auditLog }, ...others] = chains;

@@ -89,7 +89,7 @@ export const insertEmailCode = (
 
 /** Builds a condition for later statements in the batch: true if the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Builds a condition that is true if the email with the code is sent. `isKnown` says whether the email address is known. */
+/** Builds a condition that is true if the email with the code should be sent. `isKnown` says whether the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
 /** Builds a condition for later statements in the batch: true if the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);

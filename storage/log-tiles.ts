@@ -12,7 +12,7 @@ export interface TileBucket {
   readonly bucket: R2Bucket;
   /** The name of the log. */
   readonly origin: string;
-  /** Keys of tags. The first one tags new tiles. Empty if the log has no log seed; then its tiles have no tags. */
+  /** The keys that tag tiles. The first one tags new tiles. The list is empty if the log has no log seed; its tiles then have no tags. */
   readonly tagKeys: readonly Bytes[];
 }
 
@@ -56,8 +56,8 @@ const findTile = async (tiles: TileBucket, location: TileLocation): Promise<Byte
   (await findObject(tiles, location))?.bytes ?? null;
 
 /**
- * Returns a tile that this service has tagged, or null if there is none. A tag covers the log's name, the path and the bytes, so a tile
- * that was changed or moved is not returned. It is an error (TileConflict) to find one. Throws if R2 fails or does not respond.
+ * Returns a tile that this service has tagged, or null if there is none. A tag covers the log's name, the path and the bytes. If the tile
+ * was changed or moved, throws TileConflict. Throws if R2 fails or does not respond.
  */
 export const findTaggedTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> => {
   const object = await findObject(tiles, location);
@@ -68,7 +68,7 @@ export const findTaggedTile = async (tiles: TileBucket, location: TileLocation):
   throw new TileConflict(key);
 };
 
-/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes, and if R2 fails or does not respond. */
+/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes. Also throws if R2 fails or does not respond. */
 export const putTile = async (tiles: TileBucket, location: TileLocation, bytes: Bytes): Promise<void> => {
   const key = toKey(tiles, location);
   const [tagKey] = tiles.tagKeys;

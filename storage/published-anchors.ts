@@ -69,7 +69,7 @@ export const issuanceAnchorFields = {
   changeOrd: certificates.changeOrd,
   storedStatement: withTablePrefix(statementFields),
   receipts: withTablePrefix(batchFields),
-  /** The ledger that is to receive the statement, while the change log still contains the issuance. */
+  /** The ledger that will receive the statement, while the change log still contains the issuance. */
   waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
     "waits_for",
   ),

@@ -19,8 +19,8 @@ const selectFrom = (table: SQLiteTable, conditions: Conditions, value: SQL) =>
     .where(and(...conditions));
 
 /**
- * `existsIn` and `notExistsIn` build the condition that a table has, or does not have, rows that match all conditions. `countIn` counts
- * these rows.
+ * `existsIn` and `notExistsIn` build a condition that is true if the table has, or does not have, rows that match all the given conditions.
+ * `countIn` counts these rows.
  */
 export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(selectFrom(table, conditions, sql`1`));
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
