@@ -102,7 +102,7 @@ export class Sender {
 
   /**
    * Returns the endpoint's settings, or null if nothing may be sent, and the number of deliveries that may be in progress at once.
-   * `running` is the number that already are.
+   * `running` is the number that are in progress now.
    */
   async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
     const { sql } = this.#storage;

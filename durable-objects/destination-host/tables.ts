@@ -27,7 +27,7 @@ export const prune = (
   sql.exec("DELETE FROM unproven WHERE last_at <= ?", now - unprovenRetentionMs);
 };
 
-/** Returns whether anything is left that a later call of `prune` deletes. */
+/** Returns whether there are rows that a later call of `prune` will delete. */
 export const hasPrunableRows = (sql: SqlStorage): boolean =>
   ["attempt", "unproven", "waiting"].some((table) => sql.exec(`SELECT 1 FROM ${table} LIMIT 1`).toArray().length > 0);
 

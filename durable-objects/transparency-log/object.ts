@@ -10,7 +10,7 @@ import { TileArchive } from "./tile-archive.ts";
 export interface TileEnv {
   /** The bucket for full tiles. Without it, the object keeps all tiles and nothing is uploaded. */
   readonly LOG_TILES?: R2Bucket;
-  /** The secret from which the keys of all logs are derived. */
+  /** The secret that the keys of all logs are derived from. */
   readonly LOG_SEED?: string;
 }
 

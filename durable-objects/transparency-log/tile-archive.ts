@@ -44,14 +44,14 @@ export class TileArchive {
     this.#clock = clock;
   }
 
-  /** Returns the time at which `run` should be called next, or null if there is nothing to upload. */
+  /** Returns when `run` should be called next, or null if there is nothing to upload. */
   findNextRunAt(): Instant | null {
     return this.#hasWork() ? Math.max(this.#clock() + uploadDelayMs, this.#getRetryAt()) : null;
   }
 
   /**
-   * Uploads the tiles that are not in R2 yet, oldest first. Does nothing before the time at which a failed upload is repeated. Never
-   * rejects. Concurrent calls share one run.
+   * Uploads the tiles that are not in R2 yet, oldest first. After a failed upload, does nothing until its retry is due. Never rejects.
+   * Concurrent calls share one run.
    */
   run(): Promise<void> {
     this.#running ??= this.#uploadAll().finally(() => {
@@ -84,7 +84,7 @@ export class TileArchive {
     }
   }
 
-  /** Uploads everything that the next level-0 tile completes. If the object dies before it is counted, the same bytes are uploaded again. */
+  /** Uploads all tiles that the next level-0 tile completes. If the object dies before it counts them, it uploads the same bytes again. */
   async #uploadNext(): Promise<void> {
     const { sql } = this.#storage;
     const n = countUploadedTiles(sql);
