@@ -64,7 +64,7 @@ const deliveriesOf = async ({ queue }: RegisteredEndpoint): Promise<readonly Del
   (await queue.listDeliveries(100, null))?.deliveries ?? [];
 const seqOf = ({ body }: ReceivedPost): number => (JSON.parse(body) as { seq: number }).seq;
 
-/** The largest number of posts in any minute. */
+/** Returns the largest number of posts in any minute. */
 const countBusiestMinute = (of: readonly ReceivedPost[]): number =>
   Math.max(...of.map(({ at }) => of.filter((other) => other.at >= at && other.at < at + minute).length));
 

@@ -1,5 +1,4 @@
-// Tests that receipts that were packed into batches are restored byte for byte, and that a batch contains each node of its proofs only
-// once.
+// Tests that packed receipts are restored byte for byte, and that a batch contains each node of its proofs only once.
 import { describe, expect, test } from "vitest";
 import { encodeUtf8, fromBase64 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";

@@ -48,7 +48,7 @@ const replaced = (root: DerValue, old: DerValue, bytes: Uint8Array): Uint8Array 
   return root.children.length === 0 ? root.encoded : encodeDer(root.tag, ...root.children.map((child) => replaced(child, old, bytes)));
 };
 
-/** Returns the descendant of a value that the child indexes in `path` lead to. */
+/** Follows the child indexes in `path` and returns the value found there. */
 const inside = (value: DerValue | null, ...path: readonly number[]): DerValue => {
   const found = path.reduce<DerValue | undefined>((here, at) => here?.children[at], value ?? undefined);
   if (found === undefined) throw new Error(`nothing at ${path.join(".")}`);
