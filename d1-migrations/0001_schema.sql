@@ -655,8 +655,8 @@ CREATE TRIGGER certificates_withdrawn BEFORE UPDATE OF status ON certificates
 WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.cert_id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
 
--- A sealed value may also be rewrapped with another master key. That changes its prefix and the 40 bytes after the dot, which are the
--- wrapped key, and never the ciphertext.
+-- A sealed value may also be rewrapped with another master key. That changes its prefix and its wrapped key (the 40
+-- bytes after the dot), but never the ciphertext.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
   subject_masked, person_sealed, subject_erased_at, email_indexes, phone_indexes, manage_token_hash
 ON certificates
