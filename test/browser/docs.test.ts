@@ -178,7 +178,7 @@ describe("the API reference", () => {
     const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     await page.goto(`${service.origin}/docs/webhooks`);
     const current = page.locator(".toc [aria-current]");
-    for (const part of ["check-a-signature", "where-an-endpoint-can-be"]) {
+    for (const part of ["check-a-signature", "endpoint-urls"]) {
       await page.locator(`#${part}`).evaluate((heading) => heading.scrollIntoView());
       await page.locator(`.toc [aria-current="location"][href="#${part}"]`).waitFor();
       expect(await current.count()).toBe(1);
