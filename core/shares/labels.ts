@@ -33,7 +33,7 @@ export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactK
     address_line1: "Adresse",
     address_line2: "Adresse, deuxième ligne",
     city: "Ville",
-    state: "État ou province",
+    state: "Province ou État",
     zip: "Code postal",
     country: "Pays",
     first_name: "Prénom",

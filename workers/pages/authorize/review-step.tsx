@@ -186,7 +186,7 @@ const Duration: FC<{ review: Review }> = ({ review: { view, choices, now } }) =>
     formatMessage(appMessages[language].shorter, { days: String(days), date: formatDay(language, now + days * dayMs) });
   return (
     <div class="field">
-      <label for="days">{messages.shareFor}</label>
+      <label for="days">{messages.shareUntil}</label>
       <select id="days" name="days">
         <option value="asked">{format(request.durationDays)}</option>
         {shorter.map((days) => (
@@ -289,8 +289,8 @@ export const reviewStepPage = (view: SheetView, step: ReviewStep): Page => {
           <Duration review={review} />
           <NextSteps review={review} />
           {email !== null && (
-            <p class="small quiet">
-              {formatMessage(messages.signedInAs, { address: email })} ·{" "}
+            <p class="row small quiet">
+              {formatMessage(messages.signedInAs, { address: email })}
               <button type="submit" class="link" form="sign-out">
                 {messages.notYou}
               </button>

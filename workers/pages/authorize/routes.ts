@@ -103,7 +103,11 @@ const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: str
     if (code === "share_limit") return sheetNoticePage(messages.shareLimit, messages.shareLimitAdvice);
     if (code === "origin_mismatch") return sheetNoticePage(messages.wrongPlace, messages.wrongPlaceAdvice);
     if (code === "invalid_request")
-      return sheetNoticePage(messages.broken, `${messages.brokenPart} ${messages.forDevelopers}: ${detail ?? ""}`);
+      return sheetNoticePage(
+        messages.broken,
+        messages.brokenPart,
+        detail === undefined ? undefined : `${messages.forDevelopers} ${detail}`,
+      );
     return sheetNoticePage(messages.mayNot, messages.mayNotAdvice);
   };
   return renderPage(c, statusByCode[code] as 400, toPage);

@@ -339,5 +339,8 @@ export const declinedPage = (view: SheetView): Page => {
   );
 };
 
-/** Builds the page for a request that is invalid or refused. */
-export const sheetNoticePage = (title: string, advice: string): Page => ({ ...noticePage(title, advice), preservesQuery: true });
+/** Builds the page for a request that is invalid or refused. `detail` is for the developer of the page that sent the person here. */
+export const sheetNoticePage = (title: string, advice: string, detail?: string): Page => ({
+  ...noticePage(title, advice, detail !== undefined && <p class="small">{detail}</p>),
+  preservesQuery: true,
+});

@@ -87,7 +87,7 @@ const renderOAuthError = (
   const target = addQueryParameters(redirectUri, { error, state, iss: getOAuthUrls(c).issuer });
   const details = (
     <>
-      <p class="quiet">
+      <p class="small">
         {messages.forDevelopers} <code>{error}</code>: {detail}
       </p>
       <ReturnLink messages={messages} host={parseRedirectUri(redirectUri)?.host ?? ""} target={target} />

@@ -164,13 +164,16 @@ const getFormatters = (language: Language) => {
 };
 
 /** Formats a date, for example "4 March 2026". */
-export const formatDay = (language: Language, at: Instant): string => getFormatters(language).day.format(at);
+export const formatDay = (language: Language, at: Instant): string => {
+  const day = getFormatters(language).day.format(at);
+  return language === "fr-CA" ? day.replace(/^1 /, "1er ") : day;
+};
 
-/** Shows a time, for example "4 March 2026, 05:06 UTC", with the exact instant for machines. */
+/** Shows a time, for example "4 March 2026, 05:06 UTC", with the exact instant for machines. The time of day does not wrap. */
 export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at, bound }) => {
   const { language } = usePageContext();
-  const time = getFormatters(language).time.format(at);
-  return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}\u00a0UTC`}</time>;
+  const time = `${getFormatters(language).time.format(at)} UTC`.replaceAll(" ", "\u00a0");
+  return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}`}</time>;
 };
 
 /** Shows a day, for example "4 March 2026", for a deadline at the end of that day. */

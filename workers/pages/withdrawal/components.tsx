@@ -188,7 +188,11 @@ export const WithdrawnAdvice: FC<WithdrawnAdviceProps> = ({ certificate, ceaseBy
       <p class="small">
         <FormattedMessage text={messages.stillContacted} parts={parts} />
       </p>
-      {contact !== null && <BusinessContact contact={contact} certificate={certificate} />}
+      {contact !== null && (
+        <div class="small stack">
+          <BusinessContact contact={contact} certificate={certificate} />
+        </div>
+      )}
       <p>
         <a class="link" href={receiptUrl} download={`withdrawal-${certificate.id}.json`}>
           <Icon name="file-down" />
@@ -206,12 +210,10 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
 }) =>
   contact === null && mailingAddress === null ? null : (
     <>
-      <p class="small">
+      <p>
         <BusinessMessage text={usePageContext().messages.withdraw.contact} name={certificate.businessName} />
       </p>
-      <div class="small">
-        <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
-      </div>
+      <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
     </>
   );
 

@@ -97,7 +97,7 @@ export const messages = {
     company: "Company",
     job_title: "Job title",
     address_line1: "Address",
-    address_line2: "Address, line 2",
+    address_line2: "Address, second line",
     city: "City",
     state: "State or province",
     zip: "Postal code",

@@ -53,7 +53,7 @@ export const messages = {
   edit: "Edit these details",
   countryHint: "Two letters, such as US",
   already: "You already share details with {business} until {date}. This request won’t change that share.",
-  shareFor: "Share for",
+  shareUntil: "Share until",
   nextHeading: "What happens next",
   nextGets: "{business} will get these details and any changes you make to them.",
   nextReceipt: "We’ll email you a receipt with a link to stop sharing.",
@@ -91,7 +91,7 @@ export const messages = {
   broken: "This request doesn’t work",
   brokenClient: "We don’t recognize the website that sent you here. Nothing was shared.",
   brokenPart: "Part of the request is missing or invalid. Nothing was shared.",
-  forDevelopers: "For developers",
+  forDevelopers: "For developers:",
   wrongPlace: "This request isn’t from a verified website",
   wrongPlaceAdvice:
     "The request names a website that the business hasn’t verified. Nothing was shared. We recommend that you close this page.",

@@ -3,7 +3,7 @@ import type { AppMessages } from "../en/app.ts";
 
 export const messages: AppMessages = {
   name: "Mis consentimientos",
-  tabs: { consents: "Consentimientos", details: "Mis datos", history: "Historial", account: "Cuenta" },
+  tabs: { consents: "Consentimientos", details: "Datos", history: "Historial", account: "Cuenta" },
   tabsLabel: "Sus páginas",
   breadcrumb: "Ruta de navegación",
   signedInAs: "Inició sesión como {email}",

@@ -3,7 +3,7 @@ import type { AppMessages } from "../en/app.ts";
 
 export const messages: AppMessages = {
   name: "Mes consentements",
-  tabs: { consents: "Consentements", details: "Mes renseignements", history: "Historique", account: "Compte" },
+  tabs: { consents: "Consentements", details: "Renseignements", history: "Historique", account: "Compte" },
   tabsLabel: "Vos pages",
   breadcrumb: "Fil d’Ariane",
   signedInAs: "Session ouverte avec {email}",
@@ -15,7 +15,7 @@ export const messages: AppMessages = {
     stop: "Arrêter un partage, ou retirer un consentement donné dans un formulaire.",
     details: "Conserver vos coordonnées à un seul endroit et les mettre à jour une seule fois.",
   },
-  signOut: "Se déconnecter",
+  signOut: "Déconnexion",
   intro: "Voici qui a vos renseignements ou votre consentement. Vous pouvez arrêter un partage ou retirer un consentement ici.",
   viewsLabel: "Quels consentements",
   current: "En cours",

@@ -27,7 +27,7 @@ export const messages: ConnectMessages = {
     "Voir les codes de connexion, créer des jetons ou modifier le compte",
   ],
   ends: "L’accès prend fin le {date}. Vous pouvez déconnecter l’assistant en tout temps dans votre compte, ou avec le lien que nous vous enverrons par courriel.",
-  deny: "Ne pas autoriser",
+  deny: "Refuser",
   allow: "Autoriser",
   replace: "Autoriser et remplacer la connexion précédente",
   beside: "Autoriser et garder les deux",

@@ -100,7 +100,7 @@ export const messages: PublicMessages = {
     company: "Entreprise",
     job_title: "Poste",
     address_line1: "Adresse",
-    address_line2: "Adresse, ligne 2",
+    address_line2: "Adresse, deuxième ligne",
     city: "Ville",
     state: "Province ou État",
     zip: "Code postal",
