@@ -54,7 +54,7 @@ const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
         advice={domainMessages.intro}
         action={
           <RoleGate to="owner">
-            <a class="btn primary" href="#claim">
+            <a class="btn" href="#claim">
               {domainMessages.add}
             </a>
           </RoleGate>
@@ -67,7 +67,7 @@ const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
         columns={[
           [domainMessages.domain, (row) => <Link to={`${domainsPath}/${row.id}`} text={row.domain} />],
           [messages.state, (row) => <DomainStatus domain={row} />, "corner"],
-          [domainMessages.how, (row) => (row.method === null ? domainMessages.notYet : domainMessages.methods[row.method])],
+          [domainMessages.how, (row) => (row.method === null ? domainMessages.noRecord : domainMessages.methods[row.method])],
           [
             domainMessages.checkedUtc,
             (row) => (row.checkedAt === null ? domainMessages.notYet : <ShortTime at={row.checkedAt} />),

@@ -81,7 +81,7 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
         advice={keyMessages.noKeysAdvice}
         action={
           <RoleGate to="owner">
-            <a class="btn primary" href="#new-key">
+            <a class="btn" href="#new-key">
               {keyMessages.newKey}
             </a>
           </RoleGate>

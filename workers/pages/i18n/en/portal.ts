@@ -582,6 +582,7 @@ export const messages = {
     emptyTitle: "No domains yet",
     domain: "Domain",
     how: "Verified by",
+    noRecord: "No record found yet",
     notYet: "Not yet",
     checked: "Last checked",
     checkedUtc: "Last checked (UTC)",
