@@ -55,8 +55,8 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 
 /**
  * Returns the number of hashes, counted from the root, that the inclusion proofs of two leaves have in common. `first` must not be greater
- * than `second`. Where the paths separate, the first leaf is in the left subtree, which is perfect, so the highest bit in which the indexes
- * differ determines how many hashes of its proof are below.
+ * than `second`. At the node where the paths separate, the first leaf is in the left subtree, which is perfect. The highest bit in which
+ * the indexes differ therefore gives the number of hashes that are only in the first leaf's proof.
  */
 export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number =>
   getInclusionProofLength(first, size) - getBitLength(first ^ second);
