@@ -30,7 +30,7 @@ describe("cutText", () => {
     expect(cutText(family, 4)).toBe("👨\u200d");
   });
 
-  test("returns well-formed text within the limit, which is a start of the repaired text", () => {
+  test("returns the start of the repaired text, well-formed and within the limit", () => {
     const unit = fc.oneof(
       fc.string({ unit: "binary", maxLength: 1 }),
       fc.constantFrom("\ud83d", "\ude00", "\u200d", family, "e\u0301", "🇨", "🇦"),

@@ -126,7 +126,7 @@ describe("when R2 or the object fails", () => {
     expect((await tileBucket.head(`${ledger.origin}/tile/0/000`))?.version).toBe(before?.version);
   });
 
-  test("R2 that is down affects neither appends nor reads, and is tried again after longer and longer waits", async () => {
+  test("the log appends and serves entries while R2 is down, and retries the upload after longer and longer waits", async () => {
     const error = vi.spyOn(console, "error").mockReturnValue();
     const ledger = createTiledLedger();
     ledger.useBucket(failingBucket);
@@ -153,7 +153,7 @@ describe("when R2 or the object fails", () => {
     expect(await listPaths(ledger)).toEqual(fullPaths);
   });
 
-  test("R2 that hangs does not delay appends and checkpoints", async () => {
+  test("the log appends entries and signs checkpoints without delay while R2 hangs", async () => {
     const ledger = createTiledLedger();
     await ledger.grow(0, 300);
     const state = { hasStarted: false, isReleased: false };

@@ -271,7 +271,7 @@ describe("the text of certificate.html", () => {
     expect(page).toContain('@bottom-left{content:"Certificate cc_009w4k2m7q1x8z3v5t6r0nabcd"');
   });
 
-  test("shows from whom consent was withdrawn and the deadline instead of who may make contact", async () => {
+  test("shows who must cease contact and by when, instead of who may contact the person", async () => {
     const text = await pageText({ isRevoked: true });
     expect(text).not.toContain("Who may contact the person");
     expect(text).toContain(

@@ -378,7 +378,7 @@ describe("an attestation", () => {
     );
   });
 
-  test("does not count by an unknown witness", async () => {
+  test("does not count if the witness is unknown", async () => {
     const own = await openNoteSigner(await createSecret("witness.example/w1", 98, keyKinds.witness));
     const line = await createCosignatureLine(text, own, 1_775_369_703n);
     const proof = parseTlogProof(attested)!;
