@@ -72,7 +72,7 @@ describe("uploading tiles", () => {
     expect(uploaded).toHaveLength(513);
   });
 
-  test("starts by an alarm after a checkpoint was signed, and never before the tile is signed", async () => {
+  test("starts with an alarm after a checkpoint is signed, and never before the tile is signed", async () => {
     const ledger = createTiledLedger();
     await addBatch(ledger.call, 0, 300);
     await ledger.runAlarm();
@@ -95,7 +95,7 @@ describe("uploading tiles", () => {
     expect(await listPaths(ledger)).toEqual(fullPaths);
   });
 
-  test("uploads nothing of a frozen log", async () => {
+  test("uploads nothing from a frozen log", async () => {
     const ledger = createTiledLedger();
     await ledger.grow(0, 300);
     await ledger.withObject((log) => log.checkHighwater("999", "00".repeat(32)));

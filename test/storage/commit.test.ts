@@ -65,7 +65,7 @@ describe("a commit", () => {
     expect(anchors.results[0]?.statement).toBe(formatAnchorStatement(statement));
   });
 
-  test("writes the statement and the audit entry of an event that can be rebuilt from its record to the change only", async () => {
+  test("writes an event's statement and audit entry only to the change if they can be rebuilt from the record", async () => {
     await commitChange([], [event({ entityId: "cc_rebuilt", recordSalt: "c2FsdA" })]);
     const change = await env.DB.prepare(
       "SELECT ledger_id, statement, chain, audit_log, payload_hash FROM changes WHERE entity_id = 'cc_rebuilt'",
@@ -82,7 +82,7 @@ describe("a commit", () => {
       expect(await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE entity_id = 'cc_rebuilt'`).first("n")).toBe(0);
   });
 
-  test("writes the audit entry of a read to the change only, with its payload", async () => {
+  test("writes a read's audit entry only to the change, with its payload", async () => {
     await commitChange([], [event({ type: "certificate.subject_read", entityId: "cc_read", payload: { part: "view_trail" } })]);
     const change = await env.DB.prepare(
       "SELECT sequence, ledger_id, statement, chain, audit_log, payload_hash, payload FROM changes WHERE entity_id = 'cc_read'",
@@ -176,7 +176,7 @@ describe("a commit", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("writes one distinct entry each for 50 concurrent commits", async () => {
+  test("writes a distinct entry for each of 50 concurrent commits", async () => {
     await Promise.all(Array.from({ length: 50 }, (_, at) => commitChange([], [event({ entityId: `cc_many_${at}`, at })])));
     const row = await env.DB.prepare(
       "SELECT COUNT(*) AS n, COUNT(DISTINCT payload_hash) AS hashes FROM audit_entries WHERE entity_id LIKE 'cc\\_many\\_%' ESCAPE '\\'",

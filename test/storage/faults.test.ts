@@ -51,7 +51,7 @@ describe("a database fault", () => {
     }
   });
 
-  test("is a constraint with its columns when the rows are rejected", async () => {
+  test("is a constraint violation that names its columns when the rows are rejected", async () => {
     const row = { hash: "faults-twice", text: "T" };
     await db.insert(disclosures).values(row);
     for (const call of [() => db.insert(disclosures).values(row), () => batch(db, [db.insert(disclosures).values(row)])]) {

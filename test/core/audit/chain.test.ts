@@ -112,7 +112,7 @@ describe("verifyEntries", () => {
     expect(verifyEntries(sha256, bobsChain, sameTagElsewhere, bobs)).toEqual({ ok: false, fault: "prev_mismatch", seq: 1n });
   });
 
-  test("accepts one spelling of a number and counts exactly beyond a double", () => {
+  test("accepts only one spelling of a number, and counts exactly beyond the range of a double", () => {
     const first = entries[0] as HashedEntry;
     for (const seq of ["01", "+1", "1.0", " 1", ""]) {
       expect(verifyEntries(sha256, audit.chain, genesis, [{ ...first, seq }])).toEqual({ ok: false, fault: "entry_malformed", seq: 1n });

@@ -319,7 +319,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     expect(await submit(signedAgain)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
   });
 
-  test("holds a statement once after a lost response", async () => {
+  test("contains a statement only once after a lost response", async () => {
     const one = await submission();
     rekor.mode = "loses the answer";
     const before = rekor.size;

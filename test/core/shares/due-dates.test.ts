@@ -26,7 +26,7 @@ describe("the next due date of a share", () => {
     [5, [1, 0]],
     [2, [1, 0]],
     [1, [0]],
-  ])("of %i days stops at %j days before the end", (days, marks) => {
+  ])("of %i days falls %j days before the end", (days, marks) => {
     expect(marksOf(days)).toEqual(marks);
   });
 
@@ -51,7 +51,7 @@ describe("the next due date of a share", () => {
 });
 
 describe("the status of a share", () => {
-  test("is expired from exactly its expiry time", () => {
+  test("is expired from its expiry time on", () => {
     expect(getShareStatus("active", 1_000, 999)).toBe("active");
     expect(getShareStatus("active", 1_000, 1_000)).toBe("expired");
     expect(getShareStatus("active", 1_000, 1_001)).toBe("expired");

@@ -65,7 +65,7 @@ describe("a scope", () => {
     [["phone", "phone?"], ["phone"], ["phone"]],
     [["phone?", "phone"], ["phone"], ["phone"]],
     [["email", "email"], ["email"], ["email"]],
-  ])("asked for in the words %j holds %j, of which %j are needed", (words, scope, needed) => {
+  ])("requested as %j contains %j, of which %j are required", (words, scope, needed) => {
     expect(parseRequestedScope(words)).toEqual({ ok: true, value: { scope, needed } });
   });
 

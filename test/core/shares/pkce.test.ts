@@ -20,7 +20,7 @@ describe("PKCE", () => {
     [`${"a".repeat(43)}=`, false],
     [`${"a".repeat(43)}\n`, false],
     [`${"a".repeat(43)}é`, false],
-  ])("takes %j for a verifier: %s", (text, isOne) => {
+  ])("accepts %j as a verifier: %s", (text, isOne) => {
     expect(isCodeVerifier(text)).toBe(isOne);
   });
 

@@ -20,7 +20,7 @@ describe("SHA-256", () => {
     expect(sha256Hex(message)).toBe(digest);
   });
 
-  test("matches the published digest of a million a", () => {
+  test("matches the published digest of a million letters a", () => {
     expect(sha256Hex("a".repeat(1_000_000))).toBe("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   });
 
@@ -33,7 +33,7 @@ describe("SHA-256", () => {
     }
   });
 
-  test("hashes text as UTF-8 and a subarray as its part", () => {
+  test("hashes text as UTF-8, and hashes only the bytes of a subarray", () => {
     expect(sha256Hex("Zürich 😀")).toBe(sha256Hex(encodeUtf8("Zürich 😀")));
     const whole = encodeUtf8("xxabcxx");
     expect(sha256Hex(whole.subarray(2, 5))).toBe(sha256Hex("abc"));

@@ -188,7 +188,7 @@ describe("attestations", () => {
     expect(idsThat(await judged({}, { ...trustDocument, witnesses: [] }), "incomplete")).toEqual(["attest.cosign"]);
   });
 
-  test("do not count by an authority that the reader does not trust", async () => {
+  test("do not count if the reader does not trust their authority", async () => {
     const tsa = [{ name: "other", spki_sha256: "00".repeat(32), pem: "" }];
     expect(idsThat(await judged({}, { ...trustDocument, tsa }), "incomplete")).toEqual(["attest.tsa"]);
     const expired = (trustDocument.tsa as JsonObject[]).map((one) => ({ ...one, valid_to: "2026-01-01T00:00:00.000Z" }));
