@@ -10,7 +10,7 @@ export const endChildrenWithThisProcess = (name: string): void => {
   const { stdout } = spawnSync("pgrep", ["-P", String(process.pid), "-x", name], { encoding: "utf8" });
   const pids = (stdout ?? "").split("\n").filter((pid) => pid !== "");
   if (pids.length === 0) return;
-  // `cat` reads until the other end of its pipe is closed, which happens when this process ends in any way.
+  // `cat` reads until the other end of its pipe is closed, which happens when this process ends for any reason.
   const guard = spawn("sh", ["-c", 'cat > /dev/null; kill -9 "$@" 2> /dev/null', "sh", ...pids], {
     detached: true, // a signal to the process group of this process does not end it
     stdio: ["pipe", "ignore", "ignore"],

@@ -1,5 +1,5 @@
-// `npm run release`: builds the assets of the production deployment and prints the integrity of its page script. Also saves the version's
-// page script and developer kit, with which later versions are tested. Commit the files that it adds.
+// `npm run release`: builds the assets of the production deployment and prints the integrity of its page script. Also saves this version's
+// page script and developer kit, which are used to test later versions. Commit the files that it adds.
 import { cpSync, existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import deployments from "../svc.config.ts";

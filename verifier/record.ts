@@ -181,8 +181,8 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
 };
 
 /**
- * Checks that each withdrawn recipient is one to which the person consented and is listed once, and that an active certificate keeps at
- * least one.
+ * Checks that the person had consented to each withdrawn recipient, that each is listed once, and that an active certificate keeps at least
+ * one recipient.
  */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;

@@ -8,7 +8,7 @@ import { getControls, queryPage } from "./native-form.ts";
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
 // Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values that contain one. Joiners
-// (U+200C, U+200D) are part of scripts and emoji, so they stay.
+// (U+200C, U+200D) are part of writing systems and emoji, so they stay.
 const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 export type FieldMap = [selector: string, key: string][];

@@ -1,4 +1,4 @@
-// Measures the CPU time per certificate with 1, 2 and 4 shards. Each shard has one business, and the businesses submit in turn.
+// Measures the CPU time per certificate with 1, 2 and 4 shards. Each shard has one business, and the businesses take turns submitting.
 import { getShardId } from "../../core/ids.ts";
 import { createDemoWorld, seedDemo } from "../demo-world.ts";
 import { capturePolicies, origin, pick, startBenchService, type Bench } from "./measured-service.ts";

@@ -24,8 +24,8 @@ export const getOutageStart = (now: Instant): Instant => {
 };
 
 /**
- * Returns the times at which people send forms, oldest first. There are more on working days than on weekends, some during the outage, and
- * some just before `now`.
+ * Returns the times when people send forms, oldest first. There are more on working days than on weekends, some during the outage, and some
+ * just before `now`.
  */
 export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   const times = [
@@ -36,7 +36,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
     const day = toDayStart(now) - daysAgo * dayMs;
     const count = isWeekend(day) ? 2 + Math.floor(dice.roll() * 2) : 6 + Math.floor(dice.roll() * 3);
     for (let lead = 0; lead < count; lead += 1) {
-      const middle = (dice.roll() + dice.roll()) / 2; // fewer early and late than around the middle of the day
+      const middle = (dice.roll() + dice.roll()) / 2; // fewer early or late in the day than around midday
       times.push(Math.floor(day + dayStartsAtMs + middle * dayLengthMs));
     }
   }

@@ -66,7 +66,7 @@ const deliverEvents = async (env: Env, { services, business: { business }, now }
   }
 };
 
-/** Returns how many live certificates were issued. */
+/** Replays the month and returns the number of live certificates that were issued. */
 export const replayMonth = async (env: Env, account: DemoAccount, now: Instant): Promise<{ readonly certificates: number }> => {
   const replay = await openReplay(env);
   const month = await openMonth(replay, account, now);

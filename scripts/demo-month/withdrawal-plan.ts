@@ -4,7 +4,7 @@ import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
 
-/** The recipient for which people withdraw consent individually. */
+/** Some people withdraw their consent for this recipient only. */
 export const namedRecipient = "Bright Homes Inc";
 
 /**

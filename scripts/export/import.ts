@@ -149,8 +149,7 @@ const writeProgress = (path: string, progress: Progress): void => {
 };
 
 /**
- * Creates the folder in which the state is built, or continues with the folder of an interrupted import. Returns the files that are already
- * imported.
+ * Creates the folder for the new state, or continues with the folder of an interrupted import. Returns the files that are already imported.
  */
 const prepareFolder = async (building: string, manifest: Manifest, extraShards: readonly string[]): Promise<Set<string>> => {
   const id = manifest.key.sealed;

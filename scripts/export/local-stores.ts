@@ -1,5 +1,5 @@
-// Finds the files in which the local runtime keeps the databases, objects and texts of a service. The runtime does not document these
-// paths, so a test checks them against the pinned version.
+// Finds the files where the local runtime stores a service's databases, objects and texts. The runtime does not document these paths, so a
+// test checks them against the pinned version.
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

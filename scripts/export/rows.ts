@@ -1,5 +1,5 @@
-// Writes rows of a SQLite database as lines of JSON and reads them back. The first line of a table names the table and its columns. Each
-// further line is one row: an array of null, numbers, texts, {"b64": …} for bytes, and {"int": …} for integers beyond 2^53.
+// Writes rows of a SQLite database as lines of JSON and reads them back. A table's first line contains the table's name and its columns.
+// Every other line is one row: an array of null, numbers, strings, {"b64": …} for bytes, and {"int": …} for integers beyond 2^53.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { sealedFromBytes, sealedToHex, type Rewrapper } from "../../storage/vault.ts";
 
@@ -40,8 +40,8 @@ export const listColumns = (database: DatabaseSync, table: string): readonly str
 const isBytes = (value: StoredValue): value is { readonly b64: string } => typeof value === "object" && value !== null && "b64" in value;
 
 /**
- * Wraps the sealed values of a row, which are texts or bytes, with the current key of `rewrapper`. A column is sealed if its name ends with
- * `_sealed`.
+ * Wraps the sealed values of a row, which are strings or bytes, with the current key of `rewrapper`. A column is sealed if its name ends
+ * with `_sealed`.
  */
 const rewrapRow = async (
   row: readonly StoredValue[],
@@ -63,7 +63,7 @@ const rewrapRow = async (
 const findSealedColumns = (columns: readonly string[]): readonly number[] =>
   columns.flatMap((name, at) => (name.endsWith("_sealed") ? [at] : []));
 
-/** Writes a table and its rows as lines, in the order in which the database stores them. Returns the number of rows. */
+/** Writes a table and its rows as lines, in storage order. Returns the number of rows. */
 export const writeTable = async (
   database: DatabaseSync,
   header: TableHeader,

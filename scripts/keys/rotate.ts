@@ -22,7 +22,7 @@ interface RotationState {
   readonly startedAt: number;
   /** Secrets that the current step sets; null if it has not been prepared. */
   readonly pending: Secrets | null;
-  /** The position at which the service continues with its stored values; null at the beginning. */
+  /** The position where the service continues with its stored values; null at the beginning. */
   readonly cursor: object | null;
 }
 

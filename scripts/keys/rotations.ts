@@ -10,7 +10,7 @@ export interface RotationStep {
   readonly title: string;
   /** The minimum time between the first step and this step, in milliseconds. */
   readonly afterMs: number;
-  /** Returns the secrets that change; null for a step in which the service rewraps its stored data. */
+  /** Returns the secrets that change. It is null for a step that makes the service rewrap its stored data. */
   readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;
   /** True if the step must not run while the service still has values that are encrypted under an earlier master key. */
   readonly requiresCheck?: boolean;

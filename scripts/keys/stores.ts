@@ -1,4 +1,4 @@
-// The stores from which a rotation reads the secrets: the secrets file of a deployment, or .dev.vars for the local service.
+// The places where a rotation reads and writes secrets: a deployment's secrets file, or .dev.vars for the local service.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "../deploy/config.ts";
 import { getSecretsPath, readSecrets, toUploadedSecrets, writeSecrets, type Secrets } from "../deploy/secrets.ts";

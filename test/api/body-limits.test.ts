@@ -5,7 +5,7 @@ import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const chunk = new Uint8Array(64 * 1_024).fill(0x61);
-const chunks = 48; // 3 MiB, more than every limit.
+const chunks = 48; // 3 MiB, which exceeds every limit
 
 /** These methods read the whole body into memory, so no route may call one on a body of unknown size. */
 const readers = ["arrayBuffer", "bytes", "text", "json", "formData", "blob"] as const;

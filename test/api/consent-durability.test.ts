@@ -164,7 +164,7 @@ describe("a failing table", () => {
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();
-    const origin = `https://${table.replace("_", "-")}.other.example`; // A separate host, so that its policies are not captured yet.
+    const origin = `https://${table.replace("_", "-")}.other.example`; // a separate host, so that its policies are not captured yet
     const body = {
       ...asOther,
       purpose: `a purpose for ${table}`,

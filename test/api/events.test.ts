@@ -150,7 +150,7 @@ describe("GET /v1/events", () => {
     };
     const service = createServiceCall({ EVENT_SEQUENCE: watched });
     const key = await createApiKey(await createBusiness());
-    vi.useFakeTimers({ toFake: ["Date"] }); // all requests happen at the same moment, however long they really take
+    vi.useFakeTimers({ toFake: ["Date"] }); // all requests happen at the same moment, regardless of how long they take
     const answers = await Promise.all(
       Array.from({ length: 125 }, () => service("/v1/events?cursor=0&limit=1", { headers: { authorization: `Bearer ${key}` } })),
     );

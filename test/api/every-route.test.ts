@@ -42,7 +42,7 @@ const needs = (security: Described["security"], name: string): boolean =>
 
 let operations: readonly Operation[] = [];
 let ownCertId = "";
-/** IDs of each kind, for which no record exists. */
+/** IDs of each kind that belong to no record. */
 const unknownRecords: Readonly<Record<string, string>> = {
   cert_id: "cc_00000000000000000000000000",
   webhook_id: "whk_00000000000000000000000000",

@@ -127,7 +127,7 @@ const takeFindings = (): readonly string[] => {
 const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
-/** Writes that any route may make: the day on which a credential was last used, and refused requests (`commonWrites`). */
+/** Writes that any route may make: the day when a credential was last used, and refused requests (`commonWrites`). */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 
 /** What GET requests stored, by route: the tables, and the key prefixes in KV. */
@@ -256,7 +256,7 @@ const postForm = (session: { readonly cookie: string }, path: string, fields: Fi
     redirect: "manual",
   });
 
-/** Submits a form that is on no page in this test, with the token that such a page would contain. */
+/** Submits a form that is not on any page of this test, with the token that a page would contain. */
 const postSignedInForm = async (
   prefix: "form" | "portal form",
   session: { readonly cookie: string },

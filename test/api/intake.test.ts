@@ -52,7 +52,7 @@ const once = [1, 1, 1];
 const defaultWait = { INTAKE_WAIT_MS: "600" };
 
 let serial = 0;
-/** An isolate to which the database has just responded. Each test has its own, because an isolate remembers an outage for a second. */
+/** An isolate whose database has just responded. Each test has its own, because an isolate remembers an outage for a second. */
 let isolate: Call;
 
 /** Sends a submission, with a new idempotency key unless one is given. */

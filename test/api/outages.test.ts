@@ -49,7 +49,7 @@ test("B2: the same key sent again returns the certificate that a database wrote 
   const service = createServiceCall({ DB: sometimes });
   const headers = { "idempotency-key": "no-answer-1" };
   const purpose = "a purpose of this test alone";
-  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // fills the account cache, so that the next submission needs a single batch.
+  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // fills the account cache, so that the next submission needs a single batch
   isAway = true;
   const first = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect(first.status).toBe(201); // the journal stores the same rows

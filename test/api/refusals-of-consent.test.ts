@@ -1,4 +1,4 @@
-// Tests submissions that decline every recipient. Nothing that is derived from such a certificate may say that the person agreed. Also
+// Tests submissions that decline every recipient. Nothing that is derived from these certificates may say that the person agreed. Also
 // tests that a check is reported only if it was made.
 import { beforeAll, describe, expect, test } from "vitest";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";

@@ -48,7 +48,7 @@ const codesOfUse = (): Promise<number | null> =>
 const session = (cookie: string): RequestInit => ({ headers: { cookie } });
 const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", session(cookie));
 
-/** Tables in which requesting an email code leaves rows. */
+/** Tables that contain rows after an email code was requested. */
 const mailTables = ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
 /** Returns the rows with random values replaced by their lengths. */
@@ -370,7 +370,7 @@ describe("POST /v1/auth/request-code", () => {
       expect((await requestEmailCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
     expect(await codesOfUse()).toBe(5);
-    expect((await listMailTo(email)).length).toBe(3); // only codes for the realm in which the address may sign in are sent
+    expect((await listMailTo(email)).length).toBe(3); // codes are sent only for the realm in which the address may sign in
     at(start + 15 * minute);
     await requestEmailCode(email, "consumer");
     expect(await codesOfUse()).toBe(6);

@@ -118,7 +118,7 @@ describe("O1: whether an address is on a certificate", () => {
     }
     expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_entries: 0 });
     expect(grown[1]).toEqual(grown[0]);
-    expect(grown[2]).toEqual(grown[0]); // the same as for an address that is below the limits
+    expect(grown[2]).toEqual(grown[0]); // no different from an address that is below the limits
     expect(await listCodes(mine.email)).toHaveLength(3);
   });
 

@@ -1,11 +1,11 @@
-// Defines which folders may import from which. docs/internals/architecture.md shows the same table, and a test compares the two.
+// Defines which folders may import which other folders. docs/internals/architecture.md shows the same table, and a test compares the two.
 
 export interface ImportRule {
   /** A folder or file. For each file, the rule with the longest matching path applies. */
   readonly from: string;
   /** Folders and files in the repository. A folder may always import from itself. */
   readonly allowed: readonly string[];
-  /** Folders and files from which only types may be imported. */
+  /** Folders and files that may be imported as types only. */
   readonly types?: readonly string[];
   /** Runtime and npm packages by name, or `any` for tools. */
   readonly packages: readonly string[] | "any";

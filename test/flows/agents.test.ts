@@ -89,7 +89,7 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
   });
 });
 
-/** Provides storage for an OAuth client. `address` is the page to which the client would send its user. */
+/** Provides storage for an OAuth client. `address` is the page that the client would open in its user's browser. */
 const signingIn = () => {
   const redirectUrl = "http://127.0.0.1:50123/callback";
   const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; address?: URL } = {};

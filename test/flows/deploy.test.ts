@@ -1,5 +1,5 @@
 // Runs `npm run deploy` in a fresh clone as docs/operate/deploy.md describes it: offline as a dry run, and with the real wrangler against a
-// Cloudflare API on localhost, in which each step fails once.
+// Cloudflare API on localhost. On the API, each step fails once.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ const run = (command: string, environment: Readonly<Record<string, string>> = {}
 
 const readSecrets = (): Record<string, string> => JSON.parse(readFileSync(join(clone, ".deploy/production.secrets.json"), "utf8"));
 
-/** Returns the environment in which the Worker starts with these settings, or the reason why it does not start. */
+/** Returns the Worker's environment if it starts with these settings, or the reason why it does not start. */
 const startWith = (settings: object): string => {
   const program = `import { loadConfig } from "./workers/env.ts"; process.stdout.write(loadConfig({ EMAIL: {}, ...JSON.parse(process.env.SETTINGS) }).environment)`;
   const env = { ...process.env, SETTINGS: JSON.stringify(settings) };

@@ -123,7 +123,7 @@ const listSealedColumns = async (): Promise<readonly (readonly [table: string, c
   return columns.flat();
 };
 
-/** Lists the columns in which the first master key still wraps values. */
+/** Lists the columns that still contain values wrapped with the first master key. */
 const listColumnsUnderFirstKey = async (columns: readonly (readonly [string, string])[]): Promise<readonly string[]> => {
   const database = await service.runtime.database();
   const counts = await Promise.all(
@@ -181,8 +181,8 @@ describe("the rotation of every key under traffic", () => {
       expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
     }
 
-    // The operator replaces the signing secrets of all endpoints. The first response is lost after the service has replaced them. The
-    // repeated command replaces none of them again.
+    // The operator replaces the signing secrets of all endpoints. The first response is lost after the service has replaced them. Repeating
+    // the command does not replace them again.
     const revealSecrets = (): Promise<readonly { secret: string }[]> =>
       Promise.all(webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })));
     const replaceSecrets = createReplaceSecretsCall(api(), () => service.vars.ADMIN_TOKEN ?? "");

@@ -1,5 +1,5 @@
 // Tests malicious and malformed requests. Each has exactly one expected response. None changes anything except the audit history and the
-// day on which a token was last used. Each group also contains a valid request, which shows that the other requests do not fail for another
+// day when a token was last used. Each group also contains a valid request, which shows that the other requests do not fail for another
 // reason.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ let entriesBefore = 0;
 /** The service with a limit that these requests cannot reach. There are more of them than one token may send per minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** Returns the database contents except what any call may change: its audit entry and the day on which its token was last used. */
+/** Returns the database contents except what any call may change: its audit entry and the day when its token was last used. */
 const lasting = async (): Promise<Record<string, string>> => {
   const { audit_entries: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));

@@ -693,7 +693,7 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** Starts a new service for which client documents have this content; null simulates unreachable hosts. */
+  /** Starts a new service that receives this content as every client document. null simulates unreachable hosts. */
   const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const asked: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {
@@ -836,7 +836,7 @@ describe("a program with a document", () => {
     const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
     expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
     expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
-    // An earlier approval stays valid and unchanged. Its code works only with the redirect URI for which it was issued.
+    // An earlier approval stays valid and unchanged. Its code works only with the redirect URI of that approval.
     expect(outcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
     expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
   });

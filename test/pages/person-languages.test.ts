@@ -52,7 +52,7 @@ const said = ({ document }: ReadPage): ReadonlySet<string> => {
   return new Set(found.map((text) => text.replaceAll(/\s+/g, " ").trim()).filter(isSaid));
 };
 
-/** Returns a page's texts that are the same as in English. */
+/** Returns the texts on a page that are the same as in English. */
 const untranslated = (english: Pages, other: Pages): readonly string[] =>
   [...english].flatMap(([name, page]) => {
     const theirs = other.get(name);

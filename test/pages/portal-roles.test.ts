@@ -32,7 +32,7 @@ interface Line extends Readonly<Record<Role, string>> {
 const signIn = { nobody: "303 /portal/sign-in", consumer: "303 /portal/sign-in" };
 const ownersOnly = "403 owners";
 type More = Pick<Line, "test" | "id" | "sent">;
-/** A page to which every member of the business has access. The owner of another business sees that business's own records. */
+/** A page that every member of the business can open. The owner of another business sees that business's own records. */
 const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
 /** Like `open`, but for a page about one record. Other businesses have no record with that ID. */
 const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });

@@ -321,7 +321,7 @@ describe("after the correct code", () => {
     const changed = `${proof.slice(0, changedAt)}${proof[changedAt] === "A" ? "B" : "A"}${proof.slice(changedAt + 1)}`;
     for (const other of [cookie, wrongAddress, "", changed, `svc_asked=${proof.split("svc_asked=")[1]}x`])
       expect(await showsOthers(mine.certId, other)).toBe(false);
-    expect(await showsOthers(second.certId, proof)).toBe(false); // the cookie's value works only for the certificate for which it was created
+    expect(await showsOthers(second.certId, proof)).toBe(false); // the cookie's value works only for the certificate that it was created for
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: "600001" });
     expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
   });

@@ -52,7 +52,7 @@ export const fetchChainWithProof = async (
   return { page, proven };
 };
 
-/** Returns "ok" with the last entry up to which the chain is complete, or returns the first fault. */
+/** Returns "ok" with the last entry of the complete part of the chain, or returns the first fault. */
 export const verifyChain = async (auditLog: ShardId, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();

@@ -83,7 +83,7 @@ export const accessibilityFindings = async (page: Page, within = "html"): Promis
   return runAxe(page, "tag", allRules, within);
 };
 
-/** Lists violations of the appearance rules only, for a page on which another test checks every rule. */
+/** Lists violations of the appearance rules only. Another test checks all rules on the same page. */
 export const appearanceFindings = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "rule", appearanceRules, within);

@@ -13,7 +13,7 @@ interface BrowserInternals {
   };
 }
 
-/** Ignores the command with which playwright-core emulates color schemes, because Firefox ESR 153 does not support it yet. */
+/** Ignores the playwright-core command that emulates color schemes, because Firefox ESR 153 does not support it yet. */
 const withoutMediaFeatures = (browser: Browser): void => {
   const internals = browser as unknown as BrowserInternals;
   const session = internals._connection.toImpl(browser)._browserSession;

@@ -33,7 +33,9 @@ const listColumns = async (table: string): Promise<readonly string[]> => {
   return results.map(({ name }) => name);
 };
 
-/** Copies the row that matches `where`. `cells` are SQL expressions, in which `n.i` is the number of the copy and `s` the copied row. */
+/**
+ * Copies the row that matches `where`. `cells` are SQL expressions. In them, `n.i` is the number of the copy, and `s` is the copied row.
+ */
 const copyRows = async (table: string, where: string, count: number, cells: Cells): Promise<void> => {
   const columns = [...new Set([...(await listColumns(table)), ...Object.keys(cells)])];
   const values = columns.map((name) => cells[name] ?? `s.${name}`);
@@ -53,7 +55,7 @@ const insertRows = async (table: string, count: number, cells: Cells): Promise<v
 };
 
 const run = (sql: string): Promise<D1Result> => env.DB.prepare(sql).run();
-/** The time at which queued work is due. It is later than the end of every test, until `makeWorkDue` runs. */
+/** The time when queued work is due. It is later than the end of every test, until `makeWorkDue` runs. */
 const notYet = Date.now() + 100 * dayMs;
 const waiting = `${notYet} + n.i`;
 const text = (value: string): string => `'${value}'`;

@@ -31,7 +31,7 @@ export const parseChart = (page: ReadPage, name: string) => {
   return { titles: pictures.map(({ attribs }) => attribs["aria-label"]), up: count("a"), down: count("b") };
 };
 
-/** Returns the header and the rows of a CSV file in which every cell is quoted and contains no quotes or commas. */
+/** Returns the header and the rows of a CSV file. Every cell must be quoted and must not contain quotes or commas. */
 export const parseCsvFile = ({ text }: TestResponse): { readonly head: string; readonly rows: Rows } => {
   const [head = [], ...rows] = text
     .trimEnd()

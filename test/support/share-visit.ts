@@ -134,8 +134,8 @@ export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<s
 export const filledValues = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
 /**
- * Moves the page's clock forward until no timer is left on the page: its polling, and the second for which it waits for a response. Then
- * waits for the requests that follow.
+ * Moves the page's clock forward until all of the page's timers have fired: its polling, and its one-second wait for a response. Then waits
+ * for the requests that follow.
  */
 export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);

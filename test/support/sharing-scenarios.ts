@@ -62,7 +62,7 @@ const createRenewal = async (): Promise<{ readonly old: string; readonly id: str
   const renewed = await (await getPat()).post(`/v1/me/shares/${old}/renew`, { consent: true, duration_days: 30 });
   return { old, id: renewed.body.data.share.id };
 };
-/** A clock at which a one-day share has expired. */
+/** A clock that is past the end of a one-day share. */
 const afterShareExpiry: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
 const createOneDayShareId = (): Promise<string> => createShareId({ duration_days: 1 });
 

@@ -42,7 +42,7 @@ const codeFor = (email: string): Promise<string> =>
  */
 const waitUntilSettled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
 
-/** Waits longer than any timer on the page: its polling, and the second for which it waits for a response. */
+/** Waits longer than any timer on the page: its polling, and its one-second wait for a response. */
 const waitUntilIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
 const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;

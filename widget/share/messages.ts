@@ -41,7 +41,7 @@ const fr: ShareMessages = {
   failed: "Cela n’a pas marché. Veuillez réessayer.",
 };
 
-/** Returns the texts in the page's language at this element or, failing that, in the browser's language. Falls back to English. */
+/** Returns the texts in the language of the page at this element. Falls back to the browser's language and then to English. */
 export function getShareMessages(place: Element): ShareMessages & { lang: string } {
   const locale = place.closest("[lang]")?.getAttribute("lang") || navigator.language;
   const lang = locale.slice(0, 2).toLowerCase();

@@ -1,5 +1,5 @@
-// Delivers webhooks from pg-boss: a queue for each endpoint, in batches of ten that are fetched again at once while they are full. Each job
-// succeeds or fails by itself. Expects DATABASE_URL and ENDPOINTS (JSON: name, url, secret).
+// Delivers webhooks from pg-boss. Each endpoint has its own queue. Jobs are fetched in batches of ten, and the next batch is fetched
+// immediately if a batch was full. Jobs succeed or fail individually. Expects DATABASE_URL and ENDPOINTS (JSON: name, url, secret).
 import { PgBoss } from "pg-boss";
 import { Webhook } from "standardwebhooks";
 

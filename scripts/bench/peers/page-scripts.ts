@@ -15,7 +15,7 @@ const loads = 15;
 interface PageScript {
   readonly name: string;
   readonly scripts: readonly string[];
-  /** Other files that the page needs for the script, such as styles. */
+  /** Other files that the script needs on the page, such as styles. */
   readonly others: readonly string[];
   /** Script elements: the attributes of the first, and code that starts the banner as its documentation describes. */
   readonly attributes?: string;
@@ -83,7 +83,7 @@ const renderPage = ({ scripts, attributes = "", start = "" }: PageScript, isWith
       : ""
   }`;
 
-/** Returns the milliseconds in which the main thread of a new page was busy until the page was loaded and quiet. */
+/** Returns how many milliseconds the main thread of a new page was busy before the page was loaded and idle. */
 const measureMainThread = async (browser: Browser, url: string): Promise<number> => {
   const context = await browser.newContext();
   const page = await context.newPage();
