@@ -52,7 +52,7 @@ const findObject = async (
   }, timeoutMs);
 
 /** Returns the bytes at a tile's path without checking them, or null if there are none. Throws if R2 fails or does not respond. */
-const findTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> =>
+export const findTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> =>
   (await findObject(tiles, location))?.bytes ?? null;
 
 /**

@@ -70,6 +70,15 @@ const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): 
   return row[0] as Uint8Array;
 };
 
+/** Computes the hash of a full tile in the level above. Returns null if the tile is not full. */
+export const computeTileRoot = (hash: HashFunction, tile: Uint8Array): Uint8Array | null =>
+  tile.length === tileWidth * hashLength
+    ? computePerfectRoot(
+        hash,
+        Array.from({ length: tileWidth }, (_, at) => getHashAt(tile, at)),
+      )
+    : null;
+
 /**
  * Reads the nodes of a tree of `size` from its tiles, with exactly the widths of that tree. The reader caches tiles and nodes, because one
  * proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. Reading a node throws RangeError if its

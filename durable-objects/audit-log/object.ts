@@ -85,6 +85,11 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return checkpoint;
   }
 
+  /** Evidence packs need the tiles and hashes of old entries, which are a small part of an audit log, so it deletes nothing. */
+  protected override getKeptTiles(): null {
+    return null;
+  }
+
   /** Appends each row to its chain unless the chain already contains it. If the log is frozen, returns null and changes nothing. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
@@ -209,7 +214,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   async #servePage(path: string, query: URLSearchParams): Promise<Response> {
     const { sql } = this.ctx.storage;
     if (path === "checkpoint") return checkpointResponse(await this.#getSignedCheckpoint());
-    if (path === "proof") return this.#proofBudget.take(1, Date.now()) ? proofResponse(sql, query) : tooManyRequestsResponse();
-    return path.startsWith("tile/") ? tileResponse(sql, path, publicAccess) : notFoundResponse();
+    if (path === "proof")
+      return this.#proofBudget.take(1, Date.now()) ? proofResponse(sql, query, this.getRemovedTiles()) : tooManyRequestsResponse();
+    return path.startsWith("tile/") ? tileResponse(sql, path, publicAccess, this.getRemovedTiles()) : notFoundResponse();
   }
 }

@@ -2,9 +2,10 @@
 // themselves and to upload their tiles. Signing, proofs and reading over HTTP are in the neighboring files.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
-import { openTileBucket } from "../../storage/log-tiles.ts";
+import { openTileBucket, type TileBucket } from "../../storage/log-tiles.ts";
 import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
 import * as tables from "./tables.ts";
+import { RemovedTiles } from "./removed-tiles.ts";
 import { TileArchive } from "./tile-archive.ts";
 
 export interface TileEnv {
@@ -24,7 +25,9 @@ export interface LogState {
 }
 
 export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E> {
-  #archive: TileArchive | null | undefined;
+  #bucket: TileBucket | null | undefined;
+  #archive: TileArchive | undefined;
+  #removedTiles: RemovedTiles | undefined;
 
   constructor(ctx: DurableObjectState, env: E, steps: SchemaSteps) {
     super(ctx, env);
@@ -65,14 +68,26 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   /** Returns the log's name, or null if the log is not configured. */
   protected abstract getOrigin(): string | null;
 
+  /** Returns the number of newest level-0 tiles that stay in the log's tables, or null if all of them do. */
+  protected abstract getKeptTiles(): number | null;
+
+  #getBucket(): TileBucket | null {
+    const origin = this.#bucket === undefined ? this.getOrigin() : null;
+    if (origin !== null) this.#bucket = openTileBucket(this.env.LOG_TILES, this.env.LOG_SEED, origin);
+    return this.#bucket ?? null;
+  }
+
   /** Returns null if this deployment has no bucket for tiles. */
   protected getArchive(): TileArchive | null {
-    const origin = this.#archive === undefined ? this.getOrigin() : null;
-    if (origin !== null) {
-      const tiles = openTileBucket(this.env.LOG_TILES, this.env.LOG_SEED, origin);
-      this.#archive = tiles === null ? null : new TileArchive(this.ctx.storage, tiles, Date.now);
-    }
-    return this.#archive ?? null;
+    const bucket = this.#getBucket();
+    if (bucket === null) return null;
+    this.#archive ??= new TileArchive({ storage: this.ctx.storage, bucket, keptTiles: this.getKeptTiles(), clock: Date.now });
+    return this.#archive;
+  }
+
+  protected getRemovedTiles(): RemovedTiles {
+    this.#removedTiles ??= new RemovedTiles(this.ctx.storage.sql, this.#getBucket());
+    return this.#removedTiles;
   }
 
   /** Sets an alarm for the upload of full tiles, unless there is nothing to upload or an earlier alarm is set. */

@@ -1,9 +1,11 @@
 // Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Tiles and entries never change at their
 // URLs, so caches may keep them. The checkpoint can change every second.
-import { parseCount } from "../../core/ledger/merkle.ts";
-import { encodeEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
+import { hashLength, parseCount } from "../../core/ledger/merkle.ts";
+import { buildInclusionProofFromTiles, encodeEntryBundle, parseEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
+import { TileUnavailable, type RemovedTiles } from "./removed-tiles.ts";
 import {
-  buildTlogProof,
+  formatProofFromTiles,
+  isTileRemoved,
   findCheckpoint,
   findNewestCheckpoint,
   findPublishedTile,
@@ -54,24 +56,51 @@ export interface ReadAccess {
 
 export const publicAccess: ReadAccess = { entriesArePublic: true, entriesRefusal: () => null };
 
-/** Serves the tile or entry bundle at `path` (`tile/...`). Responds 404 if the path is malformed or the log does not have that tile yet. */
-export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess): Response => {
+const retryAfterSeconds = 30;
+
+/** Responds 503 if `respond` needs a tile that is only in R2 and cannot be read. */
+const withRemovedTiles = async (respond: () => Promise<Response>): Promise<Response> => {
+  try {
+    return await respond();
+  } catch (error) {
+    if (!(error instanceof TileUnavailable)) throw error;
+    return textResponse(503, "This part of the log cannot be read right now. Try again later.\n", {
+      "Retry-After": String(retryAfterSeconds),
+    });
+  }
+};
+
+/**
+ * Serves the tile or entry bundle at `path` (`tile/...`). Responds 404 if the path is malformed or the log does not have that tile yet, and
+ * 503 if the tile is only in R2 and cannot be read.
+ */
+export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAccess, removed: RemovedTiles): Promise<Response> => {
   const address = parseTilePath(path);
   if (address === null) return notFoundResponse();
   const { level, n, width } = address;
   if (n > BigInt(Math.floor(Number.MAX_SAFE_INTEGER / tileWidth))) return notFoundResponse();
   if (level !== "entries") {
+    if (isTileRemoved(sql, address))
+      return withRemovedTiles(async () => bytesResponse((await removed.load(address)).slice(0, width * hashLength), true));
     const tile = findPublishedTile(sql, level, n, width);
     return tile === null ? notFoundResponse() : bytesResponse(new Uint8Array(tile), true);
   }
   const refusal = access.entriesRefusal();
   if (refusal !== null) return refusal;
+  if (isTileRemoved(sql, address))
+    return withRemovedTiles(async () => {
+      const removedEntries = parseEntryBundle(await removed.load(address)) ?? [];
+      return bytesResponse(encodeEntryBundle(removedEntries.slice(0, width)), access.entriesArePublic);
+    });
   const entries = listPublishedEntries(sql, n, width);
   return entries === null ? notFoundResponse() : bytesResponse(encodeEntryBundle(entries), access.entriesArePublic);
 };
 
-/** Serves `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size or, without a size, the newest one. */
-export const proofResponse = (sql: SqlStorage, query: URLSearchParams): Response => {
+/**
+ * Serves `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size or, without a size, the newest one. Responds
+ * 503 if the proof needs a tile that is only in R2 and cannot be read.
+ */
+export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, removed: RemovedTiles): Promise<Response> => {
   const index = parseCount(query.get("index") ?? "");
   const requestedSize = query.get("size");
   const size = requestedSize === null ? null : parseCount(requestedSize);
@@ -79,5 +108,8 @@ export const proofResponse = (sql: SqlStorage, query: URLSearchParams): Response
   const checkpoint = size === null ? findNewestCheckpoint(sql) : size < 2n ** 53n ? findCheckpoint(sql, Number(size)) : null;
   if (checkpoint === null || index >= BigInt(checkpoint.size))
     return textResponse(404, "No signed checkpoint of that size contains that entry.\n");
-  return textResponse(200, buildTlogProof(sql, Number(index), checkpoint));
+  return withRemovedTiles(async () => {
+    const read = await removed.openReader((hash, tiles) => buildInclusionProofFromTiles(hash, index, BigInt(checkpoint.size), tiles));
+    return textResponse(200, formatProofFromTiles(Number(index), checkpoint, read));
+  });
 };

@@ -44,21 +44,38 @@ class LogFrozen extends Error {
 export const getLogSize = (sql: SqlStorage): number =>
   sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM leaf").one().size;
 
+/** Returns the number of level-0 tiles and bundles, counted from the first one, that are only in R2. */
+export const countRemovedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "removed_tiles") ?? "0");
+
+export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, "level" | "n">): boolean =>
+  (level === 0 || level === "entries") && n < countRemovedTiles(sql);
+
+/**
+ * Returns the first `width` hashes of a tile, or fewer if the tree has fewer. Throws if the tile is only in R2: without this error, the log
+ * would take a removed tile for a lost one and freeze.
+ */
+export const readTile: (sql: SqlStorage, ...location: Parameters<TileReader>) => Uint8Array = (sql, level, n, width) => {
+  const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
+  if (row === undefined && isTileRemoved(sql, { level, n })) throw new Error("log: the tile is only in R2");
+  return new Uint8Array(row?.data ?? new ArrayBuffer(0)).subarray(0, width * hashBytes);
+};
+
 const tileReader =
   (sql: SqlStorage): TileReader =>
-  (level, n, width) => {
-    const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
-    return new Uint8Array(row?.data ?? new ArrayBuffer(0)).subarray(0, width * hashBytes);
-  };
+  (level, n, width) =>
+    readTile(sql, level, n, width);
 
 export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(sha256, BigInt(size), tileReader(sql));
 
-const buildInclusionProof = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
-  buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(size), tileReader(sql));
+/** Returns the tlog-proof text of the entry at `index`, against a checkpoint that covers it. `read` reads the tiles of the log. */
+export const formatProofFromTiles = (index: number, checkpoint: SignedCheckpoint, read: TileReader): string => {
+  const hashes = buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(checkpoint.size), read);
+  return formatTlogProof({ index: BigInt(index), hashes, checkpoint: checkpoint.note });
+};
 
-/** Returns the tlog-proof text of the entry at `index`, against a checkpoint that covers it. */
+/** Returns the tlog-proof text of an entry whose tile is not removed. */
 export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
-  formatTlogProof({ index: BigInt(index), hashes: buildInclusionProof(sql, index, checkpoint.size), checkpoint: checkpoint.note });
+  formatProofFromTiles(index, checkpoint, tileReader(sql));
 
 export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize: number): Uint8Array[] =>
   buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
@@ -139,6 +156,14 @@ export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8
 export const countUploadedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "uploaded_tiles") ?? "0");
 
 export const saveUploadedTiles = (sql: SqlStorage, count: number): void => setMeta(sql, "uploaded_tiles", String(count));
+
+/** Deletes the oldest level-0 tile that is still stored, with its entries. Call it inside a transaction. */
+export const removeOldestTile = (sql: SqlStorage): void => {
+  const n = countRemovedTiles(sql);
+  sql.exec("DELETE FROM leaf WHERE idx >= ? AND idx < ?", n * tileWidth, (n + 1) * tileWidth);
+  sql.exec("DELETE FROM tile WHERE level = 0 AND n = ?", n);
+  setMeta(sql, "removed_tiles", String(n + 1));
+};
 
 export interface SignedCheckpoint {
   readonly size: number;

@@ -1,14 +1,18 @@
-// Uploads a log's full tiles to R2. Nothing that writes or signs waits for R2: an upload that fails is repeated with increasing delays.
+// Uploads a log's full tiles to R2, and then deletes old ones from the log's tables. Nothing that writes or signs waits for R2: work that
+// fails is repeated with increasing delays.
 import { computeRetryDelayMs, type Backoff } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
-import { tileWidth, type TileLocation } from "../../core/ledger/tiles.ts";
-import { putTile, type TileBucket } from "../../storage/log-tiles.ts";
+import { areBytesEqual } from "../../core/bytes.ts";
+import { formatTilePath, tileWidth, type TileLocation } from "../../core/ledger/tiles.ts";
+import { findTile, putTile, TileConflict, type TileBucket } from "../../storage/log-tiles.ts";
 import {
+  countRemovedTiles,
   countUploadedTiles,
   findFreezeReason,
   findMeta,
   findNewestCheckpoint,
   readFullTile,
+  removeOldestTile,
   saveUploadedTiles,
   setMeta,
 } from "./tables.ts";
@@ -32,49 +36,67 @@ const listTilesCompletedBy = (n: number): TileLocation[] => {
   return tiles;
 };
 
+export interface TileArchiveOptions {
+  readonly storage: DurableObjectStorage;
+  readonly bucket: TileBucket;
+  /** The number of newest level-0 tiles that are not deleted from the log; null if none is deleted. */
+  readonly keptTiles: number | null;
+  readonly clock: Clock;
+}
+
 export class TileArchive {
   readonly #storage: DurableObjectStorage;
-  readonly #tiles: TileBucket;
+  readonly #bucket: TileBucket;
+  readonly #keptTiles: number | null;
   readonly #clock: Clock;
   #running: Promise<void> | undefined;
 
-  constructor(storage: DurableObjectStorage, tiles: TileBucket, clock: Clock) {
+  constructor({ storage, bucket, keptTiles, clock }: TileArchiveOptions) {
     this.#storage = storage;
-    this.#tiles = tiles;
+    this.#bucket = bucket;
+    this.#keptTiles = keptTiles;
     this.#clock = clock;
   }
 
-  /** Returns when `run` should be called next, or null if there is nothing to upload. */
+  /** Returns when `run` should be called next, or null if there is nothing to do. */
   findNextRunAt(): Instant | null {
-    return this.#hasWork() ? Math.max(this.#clock() + uploadDelayMs, this.#getRetryAt()) : null;
+    return this.#canUpload() || this.#canRemove() ? Math.max(this.#clock() + uploadDelayMs, this.#getRetryAt()) : null;
   }
 
   /**
-   * Uploads the tiles that are not in R2 yet, oldest first. After a failed upload, does nothing until its retry is due. Never rejects.
-   * Concurrent calls share one run.
+   * Uploads the tiles that are not in R2 yet, and deletes old tiles that are, oldest first. After a failure, does nothing until the retry is
+   * due. Never rejects. Concurrent calls share one run.
    */
   run(): Promise<void> {
-    this.#running ??= this.#uploadAll().finally(() => {
+    this.#running ??= this.#runOnce().finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  #hasWork(): boolean {
+  #canUpload(): boolean {
     const { sql } = this.#storage;
     return findFreezeReason(sql) === null && countUploadedTiles(sql) < countSignedTiles(sql);
+  }
+
+  /** The newest signed tree needs the tile at its right edge, which is newer than all tiles that can be deleted. */
+  #canRemove(): boolean {
+    const { sql } = this.#storage;
+    if (this.#keptTiles === null || findFreezeReason(sql) !== null) return false;
+    return countRemovedTiles(sql) < Math.min(countUploadedTiles(sql), countSignedTiles(sql) - this.#keptTiles);
   }
 
   #getRetryAt(): Instant {
     return Number(findMeta(this.#storage.sql, "upload_retry_at") ?? "0");
   }
 
-  async #uploadAll(): Promise<void> {
+  async #runOnce(): Promise<void> {
     const { sql } = this.#storage;
-    if (!this.#hasWork() || this.#clock() < this.#getRetryAt()) return;
+    if (this.#clock() < this.#getRetryAt()) return;
     try {
-      for (let count = 0; count < maxTilesPerRun && this.#hasWork(); count += 1) await this.#uploadNext();
-      setMeta(sql, "upload_failures", "0");
+      for (let count = 0; count < maxTilesPerRun && this.#canUpload(); count += 1) await this.#uploadNext();
+      for (let count = 0; count < maxTilesPerRun && this.#canRemove(); count += 1) await this.#removeNext();
+      if (findMeta(sql, "upload_failures") !== null) setMeta(sql, "upload_failures", "0");
     } catch (error) {
       const failures = Number(findMeta(sql, "upload_failures") ?? "0") + 1;
       setMeta(sql, "upload_failures", String(failures));
@@ -88,7 +110,27 @@ export class TileArchive {
   async #uploadNext(): Promise<void> {
     const { sql } = this.#storage;
     const n = countUploadedTiles(sql);
-    await Promise.all(listTilesCompletedBy(n).map((location) => putTile(this.#tiles, location, readFullTile(sql, location))));
+    await Promise.all(listTilesCompletedBy(n).map((location) => putTile(this.#bucket, location, readFullTile(sql, location))));
     saveUploadedTiles(sql, n + 1);
+  }
+
+  /** Deletes the oldest tile and its entries, after R2 has returned exactly the same bytes. Uploads them again if R2 has lost them. */
+  async #removeNext(): Promise<void> {
+    const { sql } = this.#storage;
+    const n = BigInt(countRemovedTiles(sql));
+    const locations: TileLocation[] = [
+      { level: 0, n, width: tileWidth },
+      { level: "entries", n, width: tileWidth },
+    ];
+    await Promise.all(locations.map((location) => this.#ensureStored(location)));
+    this.#storage.transactionSync(() => removeOldestTile(sql));
+  }
+
+  async #ensureStored(location: TileLocation): Promise<void> {
+    const bytes = readFullTile(this.#storage.sql, location);
+    const stored = await findTile(this.#bucket, location);
+    if (stored === null) await putTile(this.#bucket, location, bytes);
+    const copy = stored ?? (await findTile(this.#bucket, location));
+    if (copy === null || !areBytesEqual(copy, bytes)) throw new TileConflict(formatTilePath(location));
   }
 }

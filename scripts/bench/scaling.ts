@@ -12,13 +12,17 @@ interface Cost {
   readonly d1Rows: number;
   readonly d1Bytes: number;
   readonly cpuMs: number;
-  /** Cost of the Durable Objects' rows, requests and duration, in USD for a million certificates. */
+  /** Cost of the Durable Objects' rows, requests and duration, and of writes to R2, in USD for a million certificates. */
   readonly objects: number;
   readonly objectBytes: number;
+  /** Bytes in R2. */
+  readonly tileBytes: number;
 }
 
+const tileBytes = 350; // an entry and its leaf hash, in the audit log and in the ledger
+
 /** The costs with a prototype that has even shorter rows. */
-const slim: Cost = { d1Rows: 7.05, d1Bytes: 1_200, cpuMs: 2.5, objects: 1.15, objectBytes: 600 };
+const slim: Cost = { d1Rows: 7.05, d1Bytes: 1_200, cpuMs: 2.5, objects: 1.15, objectBytes: 600, tileBytes };
 
 const readNumber = (text: string, pattern: RegExp): number => {
   const found = pattern.exec(text)?.[1];
@@ -30,8 +34,9 @@ const readMeasured = (benchmarks: string): Cost => ({
   d1Rows: readNumber(benchmarks, /^\| certificate, 64 at a time \| ([\d.,]+) rows/m),
   d1Bytes: readNumber(benchmarks, /^\| certificate, 64 at a time \| [\d.,]+ rows \| ([\d,]+) B/m),
   cpuMs: readNumber(benchmarks, /^\| POST \/v1\/consent \| \d+ \| [\d.]+ ms \| [\d.]+ ms \| ([\d.]+) ms/m),
-  objects: 6.15,
-  objectBytes: 684, // an audit log entry and a statement in the ledger
+  objects: 7.22, // includes deleting the entry from the ledger (1.00) and four writes to R2 for 256 entries (0.07)
+  objectBytes: 383, // an audit log entry, and the key of a statement in the ledger
+  tileBytes,
 });
 
 const units = [
@@ -61,7 +66,8 @@ const buildWall = (name: string, capacity: number, { d1Bytes }: Cost): string =>
 /** The cost in USD of issuing a million certificates, beyond what the plan includes. */
 const issuing = ({ d1Rows, cpuMs, objects }: Cost): number => 0.3 + 0.02 * cpuMs + d1Rows + objects + 0.08;
 /** The cost in USD per month of storing a million certificates. */
-const storing = ({ d1Bytes, objectBytes }: Cost): number => (d1Bytes / 1_000) * 0.75 + (objectBytes / 1_000) * 0.2;
+const storing = ({ d1Bytes, objectBytes, tileBytes: r2Bytes }: Cost): number =>
+  (d1Bytes / 1_000) * 0.75 + (objectBytes / 1_000) * 0.2 + (r2Bytes / 1_000) * 0.015;
 
 /** Returns the lines to paste into docs/operate/scaling.md. */
 export const buildScalingTables = (benchmarks: string): readonly string[] => {
@@ -76,11 +82,12 @@ export const buildScalingTables = (benchmarks: string): readonly string[] => {
     "Costs:",
     formatRow(["Requests and CPU", ...both.map(({ cpuMs }) => `0.30 + ${(0.02 * cpuMs).toFixed(2)}`)]),
     formatRow(["D1 rows written", ...both.map(({ d1Rows }) => d1Rows.toFixed(2))]),
-    formatRow(["Durable Objects", ...both.map(({ objects }) => objects.toFixed(2))]),
+    formatRow(["Durable Objects and R2", ...both.map(({ objects }) => objects.toFixed(2))]),
     formatRow(["Queue operations", "0.08", "0.08"]),
     formatRow(["**Once**", ...both.map((cost) => `**${issuing(cost).toFixed(1)}**`)]),
     formatRow(["D1 storage, per month", ...both.map(({ d1Bytes }) => ((d1Bytes / 1_000) * 0.75).toFixed(2))]),
     formatRow(["Object storage, per month", ...both.map(({ objectBytes }) => ((objectBytes / 1_000) * 0.2).toFixed(2))]),
+    formatRow(["R2 storage, per month", ...both.map(({ tileBytes: r2Bytes }) => ((r2Bytes / 1_000) * 0.015).toFixed(3))]),
     formatRow(["**Per month**", ...both.map((cost) => `**${storing(cost).toFixed(2)}**`)]),
     formatRow(["**In five years**", ...both.map((cost) => `**${Math.round(issuing(cost) + 60 * storing(cost))}**`)]),
     "A month of traffic:",

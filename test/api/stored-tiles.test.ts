@@ -55,7 +55,10 @@ beforeAll(async () => {
   await auditStub.proveChainHead(toChainTag(1));
   await runDurableObjectAlarm(ledgerStub);
   await runDurableObjectAlarm(auditStub);
-  const isUploaded = async () => expect((await listStoredTiles(auditOrigin)).size).toBe(2);
+  const isUploaded = async () => {
+    expect((await listStoredTiles(ledgerOrigin)).size).toBe(4);
+    expect((await listStoredTiles(auditOrigin)).size).toBe(2);
+  };
   await vi.waitFor(isUploaded, 20_000);
 });
 afterEach(() => {

@@ -56,12 +56,15 @@ export const buildPost = (body: BodyInit | null, headers: Record<string, string>
   headers,
 });
 export const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`statement ${at}`);
+export const addEntries = (call: LedgerCall, entries: readonly Uint8Array[]): Promise<LedgerResponse> =>
+  call("add-batch", buildPost(encodeEntryBundle(entries)));
+
 /** Adds the entries from `from` to `to` (exclusive), one tile at a time. Returns the last response. */
 export const addBatch = async (call: LedgerCall, from: number, to: number): Promise<LedgerResponse> => {
   let answer: LedgerResponse | null = null;
   for (let at = from; at < to; at += 256) {
     const entries = Array.from({ length: Math.min(256, to - at) }, (_, offset) => buildEntry(at + offset));
-    answer = await call("add-batch", buildPost(encodeEntryBundle(entries)));
+    answer = await addEntries(call, entries);
   }
   if (answer === null) throw new RangeError("no entries to add");
   return answer;

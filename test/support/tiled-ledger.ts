@@ -26,8 +26,20 @@ export const createTiledLedger = (change: LedgerEnv = {}): TiledLedger => {
   const path = crypto.randomUUID();
   const origin = `ledger.svc.test/ledger/${path}`;
   let bucket: R2Bucket | undefined = tileBucket;
+  let alarmAt: number | null = null;
+  // Only `runAlarm` runs the alarm. On a slow machine, the runtime would run it in the middle of a test.
+  const alarmMethods: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm"> = {
+    getAlarm: async () => alarmAt,
+    setAlarm: async (at) => {
+      alarmAt = Number(at);
+    },
+    deleteAlarm: async () => {
+      alarmAt = null;
+    },
+  };
   const withObject: TiledLedger["withObject"] = (work) =>
     runInDurableObject(stub, async (_, state) => {
+      Object.assign(state.storage, alarmMethods);
       const { LOG_TILES: _unused, ...others } = settings;
       const changed = { ...others, LEDGER_ORIGIN: origin, LEDGER_KEY: "", ...(bucket !== undefined && { LOG_TILES: bucket }), ...change };
       return work(new LedgerLog(state, changed), state.storage);
