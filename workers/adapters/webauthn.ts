@@ -1,13 +1,10 @@
 // WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. The functions in
 // this file return null for every rejected credential instead.
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from "@simplewebauthn/server";
-import { decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
 import { challengeLifetimeMs, type RegistrationResponse, type WebAuthn } from "../../core/access/passkey.ts";
+
+// The library is loaded when it is first used, because loading it takes several percent of the Worker's startup and few isolates need it.
+const loadLibrary = () => import("@simplewebauthn/server");
+const loadHelpers = () => import("@simplewebauthn/server/helpers");
 
 /** ES256, EdDSA and RS256. Every authenticator supports at least one of them. */
 const algorithms = [-7, -8, -257];
@@ -25,15 +22,17 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
  * Verifying vendor certificates would require most of the library's code and would fetch the revocation lists to which the certificates
  * refer.
  */
-const isUnattested = ({ response }: RegistrationResponse): boolean => {
+const isUnattested = async ({ response }: RegistrationResponse): Promise<boolean> => {
+  const { decodeAttestationObject, isoBase64URL } = await loadHelpers();
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get("fmt");
   return format === "none" || (format === "packed" && attestation.get("attStmt").get("x5c") === undefined);
 };
 
 export const webAuthn: WebAuthn = {
-  createRegistrationOptions: (party, { challenge, userHandle, userName, excluded }) =>
-    generateRegistrationOptions({
+  createRegistrationOptions: async (party, { challenge, userHandle, userName, excluded }) => {
+    const [{ generateRegistrationOptions }, { isoBase64URL }] = await Promise.all([loadLibrary(), loadHelpers()]);
+    return generateRegistrationOptions({
       rpName: party.id,
       rpID: party.id,
       userID: isoBase64URL.toBuffer(userHandle),
@@ -45,14 +44,18 @@ export const webAuthn: WebAuthn = {
       excludeCredentials: excluded.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] })),
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
       supportedAlgorithmIDs: algorithms,
-    }),
+    });
+  },
 
-  createAuthenticationOptions: (party, challenge) =>
-    generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifetimeMs, userVerification: "required" }),
+  createAuthenticationOptions: async (party, challenge) => {
+    const { generateAuthenticationOptions } = await loadLibrary();
+    return generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifetimeMs, userVerification: "required" });
+  },
 
   verifyRegistration: (party, made, challenge) =>
     nullOnError(async () => {
-      if (!isUnattested(made)) return null;
+      if (!(await isUnattested(made))) return null;
+      const [{ verifyRegistrationResponse }, { isoBase64URL }] = await Promise.all([loadLibrary(), loadHelpers()]);
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: {
           ...made,
@@ -78,6 +81,7 @@ export const webAuthn: WebAuthn = {
   verifyAuthentication: (party, signed, challenge, key) =>
     nullOnError(async () => {
       const { clientDataJSON, authenticatorData, signature } = signed.response;
+      const [{ verifyAuthenticationResponse }, { isoBase64URL }] = await Promise.all([loadLibrary(), loadHelpers()]);
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: { ...signed, response: { clientDataJSON, authenticatorData, signature }, clientExtensionResults: {} },
         expectedChallenge: challenge,
