@@ -39,7 +39,7 @@ const subjectFields = {
   email: z.string().max(320).nullish().transform(emptyAsAbsent).openapi({ description: "Email address.", example: "pat@example.com" }),
   email_sha256: sha256Schema.openapi({
     type: "string",
-    description: "Alternative to `email`: hex SHA-256 of the email address, trimmed and lowercased, with the domain in punycode.",
+    description: "Alternative to `email`: hex SHA-256 of the email address, trimmed and lowercased, with the domain in Punycode.",
   }),
   phone: z
     .string()
