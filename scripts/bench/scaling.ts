@@ -75,7 +75,7 @@ export const buildScalingTables = (benchmarks: string): readonly string[] => {
   const both = [today, slim];
   return [
     "Walls:",
-    buildWall("Shard, 90 % of 10 GB", shardBytes, today),
+    buildWall("Shard, 90% of 10 GB", shardBytes, today),
     buildWall("Shard with slim rows", shardBytes, slim),
     buildWall("D1 of the account, 1 TB", accountBytes, today),
     buildWall("D1 of the account with slim rows", accountBytes, slim),
