@@ -324,7 +324,7 @@ export interface ListStart extends Omit<CertificatePage, "certificates"> {
   readonly positions: readonly CertificatePosition[];
 }
 
-/** Finds the positions of a list from its start to the end of the page, because the page can begin at any of them in the merged list. */
+/** Finds the positions of a list from its start to the end of the page. In the merged list, the page can begin at any of them. */
 export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
   const { start, length } = pageRange(list);
   const { ords, sums } = searchCertificates(db, { ...list, page: 1, perPage: start + length });

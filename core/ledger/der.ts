@@ -42,7 +42,7 @@ const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
     return content.length > 0 && !padded;
   }
   if (tag === derTags.oid) {
-    // An arc must not be truncated or start with leading zero digits.
+    // An arc (a number in the identifier) must not be truncated or start with leading zero digits.
     const isWhole = content.length > 0 && (content.at(-1) as number) < 0x80;
     return isWhole && content.every((byte, at) => byte !== 0x80 || (at > 0 && (content[at - 1] as number) >= 0x80));
   }

@@ -16,7 +16,7 @@ export interface TileEnv {
 }
 
 export interface LogState {
-  /** A decimal number; roots are hex. */
+  /** The size as a decimal number. Roots are in hex. */
   readonly size: string;
   /** The newest signed tree; null before the first. */
   readonly signed: { readonly size: string; readonly root: string } | null;
