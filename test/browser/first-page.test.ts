@@ -99,7 +99,11 @@ describe("the demo business's share page", () => {
     expect(problems).toEqual([]);
     if (process.env.UPDATE_SCREENSHOTS === "1") {
       mkdirSync("docs/images", { recursive: true });
-      await page.screenshot({ path: "docs/images/demo-share.png" });
+      await page.setViewportSize({ width: 1_000, height: 900 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: `docs/images/demo-share${colorScheme === "dark" ? "-dark" : ""}.png` });
+      }
     }
     await close();
   });

@@ -1,5 +1,6 @@
 // Tests a business's first hour in a browser: signing up, verifying a domain, adding the tag to its page, issuing and withdrawing a test
-// certificate, acknowledging the withdrawal, adding a webhook endpoint, and issuing a live certificate.
+// certificate, acknowledging the withdrawal, adding a webhook endpoint, and issuing a live certificate. With UPDATE_SCREENSHOTS=1, also
+// takes the screenshot of the first steps for the portal guide.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
@@ -166,6 +167,10 @@ test("a new business gets to a live certificate within its first hour", async ()
   expect(site.proof).toMatch(/^svc-verify=/);
   await page.getByRole("button", { name: "Verify domain" }).click();
   await page.getByText("Covers localhost and www.localhost.").waitFor();
+  if (process.env.UPDATE_SCREENSHOTS === "1") {
+    await page.goto(`${service.origin}/portal`);
+    await page.screenshot({ path: "docs/images/portal-first-steps.png", fullPage: true });
+  }
 
   // Issues a test certificate.
   await page.getByRole("link", { name: "Test", exact: true }).click();

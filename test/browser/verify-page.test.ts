@@ -80,7 +80,8 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
   // Captures the top of the page, as the README shows it. The aspect ratio is the same as that of the README's other two screenshots.
   const clip = { x: 0, y: 0, width: 860, height: 774 };
-  if (name === "verify-page-light") await page.screenshot({ path: "docs/images/readme-certificate.png", fullPage: true, clip });
+  const cropped = { "verify-page-light": "readme-certificate", "verify-page-dark": "readme-certificate-dark" }[name];
+  if (cropped !== undefined) await page.screenshot({ path: `docs/images/${cropped}.png`, fullPage: true, clip });
 };
 
 describe("from the demo site", () => {
