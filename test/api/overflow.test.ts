@@ -22,7 +22,7 @@ let earlierIsolate: Call;
 let service: Call;
 /** Another such isolate. */
 let lateIsolate: Call;
-/** Another person's certificate in shard 00, and a later one of the same person in shard 01. */
+/** Another person's certificate in shard 00, and a later certificate of the same person in shard 01. */
 let waiting: { readonly cert_id: string };
 let waitingElsewhere: { readonly cert_id: string };
 /** A certificate of another business in shard 00. */

@@ -26,7 +26,10 @@ interface Arrival {
 interface Receiver {
   readonly server: Server;
   readonly address: string;
-  /** The first arrival of each event at the healthy endpoint, in the order of arrival, and how often it arrived. */
+  /**
+   * For each event that reached the healthy endpoint, its first arrival and its number of arrivals. The order is that of the first
+   * arrivals.
+   */
   readonly arrivals: Map<string, Arrival>;
 }
 
