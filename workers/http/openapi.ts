@@ -120,7 +120,7 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
       },
       {
         name: "sign-in",
-        description: "Sign in with an email code or, as a consumer, with a passkey. Manage your sessions and passkeys.",
+        description: "Sign in with an email code or a passkey. Manage your sessions and passkeys.",
       },
       {
         name: "agents",

@@ -151,7 +151,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "Show the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. If the event contains shared details (`consumer.updated.*`), the details, and anything else that could contain them, are omitted, and `withheld` is `true`. Reveal them with `POST .../reveal`.",
+    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the details are omitted, along with anything else that could contain them. Reveal them with `POST .../reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
