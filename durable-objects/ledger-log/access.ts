@@ -29,7 +29,7 @@ export interface LedgerEnv extends TileEnv {
    */
   readonly BASE_URL?: string;
   readonly AUDIT_KEY?: string;
-  /** The number of newest level-0 tiles that are not deleted from the log. Development only. */
+  /** How many of the newest level-0 tiles stay in the log. Set only in development. */
   readonly DEV_KEPT_TILES?: string;
   /** The number of entries that are accepted per second. Beyond it, the response is 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;

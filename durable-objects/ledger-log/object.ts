@@ -28,8 +28,8 @@ const maxBatchEntries = 256; // one tile
 const maxBatchBytes = 1_048_576;
 const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest leaves room for signatures
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
-// About 80 MB. At 79 entries per second, these are the entries of an hour, which includes every tree that a witness or the service compares
-// with the newest one.
+// About 80 MB. At 79 entries per second, this is one hour of entries. Every tree that a witness or the service compares with the newest one
+// is from that hour.
 const defaultKeptTiles = 1_024;
 
 /** Decodes UTF-8. Returns null for invalid bytes. */

@@ -68,7 +68,7 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   /** Returns the log's name, or null if the log is not configured. */
   protected abstract getOrigin(): string | null;
 
-  /** Returns the number of newest level-0 tiles that stay in the log's tables, or null if all of them do. */
+  /** Returns how many of the newest level-0 tiles stay in the log's tables, or null if all of them do. */
   protected abstract getKeptTiles(): number | null;
 
   #getBucket(): TileBucket | null {

@@ -1,5 +1,5 @@
-// Reads tiles back from R2 that a log has deleted from its own tables. R2 is not trusted: each tile is checked against its hash in the level
-// above, which the log keeps.
+// Reads tiles from R2 after a log has deleted them from its own tables. R2 is not trusted: each tile is checked against its hash in the
+// level above, which the log keeps.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
 import { sha256, type Bytes } from "../../core/hash.ts";
@@ -26,7 +26,7 @@ export class TileUnavailable extends Error {
   }
 }
 
-/** Returns the leaf hashes to which the bytes of a level-0 tile or bundle lead, or null if the bytes are malformed. */
+/** Returns the leaf hashes of a level-0 tile or bundle, or null if its bytes are malformed. */
 const toLeafHashes = ({ level }: TileLocation, bytes: Bytes): Uint8Array | null => {
   if (level !== "entries") return bytes;
   const entries = parseEntryBundle(bytes);

@@ -39,7 +39,7 @@ const listTilesCompletedBy = (n: number): TileLocation[] => {
 export interface TileArchiveOptions {
   readonly storage: DurableObjectStorage;
   readonly bucket: TileBucket;
-  /** The number of newest level-0 tiles that are not deleted from the log; null if none is deleted. */
+  /** How many of the newest level-0 tiles stay in the log; null if all of them stay. */
   readonly keptTiles: number | null;
   readonly clock: Clock;
 }
@@ -64,8 +64,8 @@ export class TileArchive {
   }
 
   /**
-   * Uploads the tiles that are not in R2 yet, and deletes old tiles that are, oldest first. After a failure, does nothing until the retry is
-   * due. Never rejects. Concurrent calls share one run.
+   * Uploads the tiles that are not in R2 yet, and deletes old tiles that R2 has. Both start with the oldest tile. After a failure, does
+   * nothing until the retry is due. Never rejects. Concurrent calls share one run.
    */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {

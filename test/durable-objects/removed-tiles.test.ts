@@ -1,5 +1,5 @@
 // Tests a ledger that deletes old tiles and entries from its own tables once R2 has them: responses stay the same, and nothing is lost
-// whatever R2 does.
+// regardless of what R2 does.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { toHex } from "../../core/bytes.ts";
 import { minuteMs } from "../../core/time.ts";
@@ -166,7 +166,7 @@ describe("before it deletes a tile", () => {
     expect(await countRows(ledger)).toEqual(allRows);
   });
 
-  test("the ledger uploads a tile again that R2 has lost", async () => {
+  test("the ledger uploads a tile again if R2 has lost it", async () => {
     const ledger = await createLedger();
     const lost = `${ledger.origin}/tile/0/001`;
     const state = { hasLost: false };
