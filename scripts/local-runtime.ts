@@ -203,19 +203,21 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
   );
 
 /**
- * Returns the IDs of the shards' databases, by shard, and the ID of the KV namespace. The runtime derives the names of their files from
- * these IDs.
+ * Returns the IDs of the shards' databases, by shard, of the KV namespace, and of the bucket for log tiles (null if there is none). The runtime
+ * derives the names of their files from these IDs.
  */
 export const listStoreIds = (
   options: Pick<RuntimeOptions, "extraShards">,
-): { readonly databases: ReadonlyMap<string, string>; readonly namespace: string } => {
+): { readonly databases: ReadonlyMap<string, string>; readonly namespace: string; readonly bucket: string | null } => {
   const worker = loadWorkerConfiguration();
   const shards = listShards(worker, options);
   const bound = listDatabases(worker, shards);
+  const tiles = (worker.r2Buckets as Record<string, unknown> | undefined)?.LOG_TILES;
   const toId = (binding: unknown): string => (typeof binding === "string" ? binding : (binding as { readonly id: string }).id);
   return {
     databases: new Map(shards.map((shard) => [shard, toId(bound[getBindingName(shard)])])),
     namespace: toId((worker.kvNamespaces as Record<string, unknown>).KV),
+    bucket: tiles === undefined ? null : toId(tiles),
   };
 };
 

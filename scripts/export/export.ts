@@ -17,6 +17,7 @@ import {
   listObjectFiles,
   openForReading,
   readTexts,
+  readTileBytes,
   type ExportedClass,
 } from "./local-stores.ts";
 import {
@@ -29,7 +30,8 @@ import {
   type FileKind,
   type Manifest,
 } from "./manifest.ts";
-import { listColumns, writeTable } from "./rows.ts";
+import { isBucketKey, readRemovedRows, type FindTileBytes } from "./removed-tiles.ts";
+import { listColumns, writeTable, type RowChanges } from "./rows.ts";
 import { openSealedWriter } from "./sealed-file.ts";
 import { collectMovedSettings, openExportRewrapper, type Vars } from "./settings.ts";
 
@@ -152,21 +154,29 @@ const assertJournalsAreEmpty = async (stateDir: string): Promise<void> => {
     });
 };
 
+/** A log is exported with everything that it has moved to R2, and continues in the other deployment with an empty bucket. */
+const changeRows = (database: DatabaseSync, className: ExportedClass, table: string, findTile: FindTileBytes): RowChanges => {
+  if (className !== "AuditLog" && className !== "LedgerLog") return {};
+  if (table === "meta") return { isOmitted: ([key]) => isBucketKey(key) };
+  return table === "leaf" || table === "tile" ? { additional: readRemovedRows(database, table, findTile) } : {};
+};
+
 const writeObject = async (
   { className, name, file }: StoredObject,
-  stateDir: string,
+  { stateDir, findTile }: { readonly stateDir: string; readonly findTile: FindTileBytes },
   rewrapper: Rewrapper,
   writeLine: (line: string) => void,
 ): Promise<void> => {
-  const header: ObjectHeader = { object: className, name, alarm: findAlarm(stateDir, className, name) };
-  writeLine(JSON.stringify(header));
+  const objectHeader: ObjectHeader = { object: className, name, alarm: findAlarm(stateDir, className, name) };
+  writeLine(JSON.stringify(objectHeader));
   await withDatabase(file, async (database) => {
     const statements = database.prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name");
     for (const { name: table } of database
       .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name")
       .all()) {
       const sql = statements.all(String(table)).map((row) => String(row.sql));
-      await writeTable(database, { table: String(table), columns: listColumns(database, String(table)), sql }, rewrapper, writeLine);
+      const header = { table: String(table), columns: listColumns(database, String(table)), sql };
+      await writeTable(database, header, rewrapper, writeLine, changeRows(database, className, String(table), findTile));
     }
   });
 };
@@ -180,7 +190,7 @@ const listParts = async ({
   readonly migrations: readonly string[];
   readonly shards: readonly string[];
 }> => {
-  const { databases, namespace } = listStoreIds({ extraShards });
+  const { databases, namespace, bucket } = listStoreIds({ extraShards });
   const shards = [...databases.keys()];
   const parts: Part[] = [
     {
@@ -213,7 +223,9 @@ const listParts = async ({
       path: `objects/${String(at / objectsPerFile + 1).padStart(6, "0")}.sealed`,
       kind: "object",
       write: async (writeLine, rewrapper) => {
-        for (const object of objects.slice(at, at + objectsPerFile)) await writeObject(object, stateDir, rewrapper, writeLine);
+        const findTile: FindTileBytes = (key) => readTileBytes(stateDir, bucket, key);
+        for (const object of objects.slice(at, at + objectsPerFile))
+          await writeObject(object, { stateDir, findTile }, rewrapper, writeLine);
       },
     });
   parts.push({

@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { sha256Hex } from "../../core/hash.ts";
 
 const databaseClass = "miniflare-D1DatabaseObject";
+const tilesClass = "miniflare-R2BucketObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
 /**
@@ -103,6 +104,19 @@ export function* readTexts(stateDir: string, namespace: string): Generator<Store
     database.close();
   }
 }
+
+/** Reads an object of the bucket of the logs' tiles. Returns null if there is no such object, or if the deployment has no bucket. */
+export const readTileBytes = (stateDir: string, bucket: string | null, key: string): Uint8Array | null => {
+  const path = join(stateDir, "v3", "r2", tilesClass, `${computeObjectId(tilesClass, bucket ?? "")}.sqlite`);
+  if (bucket === null || !existsSync(path)) return null;
+  const database = openForReading(path);
+  try {
+    const row = database.prepare("SELECT blob_id FROM _mf_objects WHERE key = ?").get(key);
+    return row === undefined ? null : readFileSync(join(stateDir, "v3", "r2", bucket, "blobs", String(row.blob_id)));
+  } finally {
+    database.close();
+  }
+};
 
 /** Returns a function that stores a text in KV, and one that closes the store. */
 export const openTextStore = (stateDir: string, namespace: string) => {

@@ -63,12 +63,24 @@ const rewrapRow = async (
 const findSealedColumns = (columns: readonly string[]): readonly number[] =>
   columns.flatMap((name, at) => (name.endsWith("_sealed") ? [at] : []));
 
+/** Changes the rows of a table that are written. */
+export interface RowChanges {
+  /** Rows to write before those of the table, with the same columns. */
+  readonly additional?: Iterable<readonly unknown[]>;
+  readonly isOmitted?: (row: readonly unknown[]) => boolean;
+}
+
+function* concatRows(...parts: readonly Iterable<readonly unknown[]>[]): Generator<readonly unknown[]> {
+  for (const rows of parts) yield* rows;
+}
+
 /** Writes a table and its rows as lines, in storage order. Returns the number of rows. */
 export const writeTable = async (
   database: DatabaseSync,
   header: TableHeader,
   rewrapper: Rewrapper,
   writeLine: (line: string) => void,
+  { additional = [], isOmitted = () => false }: RowChanges = {},
 ): Promise<number> => {
   const { table, columns } = header;
   const sealedColumns = findSealedColumns(columns);
@@ -83,8 +95,9 @@ export const writeTable = async (
     rows += waiting.length;
     waiting = [];
   };
-  for (const row of statement.iterate() as Iterable<unknown>) {
-    waiting.push((row as readonly unknown[]).map(toStored));
+  for (const row of concatRows(additional, statement.iterate() as Iterable<unknown> as Iterable<readonly unknown[]>)) {
+    if (isOmitted(row)) continue;
+    waiting.push(row.map(toStored));
     if (waiting.length >= rowsPerRewrap) await flush();
   }
   await flush();

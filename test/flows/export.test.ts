@@ -8,12 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeUtf8 } from "../../core/bytes.ts";
 import { parseZip } from "../../core/certificates/evidence-zip.ts";
+import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { createDemoWorld, type DemoWorld } from "../../scripts/demo-world.ts";
 import { runExport, type ExportOptions } from "../../scripts/export/export.ts";
+import { listObjectFiles, openForReading } from "../../scripts/export/local-stores.ts";
 import { finishImport, runImport, type ImportOptions } from "../../scripts/export/import.ts";
 import { startPreparedRuntime, type Runtime } from "../../scripts/local-runtime.ts";
 import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
@@ -49,7 +52,13 @@ const start = async (stateDir: string, vars: Readonly<Record<string, string>>): 
   const settings = settingsOf(stateDir, vars);
   runtime = await startPreparedRuntime({
     ...settings,
-    vars: { ...settings.vars, DEV_RATE_SCALE: "100000", DOH_URLS: "http://127.0.0.1:1/none", DEV_FETCH_ALLOW: new URL(receiverUrl).host },
+    vars: {
+      ...settings.vars,
+      DEV_KEPT_TILES: "1",
+      DEV_RATE_SCALE: "100000",
+      DOH_URLS: "http://127.0.0.1:1/none",
+      DEV_FETCH_ALLOW: new URL(receiverUrl).host,
+    },
     bundleDir,
     assetsDir: join(bundleDir, "assets"),
     printsLog: false,
@@ -148,6 +157,34 @@ const getAnchoredVerifications = async (certIds: readonly string[]): Promise<rea
   }
 };
 
+/** Adds entries to the ledger until it has moved its oldest three tiles to R2. */
+const fillLedger = async (): Promise<void> => {
+  for (let from = 0; from < 1_280; from += 256) {
+    const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${from + at}`));
+    const headers = { authorization: `Bearer ${sourceVars.LEDGER_WRITE_TOKEN}` };
+    const response = await fetch(`${origin()}/ledger/2026h2/add-batch`, { method: "POST", headers, body: encodeEntryBundle(entries) });
+    expect(response.status).toBe(200);
+  }
+  const [file = ""] = listObjectFiles(settingsOf("source", sourceVars).stateDir, "LedgerLog");
+  const countRemoved = async (): Promise<number> => {
+    await readCheckpointSize("ledger/2026h2");
+    const database = openForReading(file);
+    const row = database.prepare("SELECT v FROM meta WHERE k = 'removed_tiles'").get();
+    database.close();
+    return Number(row?.v ?? 0);
+  };
+  await expect.poll(countRemoved, { timeout: 60_000, interval: 250 }).toBeGreaterThanOrEqual(3);
+};
+const oldLedgerPaths = ["tile/0/000", "tile/0/002.p/9", "tile/entries/001", "proof?index=3&size="];
+const readOldLedger = (size: number, vars: Readonly<Record<string, string>>): Promise<readonly string[]> =>
+  Promise.all(
+    oldLedgerPaths.map(async (path) => {
+      const url = `${origin()}/ledger/2026h2/${path}${path.endsWith("=") ? size : ""}`;
+      const response = await fetch(url, { headers: { authorization: `Bearer ${vars.LEDGER_AUDITOR_TOKEN}` } });
+      return `${response.status} ${Buffer.from(await response.arrayBuffer()).toString("base64")}`;
+    }),
+  );
+
 const exportOptions = (changes: Partial<ExportOptions> = {}): ExportOptions => {
   const { stateDir, extraShards, vars } = settingsOf("source", sourceVars);
   const base = { stateDir, extraShards, vars, folder: exported, passphrase, serviceVersion: "1.0.0", now: Date.now, report: () => {} };
@@ -197,9 +234,12 @@ describe("an export and its import into another deployment", () => {
       secret: await getAnswer(`/v1/webhooks/${endpoint.id}/secret`, { headers: owner }),
     };
     const trust = await getTrust();
+    await fillLedger();
     const sizes = { audit: await readCheckpointSize("audit/00"), ledger: await readCheckpointSize("ledger/2026h2") };
     expect(sizes.audit).toBeGreaterThan(0);
     expect(sizes.ledger).toBeGreaterThan(0);
+    const oldLedger = await readOldLedger(sizes.ledger, sourceVars);
+    expect(oldLedger.map((response) => response.slice(0, 3))).toEqual(["200", "200", "200", "200"]);
     await stop();
 
     // The export stops after its fifth file. The same command keeps the complete files.
@@ -246,6 +286,9 @@ describe("an export and its import into another deployment", () => {
       body: JSON.stringify({ subject_email: visitor }),
     });
     expect(found.certs.map(({ cert_id: id }) => id)).toEqual([issued.cert_id]);
+
+    // The ledger has the tiles and entries again that were only in R2.
+    expect(await readOldLedger(sizes.ledger, vars)).toEqual(oldLedger);
 
     // Readers still use the keys that they saved before the move.
     for (const [at, id] of certIds.entries()) {
