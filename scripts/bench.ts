@@ -44,6 +44,7 @@ import { buildScalingTables } from "./bench/scaling.ts";
 import { printRounds, runRounds, createSeries } from "./bench/series.ts";
 import {
   clientAddressHeader,
+  hashKeys,
   insertApiKeys,
   bearerHeader,
   capturePolicies,
@@ -160,38 +161,53 @@ const measureService = async (bench: Bench): Promise<void> => {
   const service = await startBenchService(bench, "svc");
   const floor = await startFloor(bench, "floor-worker", { BUSINESS_ID: acme.id });
   for (const { db } of [service, floor]) await capturePolicies(db);
-  const keys = await insertApiKeys(service.db, acme, 400);
+  const keys = await insertApiKeys(service.db, acme, 50);
+  const floorKeys = hashKeys(await insertApiKeys(floor.db, acme, 50));
 
-  const issued = await Promise.all(Array.from({ length: 50 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
+  // The second half has no page views, which a detail read would decrypt.
+  const issued = await Promise.all(Array.from({ length: 100 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
+  const [viewed, unviewed] = [issued.slice(0, 50), issued.slice(50)];
   const floorIds = await Promise.all(
-    Array.from({ length: 50 }, async (_, n) => {
+    Array.from({ length: 100 }, async (_, n) => {
       const response = await send(floor.url, { ...consentRequest(acme, origin, 1_000_000 + n), path: "/write" });
       return ((await response.json()) as { id: string }).id;
     }),
   );
+
+  const [floorViewed, floorUnviewed] = [floorIds.slice(0, 50), floorIds.slice(50)];
 
   const all = [
     createSeries("floor: one D1 batch of the same rows", null, floor, (n) => ({ ...consentRequest(acme, origin, n), path: "/write" })),
     createSeries("POST /v1/consent", "floor: one D1 batch of the same rows", service, (n) => consentRequest(acme, origin, n)),
     createSeries("floor: one D1 read", null, floor, (n) => ({
       method: "GET",
-      path: `/read/${pick(floorIds, n)}`,
+      path: `/read/${pick(floorViewed, n)}`,
       headers: clientAddressHeader(n),
     })),
     createSeries("GET verify (JSON)", "floor: one D1 read", service, (n) => ({
       method: "GET",
-      path: `/v1/certs/${pick(issued, n)}/verify`,
+      path: `/v1/certs/${pick(viewed, n)}/verify`,
       headers: clientAddressHeader(n),
     })),
-    createSeries("GET /c/{id} (page)", "floor: one D1 read", service, (n) => ({
+    createSeries("floor: statements of a page", null, floor, (n) => ({ method: "GET", path: `/page/${pick(floorViewed, n)}` })),
+    createSeries("GET /c/{id} (page)", "floor: statements of a page", service, (n) => ({
       method: "GET",
-      path: `/c/${pick(issued, n)}`,
+      path: `/c/${pick(viewed, n)}`,
       headers: { ...clientAddressHeader(n), "user-agent": "Mozilla/5.0 Firefox/150.0" },
     })),
-    createSeries("GET list", "floor: one D1 read", service, (n) => ({ method: "GET", path: "/v1/certs", headers: bearerHeader(keys, n) })),
-    createSeries("GET detail", "floor: one D1 read", service, (n) => ({
+    createSeries("floor: statements of a list", null, floor, (n) => ({ method: "GET", path: `/list/${pick(floorKeys, n)}` })),
+    createSeries("GET list", "floor: statements of a list", service, (n) => ({
       method: "GET",
-      path: `/v1/certs/${pick(issued, n)}`,
+      path: "/v1/certs",
+      headers: bearerHeader(keys, n),
+    })),
+    createSeries("floor: statements of a detail read", null, floor, (n) => ({
+      method: "GET",
+      path: `/detail/${pick(floorKeys, n)}/${pick(floorUnviewed, n)}`,
+    })),
+    createSeries("GET detail", "floor: statements of a detail read", service, (n) => ({
+      method: "GET",
+      path: `/v1/certs/${pick(unviewed, n)}`,
       headers: bearerHeader(keys, n),
     })),
   ].filter((series) => series.name.includes(flags.series) || series.name.startsWith("floor"));

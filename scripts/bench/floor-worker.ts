@@ -1,6 +1,7 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
-// statements that svc runs for it (storage/issuances.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference
-// between svc and this baseline is the cost of everything else that svc does.
+// statements that svc runs for it (storage/issuances.ts, storage/commit.ts). GET /read/<id> is one read by primary key. GET /page/<id>,
+// /list/<key hash> and /detail/<key hash>/<id> make the same round trips as these routes, with shorter queries. The difference between svc
+// and this baseline is the cost of everything else that svc does.
 
 interface FloorEnv {
   readonly DB: D1Database;
@@ -27,12 +28,60 @@ const policyPage = "p.business_id = ?1 AND p.origin = 'https://www.example.com' 
 const sharedCapture = `SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?2
   AND (page IS NULL OR page = 'https://www.example.com/quote')`;
 
+const listedColumns = `c.id, c.status, c.fingerprint, c.issued_at, p.purpose, c.origin_domain, e.entities, c.subject_masked,
+  c.subject_erased_at, c.view_count, c.environment`;
+const publishedColumns = `${listedColumns}, c.business_id, c.business_name, d.text, c.disclosure_hash, c.subject_hash, c.gpc, c.captured_via,
+  c.signature, c.signature_kid, c.policy_capture_id, c.change_ord`;
+const fromCertificates = `FROM certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash
+  JOIN certificate_groups g ON g.id = c.group_id JOIN entity_lists e ON e.id = g.entity_list_id`;
+
+const selectKey = (db: D1Database, keyHash: string) =>
+  db.prepare("SELECT k.*, b.* FROM api_keys k JOIN businesses b ON b.id = k.business_id WHERE k.key_hash = ?").bind(keyHash);
+
+/** The reads by the first part of their path. Each returns what it read, or null. */
+const reads: Readonly<Record<string, (env: FloorEnv, first: string, second: string) => Promise<unknown>>> = {
+  read: ({ DB }, id) => DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first(),
+  page: async ({ DB }, id) =>
+    (
+      await DB.batch([
+        DB.prepare("INSERT INTO certificate_views (cert_id, at, viewer_sealed, bot) VALUES (?, ?, ?, 0)").bind(id, Date.now(), random(260)),
+        DB.prepare("UPDATE certificates SET view_count = view_count + 1, view_rows = view_rows + changes() WHERE id = ?").bind(id),
+        DB.prepare(`SELECT ${publishedColumns} ${fromCertificates} WHERE c.id = ?`).bind(id),
+      ])
+    ).at(-1)?.results,
+  list: async ({ DB, BUSINESS_ID: businessId }, keyHash) => {
+    const key = await selectKey(DB, keyHash).first();
+    const [page, total] = await DB.batch([
+      DB.prepare(
+        `SELECT ${listedColumns} ${fromCertificates} WHERE c.business_id = ? AND c.environment = 'live' ORDER BY c.issued_at DESC, c.ord DESC LIMIT 25`,
+      ).bind(businessId),
+      DB.prepare("SELECT active + revoked AS total FROM certificate_totals WHERE business_id = ? AND environment = 'live'").bind(
+        businessId,
+      ),
+    ]);
+    return key && [page?.results, total?.results];
+  },
+  detail: async ({ DB }, keyHash, id) => {
+    const key = await selectKey(DB, keyHash).first();
+    const columns = `${publishedColumns}, c.evidence_hash, c.person_sealed`;
+    const row = await DB.prepare(`SELECT ${columns} ${fromCertificates} WHERE c.id = ?`).bind(id).first();
+    const [views] = await DB.batch([
+      DB.prepare("SELECT at, viewer_sealed, bot FROM certificate_views WHERE cert_id = ? ORDER BY ord DESC LIMIT 100").bind(id),
+      DB.prepare(
+        `INSERT INTO changes (id, type, entity_type, entity_id, at, chain, audit_log, payload_hash, payload)
+         VALUES (?, 'certificate.subject_read', 'certificate', ?, ?, ?, '00', ?, ?)`,
+      ).bind(random(36), id, Date.now(), random(32), random(64), random(120)),
+    ]);
+    return key && row && { ...row, views: views?.results };
+  },
+};
+
 export default {
   async fetch(request: Request, env: FloorEnv): Promise<Response> {
-    const { pathname } = new URL(request.url);
     if (request.method === "GET") {
-      const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(pathname.slice("/read/".length)).first();
-      return row === null ? new Response(null, { status: 404 }) : Response.json(row);
+      const [, route = "", first = "", second = ""] = new URL(request.url).pathname.split("/");
+      const found = await reads[route]?.(env, first, second);
+      return found == null ? new Response(null, { status: 404 }) : Response.json(found);
     }
     const { client_id: clientId } = await request.json<{ client_id: string }>();
     const businessId = env.BUSINESS_ID;
