@@ -107,7 +107,7 @@ export const messages: SheetMessages = {
   startAgain: "Empezar de nuevo",
   errorTitle: "Revise estos datos",
   chooseOne: "Elija al menos un dato para compartir o seleccione Ahora no.",
-  missing: "Falta este dato: {field}.",
+  missing: "Ingrese su {field}.",
   badEmail: "Ingrese un correo electrónico, por ejemplo pat@example.com.",
   badPhone: "Ingrese un número de teléfono, por ejemplo +1 415 555 0132.",
   badCountry: "Ingrese un código de país de dos letras, por ejemplo US.",

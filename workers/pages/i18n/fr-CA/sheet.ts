@@ -109,7 +109,7 @@ export const messages: SheetMessages = {
   startAgain: "Recommencer",
   errorTitle: "Vérifiez ces renseignements",
   chooseOne: "Choisissez au moins un renseignement à partager, ou sélectionnez Pas maintenant.",
-  missing: "Champ obligatoire\u00a0: {field}.",
+  missing: "Entrez votre {field}.",
   badEmail: "Entrez une adresse courriel, par exemple pat@example.com.",
   badPhone: "Entrez un numéro de téléphone, par exemple +1 514 555 0132.",
   badCountry: "Entrez un code de pays à deux lettres, par exemple CA.",
