@@ -183,7 +183,7 @@ export const messages: PublicMessages = {
   terms: "Términos del servicio",
   policySaved: "guardada el {date}",
   policiesPending: "La política de privacidad y los términos del sitio web aún no se han guardado. Suele tardar menos de un minuto.",
-  policiesUnavailable: "No se pudieron guardar la política de privacidad ni los términos del sitio web.",
+  policiesUnavailable: "No se pudo guardar la política de privacidad ni los términos del sitio web.",
 
   isThisYou: "¿Es este su consentimiento?",
   isThisYouText: "Puede retirarlo en cualquier momento.",

@@ -148,7 +148,7 @@ export const messages: PublicMessages = {
   inLedger: "Inscrit au registre public",
   ledgerText: "Entrée {index}, inscrite le {date}",
   ledgerPending: "Pas encore inscrit. Cela prend généralement moins d’une minute.",
-  withdrawalCheck: "Retrait au registre public",
+  withdrawalCheck: "Inscription du retrait au registre public",
   witnessCheck: "Témoins",
   witnessed: "Confirmé par {count} témoins",
   witnessedOne: "Confirmé par un témoin",
