@@ -65,8 +65,11 @@ export const createClient = (): Client => {
       }
     },
     download: async (path, headers = {}) => {
+      const startedAt = performance.now();
       const response = await fetch(`${origin}${path}`, { headers, signal: AbortSignal.timeout(timeoutMs) }).catch(() => null);
-      return response?.ok === true ? new Uint8Array(await response.arrayBuffer()) : null;
+      const bytes = response === null ? null : await response.arrayBuffer().catch(() => null);
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+      return response?.ok === true && bytes !== null ? new Uint8Array(bytes) : null;
     },
     takeSlowestMs: () => {
       const taken = slowestMs;

@@ -19,6 +19,7 @@ export const dependencies = [
   "payment provider",
   "model",
   "receivers",
+  "R2",
 ] as const;
 export type Dependency = (typeof dependencies)[number];
 

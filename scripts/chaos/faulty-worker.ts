@@ -110,6 +110,12 @@ const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Depend
     },
   });
 
+/** Returns zeros instead of the bytes of an object, with the metadata of the object. */
+const falsifyTile = (answer: unknown): unknown => {
+  const { customMetadata, arrayBuffer } = (answer ?? {}) as Partial<R2ObjectBody>;
+  return arrayBuffer === undefined ? answer : { customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };
+};
+
 /** For a queue, "wrong data" means that it drops messages, so nothing is sent in that mode. */
 const wrapQueue = <T>(dependency: Dependency, queue: Queue<T>): Queue<T> => {
   const send = (call: () => Promise<unknown>) =>
@@ -128,6 +134,7 @@ const wrapBindings = (env: Env): Env => ({
   DB: wrapDatabase("database 00", env.DB),
   ...{ DB_01: wrapDatabase("database 01", (env as unknown as { readonly DB_01: D1Database }).DB_01) },
   KV: wrapMethods("KV", env.KV, (answer) => (typeof answer === "string" ? "wrong data" : answer === null ? null : {})),
+  LOG_TILES: wrapMethods("R2", env.LOG_TILES as R2Bucket, falsifyTile),
   ANCHOR_QUEUE: wrapQueue("anchor queue", env.ANCHOR_QUEUE),
   JOB_QUEUE: wrapQueue("job queue", env.JOB_QUEUE),
   AUDIT_LOG: wrapObjects("AuditLog", env.AUDIT_LOG as never),

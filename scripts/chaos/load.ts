@@ -2,6 +2,7 @@
 // helper, all through the public routes. Each acknowledged write is added to the log.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { areBytesEqual } from "../../core/bytes.ts";
 import { consentRequest } from "../bench/submission.ts";
 import type { Dice } from "../demo-month/random.ts";
 import type { Client } from "./client.ts";
@@ -11,6 +12,10 @@ import type { Business, Grant, Registration, Submission, WriteLog } from "./writ
 const origin = "https://www.example.com";
 const maxEndpoints = 8; // per business; the service allows 20
 
+/** The path of the first shard's ledger in wrangler.toml. */
+export const ledgerPath = "/ledger/2026h2";
+export const oldTilePath = "tile/0/000";
+
 export interface LoadOptions {
   readonly client: Client;
   readonly log: WriteLog;
@@ -18,12 +23,14 @@ export interface LoadOptions {
   readonly businesses: readonly Business[];
   /** Cookies of signed-in people. */
   readonly people: readonly string[];
+  /** The bytes of a tile that is only in R2. */
+  readonly oldTile: Uint8Array;
 }
 
 const withKey = (headers: Readonly<Record<string, string>>) => ({ ...headers, "idempotency-key": randomUUID() });
 
 /** Returns a function that sends one round of requests, as a different visitor each time. */
-export const createLoad = ({ client, log, dice, businesses, people }: LoadOptions): ((phase: number) => Promise<void>) => {
+export const createLoad = ({ client, log, dice, businesses, people, oldTile }: LoadOptions): ((phase: number) => Promise<void>) => {
   let serial = 0;
   const nextAddress = () => ({ "cf-connecting-ip": `10.50.${(serial >> 8) & 255}.${serial & 255}` });
 
@@ -107,10 +114,20 @@ export const createLoad = ({ client, log, dice, businesses, people }: LoadOption
     if (answer !== null && answer.status < 300) log.codes.push({ email, phase });
   };
 
+  /** Reads a tile that is only in R2: the Worker serves the whole tile, and the ledger's object the first part of it. */
+  const readOldTile = async (): Promise<void> => {
+    for (const path of [oldTilePath, `${oldTilePath}.p/9`]) {
+      const bytes = await client.download(`${ledgerPath}/${path}`, nextAddress());
+      const expected = path === oldTilePath ? oldTile : oldTile.subarray(0, 9 * 32);
+      if (bytes !== null && !areBytesEqual(bytes, expected)) log.contradictions.push("a tile of the ledger with other bytes");
+    }
+  };
+
   return async (phase) => {
     const business = dice.pick(businesses);
     const { submission, token } = await submit(business, phase);
     await verify(submission);
+    await readOldTile();
     const action = dice.roll();
     if (action < 0.4 && token !== null) await withdraw(submission, token);
     else if (action < 0.6) await share(business, phase);

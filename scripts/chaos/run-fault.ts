@@ -5,14 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
 import type { ShardId } from "../../core/ids.ts";
+import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
 import { createDice } from "../demo-month/random.ts";
 import { createDemoWorld, openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "../demo-world.ts";
+import { listObjectFiles, openForReading } from "../export/local-stores.ts";
 import { bundleWorker, startPreparedRuntime, prepareDatabases, type Runtime } from "../local-runtime.ts";
 import { generateDevVars } from "../settings.ts";
-import { createClient } from "./client.ts";
+import { createClient, type Client } from "./client.ts";
 import type { FailingCall, Fault } from "./faults.ts";
-import { createLoad, signIn } from "./load.ts";
+import { createLoad, ledgerPath, oldTilePath, signIn } from "./load.ts";
 import { startOtherMachines, type OtherMachines } from "./other-machines.ts";
 import { reconcile } from "./reconcile.ts";
 import { countAcknowledged, createWriteLog, type Business, type WriteLog } from "./write-log.ts";
@@ -26,6 +29,8 @@ export interface PreparedService {
   readonly businesses: readonly Business[];
   /** Cookies of signed-in people. */
   readonly people: readonly string[];
+  /** The bytes of a tile that is only in R2. */
+  readonly oldTile: Uint8Array;
 }
 
 export interface FaultRunOptions {
@@ -78,6 +83,7 @@ const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: str
   ...secrets,
   ...raisedLimits,
   DEV_RATE_SCALE: "1000000",
+  DEV_KEPT_TILES: "1", // so that the ledger of this short run moves tiles to R2
   CHAOS_RUNNER: otherMachines,
   DOH_URLS: "https://dns-one.example.com/resolve https://dns-two.example.com/resolve",
   MAIL_TRANSPORT: "http",
@@ -175,6 +181,30 @@ const createRunner = (
   };
 };
 
+/** Adds entries to the ledger until its first tile is only in R2. Returns the bytes of that tile. */
+const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
+  const headers = { authorization: `Bearer ${secrets.LEDGER_WRITE_TOKEN}` };
+  for (let batch = 0; batch < 4; batch += 1) {
+    const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${batch * 256 + at}`));
+    const body = new TextDecoder().decode(encodeEntryBundle(entries)); // all bytes of these entries are ASCII
+    await client.sendUntilAnswered(`${ledgerPath}/add-batch`, { method: "POST", headers, body });
+  }
+  const tile = await client.download(`${ledgerPath}/${oldTilePath}`);
+  if (tile === null) throw new Error("chaos: the ledger has no full tile");
+  const hasMoved = (): boolean =>
+    listObjectFiles(stateDir, "LedgerLog").some((file) => {
+      const database = openForReading(file);
+      const row = database.prepare("SELECT v FROM meta WHERE k = 'removed_tiles'").get();
+      database.close();
+      return row !== undefined;
+    });
+  while (!hasMoved()) {
+    await client.send(`${ledgerPath}/checkpoint`);
+    await pause(200);
+  }
+  return tile;
+};
+
 /** Creates the accounts, endpoints and sessions that every run uses. */
 export const prepareService = async (folder: string, bundleDir: string): Promise<PreparedService> => {
   const stateDir = join(folder, "prepared");
@@ -214,7 +244,8 @@ export const prepareService = async (folder: string, bundleDir: string): Promise
       await client.sendUntilAnswered("/v1/me/fields", { method: "PUT", headers: { cookie }, body: fields });
       people.push(cookie);
     }
-    return { bundleDir, stateDir, secrets, businesses, people };
+    const oldTile = await moveTileToR2(client, stateDir, secrets);
+    return { bundleDir, stateDir, secrets, businesses, people, oldTile };
   } finally {
     await runner.stop();
     machines.stop();
@@ -222,14 +253,14 @@ export const prepareService = async (folder: string, bundleDir: string): Promise
 };
 
 export const runFault = async ({ service, fault, seed, rounds, faultMs, deadlineMs }: FaultRunOptions): Promise<FaultResult> => {
-  const { businesses, people } = service;
+  const { businesses, people, oldTile } = service;
   const stateDir = mkdtempSync(join(tmpdir(), "svc-chaos-"));
   cpSync(service.stateDir, stateDir, { recursive: true });
   const machines = await startOtherMachines();
   const runner = createRunner({ ...service, stateDir }, machines);
   const { client } = runner;
   const log = createWriteLog();
-  const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people });
+  const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people, oldTile });
 
   /** Lets all visitors send their rounds. Meanwhile, the jobs run more often than once a minute. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
@@ -297,9 +328,11 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
       },
       deadlineMs,
     });
+    const tile = await client.download(`${ledgerPath}/${oldTilePath}`);
+    const lostTiles = tile !== null && areBytesEqual(tile, oldTile) ? [] : ["a tile of the ledger that is only in R2"];
     const sinceEnd = (at: number | null): number | null => (at === null ? null : Math.round(at - endedAt));
     const times = { slowestMs, recoveredAfterMs: sinceEnd(recoveredAt), provenAfterMs: sinceEnd(provenAt) };
-    return { fault, seed, acknowledged: countAcknowledged(promised), lost, doubled, ...times };
+    return { fault, seed, acknowledged: countAcknowledged(promised), lost: [...lost, ...lostTiles], doubled, ...times };
   } finally {
     await runner.stop();
     machines.stop();
