@@ -76,7 +76,10 @@ const workerPattern = /^[a-z0-9](?:[a-z0-9-]{0,40}[a-z0-9])?$/;
 const findFaults = (name: string, options: DeploymentOptions, deployment: Deployment, isPlaceholderAllowed: boolean): string[] => {
   const at = `svc.config.ts, ${name}`;
   const hosts = Object.entries(deployment.hosts);
-  const placeholders = [["domain", deployment.domain], ...hosts, ...Object.entries(deployment.vars)]
+  // The hosts and most settings derive from the domain, so only the domain is named if it is a placeholder.
+  const isDomainPlaceholder = placeholderPattern.test(deployment.domain);
+  const derived = isDomainPlaceholder ? [] : [...hosts, ...Object.entries(deployment.vars)];
+  const placeholders = [["domain", deployment.domain], ...derived]
     .filter(([, value = ""]) => !isPlaceholderAllowed && placeholderPattern.test(value))
     .map(([option]) => `${at}: ${option} is a placeholder. Use a domain of yours.`);
   const settings = Object.keys(options.settings ?? {});
@@ -96,7 +99,7 @@ const findFaults = (name: string, options: DeploymentOptions, deployment: Deploy
 
 /**
  * Fills in the defaults. Throws a DeploymentError that lists every missing or invalid option. `isPlaceholderAllowed` accepts example.com,
- * for a dry run.
+ * for a dry run and a release.
  */
 export const resolveDeployment = (
   deployments: Deployments,

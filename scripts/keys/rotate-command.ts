@@ -14,7 +14,7 @@ import { indexRefusal, rotationKinds, type RotationKind } from "./rotations.ts";
 import { createReplaceSecretsCall, createRewrapCall } from "./service-calls.ts";
 import { createDeploymentStore, createLocalStore } from "./stores.ts";
 
-const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [options]
+const usage = `Usage: npm run keys -- rotate <${rotationKinds.filter((kind) => kind !== "index").join("|")}> [options]
 
   --domain NAME    Domain of the deployment, if svc.config.ts does not have it.
   --env NAME       Deployment in svc.config.ts. Default: production.
@@ -59,7 +59,7 @@ interface Target {
   readonly replaceSecrets: ReplaceSecrets;
 }
 
-const resolveTarget = ({ local, env, domain, at, folder }: Options): Target => {
+const resolveTarget = ({ local, env, domain, at, folder, "dry-run": isDryRun }: Options): Target => {
   const common = { now: Date.now, report: print };
   if (local) {
     const { origin, vars } = loadLocalSettings();
@@ -69,7 +69,7 @@ const resolveTarget = ({ local, env, domain, at, folder }: Options): Target => {
     const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, "local.rotation.json") };
     return { name: "the local service", api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken) };
   }
-  const deployment = resolveDeployment(deployments, env, { domain });
+  const deployment = resolveDeployment(deployments, env, { domain, isPlaceholderAllowed: isDryRun });
   const api = `${at ?? `https://${deployment.hosts.api}`}/v1`;
   const store = createDeploymentStore(folder, deployment);
   const getToken = (): string => store.read().ADMIN_TOKEN ?? "";

@@ -105,7 +105,7 @@ const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationO
 
 const describeDue = (step: RotationStep, { completed, startedAt }: RotationState, now: number): string => {
   const dueAt = startedAt + step.afterMs;
-  return completed > 0 && dueAt > now ? `, from ${toIso(dueAt)}` : "";
+  return completed > 0 && dueAt > now ? ` It is due on ${toIso(dueAt)}.` : "";
 };
 
 export const describeRotation = (kind: SteppedKind, statePath: string, now: number): string => {

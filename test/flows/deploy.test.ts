@@ -82,6 +82,12 @@ test.each(["ledger", "audit", "logs"])(
   180_000,
 );
 
+test("npm run keys -- rotate master --dry-run accepts the domain that the guide uses", async () => {
+  const { status, output } = await run("npm run keys -- rotate master --domain example.com --dry-run");
+  expect(status, output).toBe(0);
+  expect(output).toContain("Rotate the master key of example.com");
+}, 180_000);
+
 describe("npm run deploy", () => {
   let api: CloudflareApi;
   beforeAll(async () => {
@@ -201,7 +207,7 @@ describe("npm run deploy", () => {
     expect(webhookPlan.output).toContain("Give every webhook endpoint a new signing secret");
     const unknown = await rotate("webhook --endpoint 7 --dry-run");
     expect(unknown.status).toBe(1);
-    expect(unknown.output).toContain("--endpoint is the ID of a webhook endpoint");
+    expect(unknown.output).toContain("--endpoint must be the ID of a webhook endpoint");
   }, 180_000);
 
   test("returns to the previous version with --rollback, and creates nothing", async () => {
