@@ -16,7 +16,7 @@ const usage = `Usage: npm run admin -- <command>
   plan <biz_...> <plan>     Set the plan: free, business or enterprise.
   removals                  List removal requests that are unfinished or due to be checked again.
   removal <rmv_...>         Show a removal request with the person's data. The person's history shows that it was opened.
-  removal <rmv_...> checked Record that the brokers of a completed removal were checked again.
+  removal <rmv_...> checked Record that the brokers of a removal that is due were checked again.
   removal <rmv_...> <target>=<status> ...
                             Set the status of removal targets: requested, in_progress, completed or rejected.
   shards                    List the shards: state, size, and which one gets new accounts.
@@ -102,6 +102,18 @@ const runDrill = async (): Promise<void> => {
   await runRestoreDrill({ settings, report: console.log });
 };
 
+/** Prints the usage as an error, so that a script that calls a command with wrong arguments stops. */
+const refuseArguments = (): void => {
+  console.error(usage);
+  process.exitCode = 2;
+};
+
+/** Parses arguments such as `spokeo=completed`. Returns null if one of them has no status. */
+const parseTargetStatuses = (args: readonly string[]): Readonly<Record<string, string>> | null => {
+  const pairs = args.map((argument) => argument.split("=", 2));
+  return pairs.every(([target, targetStatus]) => target && targetStatus) ? Object.fromEntries(pairs) : null;
+};
+
 const [command = "", id = "", plan = ""] = process.argv.slice(2);
 const businessPath = `businesses/${encodeURIComponent(id)}`;
 const status = statusByCommand[command];
@@ -111,7 +123,7 @@ try {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
   } else if (command === "export" || command === "import") {
-    if (!(await runMoveCommand(process.argv.slice(2)))) console.log(usage);
+    if (!(await runMoveCommand(process.argv.slice(2)))) refuseArguments();
   } else if (command === "restore-drill") await runDrill();
   else if (command === "shards" && id === "add") {
     const shard = addShard("wrangler.toml", plan === "" ? undefined : plan);
@@ -122,19 +134,21 @@ try {
   else if (command === "figures") await callAdminRoute("figures");
   else if (command === "incidents") await callAdminRoute("incidents");
   else if (command === "incident") {
-    if (!(await runIncidentCommand(process.argv.slice(3)))) console.log(usage);
+    if (!(await runIncidentCommand(process.argv.slice(3)))) refuseArguments();
   } else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
   else if (command === "removals") await callAdminRoute("removals");
   else if (command === "removal" && id !== "" && plan === "") await callAdminRoute(`removals/${encodeURIComponent(id)}/open`, {});
   else if (command === "removal" && plan === "checked") await callAdminRoute(`removals/${encodeURIComponent(id)}/checked`, {});
   else if (command === "removal" && plan !== "") {
-    const targets = Object.fromEntries(process.argv.slice(4).map((target) => target.split("=", 2)));
-    await callAdminRoute(`removals/${encodeURIComponent(id)}`, { targets });
+    const targets = parseTargetStatuses(process.argv.slice(4));
+    if (targets === null) refuseArguments();
+    else await callAdminRoute(`removals/${encodeURIComponent(id)}`, { targets });
   } else if (command === "show" && id !== "") await callAdminRoute(businessPath);
   else if (command === "plan" && plan !== "") await callAdminRoute(businessPath, { plan });
   else if (status !== undefined && id !== "") await callAdminRoute(businessPath, { status });
-  else console.log(usage);
+  else if (command === "" || command === "--help") console.log(usage);
+  else refuseArguments();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

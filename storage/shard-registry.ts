@@ -5,13 +5,18 @@ import type { Instant } from "../core/time.ts";
 import { shardRegistry } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-/** Lists every bound shard. A shard without a row is open and was not measured yet. A deployment with one shard makes no query. */
-export const listShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
-  const bound = shards.all().map(([shard]) => shard);
+/** Reads the state and the measured size of every bound shard. A shard without a row is open and was not measured yet. */
+export const readShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const { shard: id, state, bytes } = shardRegistry;
-  const rows = bound.length === 1 ? [] : await shards.get(firstShard).select({ shard: id, state, bytes }).from(shardRegistry);
+  const rows = await shards.get(firstShard).select({ shard: id, state, bytes }).from(shardRegistry);
   const registered = new Map(rows.map((row) => [row.shard, row]));
-  return bound.map((shard) => registered.get(shard) ?? { shard, state: "open", bytes: 0 });
+  return shards.all().map(([shard]) => registered.get(shard) ?? { shard, state: "open", bytes: 0 });
+};
+
+/** Lists every bound shard, to choose one of them. A deployment with one shard has no choice, so it makes no query. */
+export const listShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
+  const [[only] = [firstShard], ...others] = shards.all();
+  return others.length === 0 ? [{ shard: only, state: "open", bytes: 0 }] : readShardFills(shards);
 };
 
 /** Records the measured size of a shard. */

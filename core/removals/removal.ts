@@ -73,14 +73,15 @@ export interface RemovalUpdate {
 }
 
 /**
- * Applies an operator's status updates. The removal is final once all its targets are; final statuses never change. Refuses unknown targets
- * and a removal that is already final.
+ * Applies an operator's status updates. The removal is final once all its targets are; final statuses never change. Refuses an update
+ * without targets, unknown targets, and a removal that is already final.
  */
 export const applyRemovalProgress = (
   removal: Removal,
   statuses: ReadonlyMap<string, RemovalStatus>,
   now: Instant,
 ): Result<RemovalUpdate, "invalid_request"> => {
+  if (statuses.size === 0) return refuse("invalid_request", "targets: must contain at least one target.");
   const names = new Set<string>(removal.targets.map(({ name }) => name));
   if ([...statuses.keys()].some((name) => !names.has(name)))
     return refuse("invalid_request", "targets: must contain only targets of this removal.");

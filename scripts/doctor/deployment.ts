@@ -69,21 +69,21 @@ export const checkSecrets = (
 };
 
 interface Shard {
-  readonly home: string;
+  readonly shard: string;
   readonly bytes: number;
   readonly max_bytes: number;
 }
 interface WorkReport {
-  readonly stuck: readonly { readonly kind: string; readonly count: number; readonly home: string; readonly since: string }[];
-  readonly homes: readonly Shard[];
+  readonly stuck: readonly { readonly kind: string; readonly count: number; readonly shard: string; readonly since: string }[];
+  readonly shards: readonly Shard[];
   readonly failing_endpoints: readonly object[];
 }
 
-const describeShard = ({ home, bytes, max_bytes: maxBytes }: Shard): Finding => {
+const describeShard = ({ shard, bytes, max_bytes: maxBytes }: Shard): Finding => {
   const percent = Math.round((bytes / maxBytes) * 100);
   return bytes / maxBytes < fullShardRatio
-    ? passed(`Shard ${home} is ${percent}% full.`)
-    : warning(`Shard ${home} is ${percent}% full.`, "Add a shard: docs/operate/deploy.md.");
+    ? passed(`Shard ${shard} is ${percent}% full.`)
+    : warning(`Shard ${shard} is ${percent}% full.`, "Add a shard: docs/operate/deploy.md.");
 };
 
 /**
@@ -109,13 +109,13 @@ export const checkService = async (
       passed(`${api} is healthy.`),
       failure("The service does not accept the operator's token.", "Deploy again, so that the service gets the token's hash."),
     ];
-  const { stuck, homes, failing_endpoints: failing } = ((await response.json()) as { readonly data: WorkReport }).data;
+  const { stuck, shards, failing_endpoints: failing } = ((await response.json()) as { readonly data: WorkReport }).data;
   return [
     passed(`${api} is healthy.`),
-    ...homes.map(describeShard),
-    ...stuck.map(({ kind, count, home, since }) =>
+    ...shards.map(describeShard),
+    ...stuck.map(({ kind, count, shard, since }) =>
       failure(
-        `Shard ${home} has ${count} overdue ${kind} tasks, the oldest since ${since}.`,
+        `Shard ${shard} has ${count} overdue ${kind} tasks, the oldest since ${since}.`,
         "docs/operate/admin-commands.md explains them.",
       ),
     ),

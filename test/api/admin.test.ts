@@ -78,10 +78,10 @@ describe("/v1/admin with the operator's token", () => {
       .bind(old)
       .run();
     const { stuck } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { stuck: { kind: string }[] };
-    expect(stuck).toContainEqual({ kind: "mail", count: 1, since: new Date(old).toISOString(), home: "00" });
-    const { homes } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { homes: readonly object[] };
-    const size = (home: string) => ({ home, bytes: expect.any(Number), max_bytes: 10_000_000_000 });
-    expect(homes).toEqual([size("00"), size("01")]);
+    expect(stuck).toContainEqual({ kind: "mail", count: 1, since: new Date(old).toISOString(), shard: "00" });
+    const { shards } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { shards: readonly object[] };
+    const size = (shard: string) => ({ shard, bytes: expect.any(Number), max_bytes: 10_000_000_000 });
+    expect(shards).toEqual([size("00"), size("01")]);
     await env.DB.prepare("DELETE FROM mail_outbox").run();
   });
 
@@ -108,7 +108,7 @@ describe("/v1/admin with the operator's token", () => {
       await failMailTo("Zebulon@bücher.example", receipt);
       expect(await listed()).toEqual([
         {
-          home: "00",
+          shard: "00",
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           template: "withdrawal_owner_notice",
           reason: "refused",

@@ -98,6 +98,7 @@ describe("POST /v1/admin/removals/{id}", () => {
       ),
     ).toBe("401 unauthorized");
     expect(describeOutcome(await reportProgress(id, { spokeo: "gone" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await reportProgress(id, {}))).toBe("400 invalid_request");
     expect(describeOutcome(await reportProgress("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
     const answer = await reportProgress(id, { spokeo: "completed", radaris: "completed" });
     expect(answer.body.data).toMatchObject({ id, status: "completed" });
@@ -122,7 +123,7 @@ describe("/v1/admin/removals", () => {
     const by = await onPlan();
     const id = await requestId(by);
     const { text, found } = await listed(id);
-    expect(found).toMatchObject({ home: "00", status: "requested", recheck_at: null, targets: [{ name: "radaris" }, { name: "spokeo" }] });
+    expect(found).toMatchObject({ shard: "00", status: "requested", recheck_at: null, targets: [{ name: "radaris" }, { name: "spokeo" }] });
     expect(text).not.toContain(by.email);
     await progress(id, { spokeo: "rejected", radaris: "rejected" });
     expect((await listed(id)).found).toBeUndefined();

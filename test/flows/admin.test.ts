@@ -53,10 +53,13 @@ test("approves, suspends and closes a business and changes its plan, with immedi
 });
 
 test("lists stuck work and the size of each shard", async () => {
-  const { stuck, homes } = JSON.parse((await admin(["stuck"])).said) as { stuck: unknown[]; homes: { bytes: number; max_bytes: number }[] };
+  const { stuck, shards } = JSON.parse((await admin(["stuck"])).said) as {
+    stuck: unknown[];
+    shards: { bytes: number; max_bytes: number }[];
+  };
   expect(stuck).toEqual([]);
-  expect(homes.length).toBeGreaterThan(0);
-  for (const { bytes, max_bytes: maxBytes } of homes) expect([bytes > 0, bytes < maxBytes]).toEqual([true, true]);
+  expect(shards.length).toBeGreaterThan(0);
+  for (const { bytes, max_bytes: maxBytes } of shards) expect([bytes > 0, bytes < maxBytes]).toEqual([true, true]);
 });
 
 test("lists the shards, closes one and opens it again", async () => {
@@ -65,8 +68,10 @@ test("lists the shards, closes one and opens it again", async () => {
   for (const [action, state] of [
     ["close", "closed"],
     ["open", "open"],
-  ] as const)
+  ] as const) {
     expect(JSON.parse((await admin(["shards", action, "00"])).said)).toEqual({ shard: "00", state });
+    expect(JSON.parse((await admin(["shards"])).said)).toMatchObject([{ shard: "00", state, next: true }]);
+  }
   expect(await admin(["shards", "close", "zz"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
 });
 
@@ -86,6 +91,15 @@ test("adds the next free shard, or the given one, to the configuration, and refu
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test.each([
+  ["an unknown command", ["aprove", "biz_00nobody"]],
+  ["a missing ID", ["close"]],
+  ["an incident without a text", ["incident", "open", "degraded", "email", "Emails are late"]],
+  ["a removal target without a status", ["removal", "rmv_00000000000000000000000000", "spokeo"]],
+])("prints the usage and exits with 2 for %s", async (_, words) => {
+  expect(await admin(words)).toMatchObject({ code: 2, said: expect.stringContaining("Usage: npm run admin") });
 });
 
 test("prints the error and exits with 1 when refused, and generates a token with its hash", async () => {

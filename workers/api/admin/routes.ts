@@ -212,8 +212,8 @@ adminRoutes.openapi(updateRemovalRoute, async (c) => {
 adminRoutes.openapi(listRemovalsRoute, async (c) => {
   const waiting = await listWaitingRemovalsByShard(c.var.services);
   return success(c, 200, {
-    removals: waiting.map(({ home, id, status, requestedAt, recheckAt, targets }) => ({
-      home,
+    removals: waiting.map(({ shard, id, status, requestedAt, recheckAt, targets }) => ({
+      shard,
       id,
       status,
       requested_at: toIso(requestedAt),
@@ -255,17 +255,17 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
   ]);
   return success(c, 200, {
     stuck: stuck.map(({ since, ...work }) => ({ ...work, since: toIsoOrNull(since) })),
-    homes: shards.map(({ shard, bytes, maxBytes }) => ({ home: shard, bytes, max_bytes: maxBytes })),
-    failing_endpoints: failing.map(({ home, webhookId, businessId, since, failures, backlog }) => ({
-      home,
+    shards: shards.map(({ shard, bytes, maxBytes }) => ({ shard, bytes, max_bytes: maxBytes })),
+    failing_endpoints: failing.map(({ shard, webhookId, businessId, since, failures, backlog }) => ({
+      shard,
       webhook_id: webhookId,
       business_id: businessId,
       failing_since: toIso(since),
       failures,
       waiting: backlog,
     })),
-    failed_mail: failedMail.map(({ home, id, template, reason, to, failedAt }) => ({
-      home,
+    failed_mail: failedMail.map(({ shard, id, template, reason, to, failedAt }) => ({
+      shard,
       id,
       template,
       reason,

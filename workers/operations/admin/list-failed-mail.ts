@@ -8,14 +8,14 @@ const maxListedPerShard = 50;
 /** Hides the recipient but keeps the domain, because a domain that refuses all email should be investigated. */
 const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
 
-/** Lists the newest failed emails, up to 50 per shard, with the shard's ID as `home`. */
+/** Lists the newest failed emails, up to 50 per shard, with the shard's ID. */
 export const listFailedMailByShard = (services: ReadDependencies) =>
   Promise.all(
     services.shards.all().map(async ([shard, db]) => {
       const failed = await listFailedMail(db, services.vault, maxListedPerShard);
       return failed.map(({ to, ...mail }) => ({
         ...mail,
-        home: shard,
+        shard,
         to: to === null ? null : hideRecipient(toMailboxAddress(to).address),
       }));
     }),

@@ -27,7 +27,7 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
 };
 
 /**
- * Lists endpoints that are still failing after their owners were alerted. Returns at most 50 per shard, with the shard's ID as `home`.
+ * Lists endpoints that are still failing after their owners were alerted. Returns at most 50 per shard, with the shard's ID.
  * Deletes the records of endpoints that recovered or were deleted.
  */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>
@@ -40,6 +40,6 @@ export const listFailingEndpointsByShard = (services: AdminDependencies) =>
         db,
         resolved.map(({ webhookId }) => deleteFailingEndpoint(db, webhookId)),
       );
-      return current.flatMap((failure) => (failure === null ? [] : [{ ...failure, home: shard }]));
+      return current.flatMap((failure) => (failure === null ? [] : [{ ...failure, shard }]));
     }),
   ).then((lists) => lists.flat());

@@ -2,7 +2,7 @@
 import type { ShardId } from "../../../core/ids.ts";
 import { choosePlacement, type ShardState } from "../../../core/shards/placement.ts";
 import { getShardBytes } from "../../../storage/health.ts";
-import { listShardFills } from "../../../storage/shard-registry.ts";
+import { readShardFills } from "../../../storage/shard-registry.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 export interface ShardStatus {
@@ -17,7 +17,7 @@ export interface ShardStatus {
 /** Lists the state, current size and size limit of every shard. */
 export const listShards = async (services: ReadDependencies): Promise<readonly ShardStatus[]> => {
   const { shards, config } = services;
-  const [fills, sizes] = await Promise.all([listShardFills(shards), Promise.all(shards.all().map(async ([, db]) => getShardBytes(db)))]);
+  const [fills, sizes] = await Promise.all([readShardFills(shards), Promise.all(shards.all().map(async ([, db]) => getShardBytes(db)))]);
   const next = choosePlacement(fills, config.maxShardBytes);
   return fills.map(({ shard, state }, at) => ({
     shard,

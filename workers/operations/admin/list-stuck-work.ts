@@ -2,10 +2,8 @@
 import { listStuckWork, type StuckWork } from "../../../storage/stuck-work.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Lists stuck work in all shards, with the shard's ID as `home`. */
-export const listStuckWorkByShard = (services: ReadDependencies): Promise<readonly (StuckWork & { readonly home: string })[]> =>
+/** Lists stuck work in all shards, with the shard's ID. */
+export const listStuckWorkByShard = (services: ReadDependencies): Promise<readonly (StuckWork & { readonly shard: string })[]> =>
   Promise.all(
-    services.shards
-      .all()
-      .map(async ([shard, db]) => (await listStuckWork(db, services.clock())).map((stuck) => ({ ...stuck, home: shard }))),
+    services.shards.all().map(async ([shard, db]) => (await listStuckWork(db, services.clock())).map((stuck) => ({ ...stuck, shard }))),
   ).then((lists) => lists.flat());

@@ -5,13 +5,13 @@ import type { ReadDependencies } from "../dependencies.ts";
 const maxListedPerShard = 200;
 
 /**
- * Lists unfinished removals, and completed ones that are due to be checked again, up to 200 per shard, with the shard's ID as `home`. The
+ * Lists unfinished removals, and completed ones that are due to be checked again, up to 200 per shard, with the shard's ID. The
  * list contains no personal data.
  */
 export const listWaitingRemovalsByShard = (services: ReadDependencies) =>
   Promise.all(
     services.shards.all().map(async ([shard, db]) => {
       const waiting = await listWaitingRemovals(db, services.clock(), maxListedPerShard);
-      return waiting.map((removal) => ({ ...removal, home: shard }));
+      return waiting.map((removal) => ({ ...removal, shard }));
     }),
   ).then((lists) => lists.flat());

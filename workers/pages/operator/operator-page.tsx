@@ -64,7 +64,7 @@ export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: Se
           emptyMessage={messages.noWork}
           columns={[
             [messages.kind, ({ kind }) => messages.work[kind]],
-            [messages.shard, ({ home }) => <code translate="no">{home}</code>],
+            [messages.shard, ({ shard }) => <code translate="no">{shard}</code>],
             [messages.count, ({ count }) => String(count), "number"],
             [messages.since, ({ since }) => (since === null ? messages.unknown : <ShortTime at={since} />)],
           ]}
