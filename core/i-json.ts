@@ -1,5 +1,5 @@
 // Strictly parses request bodies as I-JSON (RFC 7493). With a lenient parser, the service could seal something other than what was sent,
-// because such a parser turns invalid UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
+// because a lenient parser turns invalid UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 

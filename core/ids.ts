@@ -1,6 +1,6 @@
 // Identifiers and secrets: their format, how they are generated from random bytes, and the shard they contain. An ID is a prefix, the two
-// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. The first of the 24 characters of a
-// certificate's ID comes from its client. If the request has an idempotency key, the others are a keyed hash. IDs cannot be guessed and are
+// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. In a certificate's ID, the first of the 24
+// characters comes from the client, and the other 23 are a keyed hash if the request has an idempotency key. IDs cannot be guessed and are
 // not sequential, because the verify page is public and guessable IDs would let anyone list certificates.
 import { toBase64Url } from "./bytes.ts";
 

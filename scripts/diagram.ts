@@ -58,7 +58,7 @@ const drawElement = ({ name, numbers, points, labels, flags }: Line): string => 
   return `<path class="${["line", ...flags].join(" ")}" d="M${path.join("L")}" marker-end="url(#a)"/>${label}`;
 };
 
-/** Draws a text source as SVG. Throws if it contains an unknown element. */
+/** Renders the source text of a diagram as SVG. Throws if the source contains an unknown element. */
 export const drawDiagram = (source: string): string => {
   const lines = source.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const textOf = (name: string): string => escapeHtml(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "");

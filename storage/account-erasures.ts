@@ -86,7 +86,7 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** Erases the account itself, as the last step. Fails if another worker has already done so; check with `isOutdatedFields`. */
+/** Erases the account itself, as the last step. Fails if another worker has already done so. `isOutdatedFields` recognizes the error. */
 export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

@@ -42,7 +42,7 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       // Whether endpoints can subscribe to `certificate.issued`.
       emitsIssued: businesses.emitCertificateIssued,
       revision: businesses.revision,
-      // The other shards that have its certificates.
+      // The shards that the business uses in addition to its account's shard.
       issuingShards: issuingShardsField,
     })
     .from(clients)

@@ -15,7 +15,7 @@ export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 const maxKeys = 20;
 const maxListedRevoked = 100;
 
-/** Fails if the business already has 20 active keys; check with `isApiKeyLimitReached`. */
+/** Fails if the business already has 20 active keys. `isApiKeyLimitReached` recognizes the error. */
 export const insertApiKey = (
   db: Database,
   businessId: BusinessId,

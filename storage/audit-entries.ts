@@ -129,7 +129,7 @@ export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
 /** True if the audit log has recorded the issuance of the certificate in the outer query. */
 export const isIssuanceRecorded: SQL = isReadBy(auditLogOf(certificates.businessId), certificates.changeOrd);
 
-/** True if the change of the outer query contains an audit entry that the audit log has not recorded. */
+/** True if the change in the outer query has an audit entry that the audit log has not recorded yet. */
 export const hasUnrecordedEntry: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
 
 /** Selects when the audit log recorded the issuance of the certificate in the outer query. */

@@ -78,7 +78,7 @@ const isAtRevision = (id: string, known: number): SQL =>
 
 /**
  * Returns the insert for an event, to add to the batch that applies the event. If the customer or account has changed since it was read,
- * the customer ID is NULL and the batch fails; check with `isOutdatedBilling`.
+ * the customer ID is NULL and the batch fails. `isOutdatedBilling` recognizes the error.
  */
 export const insertBillingEvent = (
   db: Database,
@@ -97,7 +97,10 @@ export const insertBillingEvent = (
   });
 };
 
-/** Fails if the customer or account has changed since it was read, because the customer ID is then NULL; check with `isOutdatedBilling`. */
+/**
+ * Fails if the customer or account has changed since it was read, because the customer ID is then NULL. `isOutdatedBilling` recognizes the
+ * error.
+ */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)

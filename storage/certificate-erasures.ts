@@ -46,7 +46,7 @@ export const findErasableCertificate = async (
 /**
  * Returns the statements for an erasure. The certificate must come first, because triggers protect the other personal data until the
  * certificate is erased. View rows are deleted, but the view count stays. The batch fails if one of the certificates has already been
- * erased; check with `isAlreadyErased`.
+ * erased. `isAlreadyErased` recognizes the error.
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);

@@ -118,8 +118,8 @@ interface Search {
 }
 
 /**
- * Finds, among the newest certificates with the address, those that match the other filters. If there is a second address, it must be on
- * the certificate as well.
+ * Finds, among the newest certificates with the address, those that match the list's remaining filters. If there is a second address, it
+ * must be on the certificate as well.
  */
 const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
   const { addressIndex, businessId, environment } = certificateAddresses;

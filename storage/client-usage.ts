@@ -26,8 +26,8 @@ export interface SubmissionUsage extends ClientUsageDay {
 }
 
 /**
- * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit; check with
- * `isDailyLimitReached`. Returns `isNear`, which is true at 80% of a limit or more if the owners have not been warned that day, and `room`,
+ * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit. `isDailyLimitReached`
+ * recognizes the error. Returns `isNear`, which is true at 80% of a limit or more if the owners have not been warned that day, and `room`,
  * the number of submissions left that day. Returns no row if usage is not counted. If `isLimited` is false, submissions beyond the limit
  * are counted too.
  */

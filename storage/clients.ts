@@ -13,7 +13,7 @@ export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields
 
 const maxClients = 50;
 
-/** Fails if the business already has 50 clients; check with `isClientLimitReached`. */
+/** Fails if the business already has 50 clients. `isClientLimitReached` recognizes the error. */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 

@@ -54,7 +54,10 @@ export const findFieldsForUpdate = async (db: Database, vault: Vault, id: Consum
   return stored && { ...stored, otherShards: shards.filter((shard) => shard !== shardOfId(id)), shares };
 };
 
-/** Updates the fields. Fails if the fields have changed since they were read or the account is erased; check with `isOutdatedFields`. */
+/**
+ * Updates the fields. Fails if the fields have changed since they were read or the account is erased. `isOutdatedFields` recognizes the
+ * error.
+ */
 export const updateStoredFields = async (db: Database, vault: Vault, id: ConsumerId, { fields, revision }: StoredContactFields) => {
   const fieldsSealed = await vault.seal(fieldsContext(id), serializeContactFields(fields));
   const next = sql`case when ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null then ${revision + 1} end`;

@@ -24,8 +24,8 @@ export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
- * Inserts a claim after deleting any expired claim for the same domain. Fails if the business has already claimed the domain (check with
- * `isDomainAlreadyClaimed`) or has 100 domains (check with `isDomainLimitReached`).
+ * Inserts a claim after deleting any expired claim for the same domain. Fails if the business has already claimed the domain
+ * (`isDomainAlreadyClaimed` recognizes the error) or has 100 domains (`isDomainLimitReached` recognizes the error).
  */
 export const insertDomain = (
   db: Database,

@@ -140,8 +140,8 @@ export const toWithdrawalRow = async (
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements for a withdrawal for individual recipients. The batch fails if its data is outdated; check with
- * `isOutdatedEntityWithdrawal`.
+ * Returns the statements for a withdrawal for individual recipients. The batch fails if its data is outdated. `isOutdatedEntityWithdrawal`
+ * recognizes the error.
  */
 export const insertEntityWithdrawal = async (
   db: Database,
@@ -173,7 +173,7 @@ const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "
 
 /**
  * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if one of the recipients was acknowledged,
- * or the number was used, in the meantime; check with `isOutdatedAcknowledgement`.
+ * or the number was used, in the meantime. `isOutdatedAcknowledgement` recognizes the error.
  */
 export const insertEntityAcknowledgement = async (
   db: Database,

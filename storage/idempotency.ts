@@ -59,8 +59,8 @@ const sealIdempotentResponse = async (
 };
 
 /**
- * Seals the response and returns the insert to add to the change's batch. The batch fails if the key already has a response; check with
- * `isIdempotencyKeyTaken`.
+ * Seals the response and returns the insert to add to the change's batch. The batch fails if the key already has a response.
+ * `isIdempotencyKeyTaken` recognizes the error.
  */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, given, given))] as const;

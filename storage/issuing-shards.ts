@@ -21,7 +21,7 @@ const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
 
-/** The other shards of a business, for a query over `businesses`. */
+/** A field for queries on `businesses`: the shards that a business uses in addition to its account's shard. */
 export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard, startedAt }, (rows) =>
   query.select({ rows }).from(issuingShards).where(eq(issuingShards.businessId, businesses.id)),
 );
@@ -37,7 +37,7 @@ export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   (JSON.parse(list) as (readonly [Instant, ShardId])[]).toSorted(([a], [b]) => a - b).map(([, id]) => id),
 );
 
-/** Lists the other shards that have certificates of the business. `home` is the database of its account. */
+/** Lists the shards that a business uses in addition to its account's shard. `home` is the database of that account. */
 export const listIssuingShards = (home: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
   onPrimary(home).select({ shard, startedAt }).from(issuingShards).where(eq(issuingShards.businessId, businessId)).orderBy(startedAt).all();
 
@@ -61,7 +61,7 @@ export interface Hold {
 
 /**
  * Holds the account in one shard. From then on, no certificate of the business is issued there. Returns null and changes nothing while
- * another change holds the account. If that hold could be replaced and then released, the other change would commit without a hold.
+ * another change holds the account. If a hold could be replaced, the change that took it could commit without a hold.
  */
 export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {
   const { revision, heldUntil } = issuers;
@@ -236,8 +236,8 @@ export const runWhileHeld = async <T>(
 };
 
 /**
- * Makes the business issue its next certificates into another shard. Fails if its account has changed since `revision`; check with
- * `isStartOutdated`. Afterward, its earlier shards issue no more certificates for it.
+ * Makes the business issue its next certificates into another shard. Fails if its account has changed since `revision`. `isStartOutdated`
+ * recognizes the error. Afterward, its earlier shards issue no more certificates for it.
  */
 export const startIssuing = async (
   shards: Shards,

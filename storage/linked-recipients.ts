@@ -41,8 +41,8 @@ export const listLinkedNames = async (db: Database, issuer: BusinessId, recipien
 };
 
 /**
- * Inserts a link. Fails if the issuer has 1,000 links (check with `isRecipientLimitReached`) or the link exists (check with
- * `isAlreadyLinked`).
+ * Inserts a link. Fails if the issuer has 1,000 links (`isRecipientLimitReached` recognizes the error) or the link exists
+ * (`isAlreadyLinked` recognizes the error).
  */
 export const insertLinkedRecipient = (db: Database, issuer: BusinessId, link: RecipientLink, at: Instant) =>
   db.insert(linkedRecipients).values({ ...link, businessId: ownerIfBelowLimit(businessId, issuer, maxLinks), createdAt: at });

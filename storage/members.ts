@@ -118,7 +118,7 @@ type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { re
 
 /**
  * Creates an invitation, replacing any earlier one for this email address and business. Fails if the business has 100 members and
- * invitations; check with `isMemberLimitReached`.
+ * invitations. `isMemberLimitReached` recognizes the error.
  */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
@@ -135,8 +135,8 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
 /**
- * Changes the role of the member or invitation with this ID. Fails if this would leave the business without an owner; check with
- * `isLastOwner`.
+ * Changes the role of the member or invitation with this ID. Fails if this would leave the business without an owner. `isLastOwner`
+ * recognizes the error.
  */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
@@ -146,7 +146,7 @@ export const updateMembershipRole = (db: Database, businessId: BusinessId, id: s
 
 /**
  * Removes the member or invitation with this ID, and the member's sessions and passkeys. Fails if this would leave the business without an
- * owner; check with `isLastOwner`.
+ * owner. `isLastOwner` recognizes the error.
  */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
   [

@@ -14,7 +14,7 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Inserts a code. Fails if the authorization page has already been submitted; check with `isDuplicateAuthorization`. */
+/** Inserts a code. Fails if the authorization page has already been submitted. `isDuplicateAuthorization` recognizes the error. */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
 /** Returns true if the insert failed because the authorization page had already been submitted. */

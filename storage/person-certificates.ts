@@ -193,7 +193,7 @@ export interface AccountWithdrawal {
   readonly businessId: BusinessId | null;
   /** When the person withdrew consent. A certificate issued later is a new consent. */
   readonly withdrawnAt: Instant;
-  /** Whether the same work must still be added to the other shards of the business. */
+  /** Whether this work must still be added to the business's other shards. */
   readonly forAllShards?: boolean;
 }
 

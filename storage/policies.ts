@@ -184,7 +184,7 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 /**
  * Returns the statements for a capture: each snapshot that is new to the domain, and the capture itself. IDs contain the shard of `certId`.
  * The texts must already be stored. The audit entries contain the snapshots' IDs, so the batch fails if another worker has inserted a
- * snapshot of the same text since the capture, or if a snapshot has been deleted; check with `isOutdatedSnapshot`.
+ * snapshot of the same text since the capture, or if a snapshot has been deleted. `isOutdatedSnapshot` recognizes the error.
  */
 export const insertPolicyCapture = (
   db: Database,
@@ -228,8 +228,8 @@ export const insertPolicyCapture = (
 };
 
 /**
- * Links certificates to a capture. They no longer wait for their page. Fails if one of the certificates is already linked; check with
- * `isAlreadyLinked`.
+ * Links certificates to a capture. They no longer wait for their page. Fails if one of the certificates is already linked.
+ * `isAlreadyLinked` recognizes the error.
  */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db

@@ -58,7 +58,7 @@ export const requestPolicyCapture = prepareOnce<{
     .prepare();
 });
 
-/** Selects the page that a new certificate waits for, or null if the certificate can share a capture. */
+/** Selects the policy page to capture for a new certificate, or null if the certificate can use an existing capture. */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
   const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;

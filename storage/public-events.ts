@@ -36,8 +36,8 @@ const eventFields = {
 };
 
 /**
- * Lists up to `max` events of a sequence after the last change that it has read, in commit order. If the sequence knows no such change, or
- * if the database was restored to an earlier state, the list starts earlier and can contain events that the sequence already has. Reads
+ * Lists up to `max` events of a sequence after the last change that it has read, in commit order. If the sequence has not read any change,
+ * or if the database was restored to an earlier state, the list starts earlier and can contain events that the sequence already has. Reads
  * from the primary, to see events that were just committed.
  */
 export const listEventsToPlace = (

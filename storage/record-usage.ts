@@ -30,7 +30,8 @@ interface SharedText {
 }
 
 /**
- * Counts a record. Must come before the statements that store the shared parts. Fails beyond the limit; check with `isStorageLimitReached`.
+ * Counts a record. Must come before the statements that store the shared parts. Fails beyond the limit. `isStorageLimitReached` recognizes
+ * the error.
  */
 export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosure, entities }: StoredRecord, limit: StorageLimit) => {
   const { ownerId, ownerKind, day, records, bytes } = recordUsage;

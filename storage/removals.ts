@@ -30,8 +30,8 @@ export interface NewRemoval {
 }
 
 /**
- * Returns the statements for a new removal. The batch fails if the person is unknown or their account is erased; check with
- * `isMissingConsumer`.
+ * Returns the statements for a new removal. The batch fails if the person is unknown or their account is erased. `isMissingConsumer`
+ * recognizes the error.
  */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
@@ -132,7 +132,7 @@ export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => 
 
 /**
  * Returns the statements for a change. `was` is the `changedBy` value that the change was based on. The batch fails if another change came
- * first; check with `isOutdatedRemoval`.
+ * first. `isOutdatedRemoval` recognizes the error.
  */
 export const updateRemovalRow = async (
   db: Database,

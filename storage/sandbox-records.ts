@@ -35,7 +35,7 @@ import {
   withdrawnEntities,
 } from "./schema.ts";
 
-/** This is long enough to test an integration, and as long as the window of the sandbox's limit. */
+/** Long enough to test an integration. Equals the window of the sandbox record limit. */
 const testRecordLifetimeMs = 30 * dayMs;
 
 // The conditions are written with literal values, because SQLite uses a partial index only if the query contains the condition that defines

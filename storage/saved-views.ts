@@ -25,8 +25,8 @@ export const listViewsByBusiness = (db: Database, id: BusinessId): Lookup<readon
   );
 
 /**
- * Inserts a saved view. Fails if the business has 20 views (check with `isSavedViewLimitReached`) or the name is in use (check with
- * `isSavedViewNameTaken`).
+ * Inserts a saved view. Fails if the business has 20 views (`isSavedViewLimitReached` recognizes the error) or the name is in use
+ * (`isSavedViewNameTaken` recognizes the error).
  */
 export const insertSavedView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>
   db.insert(savedViews).values({ ...view, businessId: ownerIfBelowLimit(businessId, id, maxViews), createdAt });

@@ -78,8 +78,8 @@ interface NewShare {
 }
 
 /**
- * Returns the statements for a new share and its copy of the values, sealed with the share's own key. The batch can fail on outdated data;
- * check with `isOutdatedGrant`.
+ * Returns the statements for a new share and its copy of the values, sealed with the share's own key. The batch can fail on outdated data.
+ * `isOutdatedGrant` recognizes the error.
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt, storageLimits } = newShare;
@@ -134,8 +134,8 @@ export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: C
 };
 
 /**
- * Returns the insert for a grant's authorization code. The batch fails if the request was already decided; check with `isAlreadyDecided`.
- * SPEC Authorization code.
+ * Returns the insert for a grant's authorization code. The batch fails if the request was already decided. `isAlreadyDecided` recognizes
+ * the error. SPEC Authorization code.
  */
 export const insertShareCode = (
   db: Database,
@@ -191,7 +191,10 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** Returns the statements that revoke an active share. The batch fails if the share is no longer active; check with `isOutdatedShare`. */
+/**
+ * Returns the statements that revoke an active share. The batch fails if the share is no longer active. `isOutdatedShare` recognizes the
+ * error.
+ */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -208,7 +211,7 @@ export const updateShareRevoked = async (
   ];
 };
 
-/** Revokes several shares without a reason. Fails if one of them is no longer active; check with `isOutdatedShare`. */
+/** Revokes several shares without a reason. Fails if one of them is no longer active. `isOutdatedShare` recognizes the error. */
 export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
@@ -222,7 +225,7 @@ export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], r
     .set(revokedFields(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
-/** Marks an active share as replaced by its renewal. Fails if the share is no longer active; check with `isOutdatedShare`. */
+/** Marks an active share as replaced by its renewal. Fails if the share is no longer active. `isOutdatedShare` recognizes the error. */
 export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
@@ -230,8 +233,8 @@ export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, n
     .where(eq(shares.id, old));
 
 /**
- * Returns the statements that record a revoked share's acknowledgment. The batch fails if the share has changed in the meantime; check with
- * `isOutdatedShare`.
+ * Returns the statements that record a revoked share's acknowledgment. The batch fails if the share has changed in the meantime.
+ * `isOutdatedShare` recognizes the error.
  */
 export const updateShareCeased = async (
   db: Database,

@@ -225,7 +225,7 @@ export const listActiveWithAddress = async (
 
 /**
  * Returns the statements for a withdrawal. Triggers update the certificate and its counters. The batch fails if the certificate is already
- * withdrawn; check with `isAlreadyWithdrawn`.
+ * withdrawn. `isAlreadyWithdrawn` recognizes the error.
  */
 export const insertWithdrawal = async (
   db: Database,
@@ -257,8 +257,8 @@ export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
 /**
- * Returns the statements for an acknowledgment. The batch fails if the business has already acknowledged; check with
- * `isAlreadyAcknowledged`.
+ * Returns the statements for an acknowledgment. The batch fails if the business has already acknowledged. `isAlreadyAcknowledged`
+ * recognizes the error.
  */
 export const insertAcknowledgement = async (
   db: Database,

@@ -186,8 +186,8 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks that the entry and the time on the certificate are both present and equal, or both absent. `bound` contains the expected members
- * of the entry's payload.
+ * Checks that the entry and the certificate's time are both present, with the same time, or both absent. `bound` contains the expected
+ * members of the entry's payload.
  */
 const checkDatedEvent = (
   history: AuditHistory,

@@ -69,7 +69,7 @@ export interface IssuerSignature {
 /**
  * Another text that was signed for the same submission under the same certificate ID. This happens if the first attempt reaches the
  * database but its response is lost, and the repeated request is journaled. The certificate is the text that reached the database first.
- * Receipts for the other text stay valid.
+ * Receipts for the text that was journaled stay valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;

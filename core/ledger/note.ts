@@ -13,7 +13,7 @@ const treeNodeLength = 65; // prefix and two hashes
 
 /**
  * Caches tree nodes and signature checks. The receipts in one batch, or the proofs of a hundred audit entries, end in the same signature
- * and share most nodes. The cache grows without limit, so use a new one for each verification.
+ * and share most nodes. The cache grows without limit, so use a new cache for each verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();

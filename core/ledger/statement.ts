@@ -1,4 +1,4 @@
-// The statements that are sent to a ledger. They contain only hashes and generic metadata as text, never personal data.
+// The statements that are sent to a ledger. Each is text that contains only hashes and generic metadata, never personal data.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";

@@ -85,7 +85,7 @@ export interface EndpointHealth {
   readonly oldestPendingAt: Instant | null;
   /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
-  /** True if events wait because the host has not yet returned a 2xx status for the business and a limit on such attempts was reached. */
+  /** True if events wait because a limit on attempts was reached. The limits apply until the host returns a 2xx status for the business. */
   readonly isHostLimited: boolean;
 }
 

@@ -7,7 +7,7 @@ const minPruneSpacingMs = hourMs; // groups deletions, so that deliveries that e
 
 /**
  * Returns the number of milliseconds until the next alarm is needed, either to send a delivery or to delete ended ones. Returns null if
- * there are no such deliveries.
+ * there is nothing to send or delete.
  */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];

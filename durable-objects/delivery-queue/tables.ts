@@ -198,7 +198,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** Keeps the spacing between recovered deliveries. If the first one is late, all of them are postponed by the same time. */
+/** Keeps the spacing between recovered deliveries. If the first one is late, all of them are postponed by the same amount. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")

@@ -111,7 +111,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
 
   /**
    * Ensures that an alarm is set while there is work left. An alarm whose work has already been done is not deleted, because the next
-   * events would set it again and each change of the alarm is a write. Such an alarm runs and finds nothing to do.
+   * events would set it again and each change of the alarm is a write. It runs and finds nothing to do.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();

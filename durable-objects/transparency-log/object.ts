@@ -56,8 +56,8 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Returns the hashes, in base64, that prove to witnesses that one tree of this log extends the other. Throws a RangeError if the log does
-   * not have both trees.
+   * Returns the hashes, in base64, that prove to witnesses that the newer of two trees of this log extends the older one. Throws a
+   * RangeError if the log does not have both trees.
    */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];

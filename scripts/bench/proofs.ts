@@ -134,7 +134,7 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .map(({ index }) => Number(index));
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
   // Entries that the ledger accepted while it sent false responses or was unreachable keep their position. The order is therefore checked
-  // only for a backlog without such failures.
+  // only for a backlog in which the ledger never failed.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );

@@ -135,7 +135,7 @@ const sendEvents = async (provider: PaymentProviderMock, events: readonly Event[
   }
 };
 
-/** Completes a checkout for its existing customer or for a new one, and sends the events. */
+/** Completes a checkout for its existing customer or for a new customer, and sends the events. */
 const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promise<void> => {
   const customer = checkout.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
   const plan = checkout.get("metadata[plan]") ?? "";

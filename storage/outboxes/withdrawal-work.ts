@@ -17,7 +17,7 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
   readonly method: WithdrawalMethod;
   /** The API key that the business used to record the withdrawal; null when the person withdrew. */
   readonly apiKeyId: string | null;
-  /** Whether the same work must still be added to the other shards of the business. */
+  /** Whether this work must still be added to the business's other shards. */
   readonly forAllShards: boolean;
 }
 

@@ -20,7 +20,7 @@ const shardOf = (certId: string): string => certId.slice(3, 5);
 /** An isolate that cached the account before the business continued in shard 01. */
 let earlierIsolate: Call;
 let service: Call;
-/** Another such isolate. */
+/** Another isolate that cached the account at that time. */
 let lateIsolate: Call;
 /** Another person's certificate in shard 00, and a later certificate of the same person in shard 01. */
 let waiting: { readonly cert_id: string };

@@ -56,8 +56,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens only the `details` elements that contain a kind of element not seen before, and returns those kinds. The page has two hundred
-   * `details` elements but only a few kinds.
+   * Opens only `details` elements that contain a kind of element that is not in `known`, and returns the new kinds. The page has two
+   * hundred `details` elements, but they contain the same few kinds of elements.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {

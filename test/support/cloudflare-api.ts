@@ -28,7 +28,7 @@ export interface CloudflareApi {
   readonly domains: string[];
   /** Bodies of the uploads, as text. */
   readonly uploads: string[];
-  /** Makes calls that match the pattern return 500, until it is called with null. */
+  /** Causes API calls that match the pattern to fail with 500. Pass null to stop. */
   fail: (pattern: RegExp | null) => void;
   close: () => Promise<void>;
 }

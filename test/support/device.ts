@@ -17,7 +17,7 @@ const authenticator = {
   isUserVerified: true,
 };
 
-/** In Chromium, each window has its own virtual authenticator, so `goTo` copies the passkeys to a new one. */
+/** In Chromium, each window has its own virtual authenticator, so `goTo` copies the passkeys to the new window. */
 const openChromiumDevice = async (first: Page): Promise<Device> => {
   const attach = async (page: Page): Promise<{ devtools: CDPSession; authenticatorId: string }> => {
     const devtools = await page.context().newCDPSession(page);

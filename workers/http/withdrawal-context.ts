@@ -17,7 +17,7 @@ export const findWithdrawalContext = (c: Context<AppEnv>): string | null => {
   return value !== undefined && contextPattern.test(value) ? value : null;
 };
 
-/** Returns the existing context ID or a new one. The cookie is set in both cases, so the response does not reveal whether one existed. */
+/** Returns the existing context ID or a new ID. The cookie is set in both cases, so the response does not reveal whether an ID existed. */
 export const ensureWithdrawalContext = (c: Context<AppEnv>): string => {
   const context = findWithdrawalContext(c) ?? toBase64Url(c.var.services.random(contextBytes));
   setCookie(c, withdrawalCookieName, context, { ...cookieOptions(c), maxAge: cookieMaxAgeSeconds });

@@ -23,7 +23,9 @@ export interface TrustedLog extends TrustedLogKey {
 
 /** A witness or timestamp authority, and the logs whose checkpoints it attests. */
 export interface CheckpointAttestor extends Attestor {
-  /** `guard`: the ledger's own witness, which watches only the audit log and refuses to cosign a second history. */
+  /**
+   * `guard`: the witness that the ledger service runs. It is asked only about the audit log, and never cosigns two conflicting histories.
+   */
   readonly scope: "every log" | "guard";
 }
 

@@ -302,7 +302,7 @@ export const en = {
       intro:
         "The verification records for {count} of your other domains were also missing for two weeks, so these domains are no longer verified.",
       action: "View your domains",
-      hint: "Publish the records, then verify the domains there.",
+      hint: "Publish the records, then verify the domains in the portal.",
     },
     webhook_failing: {
       subject: "{count} more alerts about webhook endpoints",

@@ -303,7 +303,7 @@ export const es: MailMessages = {
       intro:
         "Tampoco encontramos los registros de verificación de otros {count} de sus dominios durante dos semanas, por lo que esos dominios ya no están verificados.",
       action: "Ver sus dominios",
-      hint: "Publique los registros y verifique los dominios allí.",
+      hint: "Publique los registros y verifique los dominios en el portal.",
     },
     webhook_failing: {
       subject: "{count} alertas más sobre endpoints de webhook",

@@ -21,7 +21,7 @@ const versions = {
   "vanilla-cookieconsent": "3.1.0",
 };
 
-/** Programs of this folder that import the packages. They are copied next to them, so that Node finds the packages. */
+/** Programs in this folder that import the packages. They are copied into the install folder, so that Node finds the packages. */
 const programs = ["c15t-server.mjs", "deliver-with-graphile-worker.mjs", "deliver-with-pg-boss.mjs"];
 
 /** Installs the packages unless this was done before. Returns the folder. */

@@ -24,7 +24,7 @@ const subjectAlphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvw
 const createSubjectId = (): string =>
   `sub_${Array.from(randomBytes(24), (byte) => subjectAlphabet[byte % subjectAlphabet.length]).join("")}`;
 
-/** Builds a consent for c15t from a submission to svc: the content that has no place of its own becomes metadata. */
+/** Converts a submission to svc into a c15t consent. Content without a matching c15t field becomes metadata. */
 const toC15tRequest = ({ headers, body }: Request, subjectId: string): Request => {
   const { client_id: _, widget: __, ...metadata } = JSON.parse(body as string) as Record<string, unknown>;
   const consent = {

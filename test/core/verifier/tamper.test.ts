@@ -99,7 +99,7 @@ describe("a changed byte", () => {
     expect(missed).toEqual([]);
   });
 
-  /** Files that the fingerprint binds, or for which someone other than the issuer vouches. */
+  /** Files that the fingerprint covers, or that a third party attested. */
   const isBound = (path: string): boolean =>
     /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
 

@@ -238,8 +238,7 @@ export const anchorSchema = z
       .openapi({ description: "Statement sent to the ledger, as canonical JSON. It contains only hashes and non-personal metadata." }),
     ledger: z.string().openapi({ description: "Name of the ledger." }),
     tx_ref: z.string().optional().openapi({
-      description:
-        "Position in the ledger, `<origin>#<index>`. This key and all keys after it are present only once the statement is anchored.",
+      description: "Position in the ledger, `<origin>#<index>`. The optional members are present only after the statement is anchored.",
     }),
     leaf_index: z.string().optional().openapi({ description: "Decimal number, as a string." }),
     tree_size: z.string().optional().openapi({ description: "Decimal number, as a string." }),
@@ -582,7 +581,7 @@ export const evidenceBundleSchema = z
         entry: nullableSchema(z.string()).openapi({ description: "Anchored statement." }),
         entry_hash: nullableSchema(hashSchema),
         leaf_hash: nullableSchema(z.string()).openapi({
-          description: "Base64. This key and all keys after it are `null` or empty until the statement is anchored.",
+          description: "Base64. `null` until the statement is anchored.",
         }),
         leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
         leaf_body: nullableSchema(z.string()).optional().openapi({
@@ -597,7 +596,10 @@ export const evidenceBundleSchema = z
         }),
         tlog_proof: nullableSchema(z.string()).openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
       })
-      .openapi({ description: "Statement and, once anchored, its proof." }),
+      .openapi({
+        description:
+          "Statement and, once anchored, its proof. Until then, only `entry` and `entry_hash` can be set. The other members are `null` or empty.",
+      }),
     withdrawal: withdrawalWithProofSchema,
     withdrawal_receipt: nullableSchema(withdrawalReceiptSchema),
     views: z.array(certificateViewSchema),

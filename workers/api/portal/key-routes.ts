@@ -170,7 +170,7 @@ const createClientRoute = createRoute({
   path: "/v1/business/portal/clients",
   operationId: "createClient",
   summary: "Create a public client",
-  description: "Owners only. Use its ID in the script tag on your pages. You can have up to 50 clients.",
+  description: "Owners only. Creates a client. Use the client's ID in the script tag on your pages. You can have up to 50 clients.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(clientRequestSchema, { name: "Website", environment: "live" }) },
   responses: { 201: successResponse("The new client.", "CreatedClientAnswer", clientSchema, clientExample) },

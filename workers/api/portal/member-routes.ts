@@ -38,7 +38,7 @@ const memberSchema = z
     invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
     delivery_failed_at: timeSchema.nullable().openapi({
       description:
-        "When delivery of the invitation email failed; otherwise `null`. If it failed, check the address and invite the person again.",
+        "Time at which delivery of the invitation email failed, or `null` if it did not fail. After a failure, check the address and invite the person again.",
     }),
     created_at: timeSchema,
   })

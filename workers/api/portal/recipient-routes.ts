@@ -1,4 +1,5 @@
-// Routes to link recipients. A link allows a business to call `match` for an issuer's certificates under a recipient name.
+// Routes that link a business to a recipient name on an issuer's certificates. The linked business can call `match` for certificates that
+// list that name.
 import { z } from "@hono/zod-openapi";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

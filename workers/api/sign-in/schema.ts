@@ -17,10 +17,10 @@ export const signInCodeVerificationSchema = z
     email: emailSchema,
     code: emailCodeSchema,
     realm: realmSchema,
-    name: z
-      .string()
-      .nullish()
-      .openapi({ description: "Your name, at most 200 characters. Stored when a consumer first signs in.", example: "Pat Example" }),
+    name: z.string().nullish().openapi({
+      description: "Your name, at most 200 characters. Stored only the first time you sign in as a consumer.",
+      example: "Pat Example",
+    }),
   })
   .openapi("CodeProof");
 

@@ -210,7 +210,7 @@ export const acknowledgmentSchema = z
     cease_by: describedTime("Deadline by which contact must stop. If there are several recipients, the earliest deadline"),
     on_time: z.boolean().openapi({
       description:
-        "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, whether you acknowledged all of them on time.",
+        "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, `true` only if you acknowledged the withdrawal for every recipient on time.",
     }),
     withdrawal: nullableSchema(withdrawalSchema).openapi({
       description: "Withdrawal of the whole certificate; `null` while it is active.",

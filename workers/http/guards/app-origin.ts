@@ -6,7 +6,7 @@ import type { RequestContext } from "../context.ts";
 export const isPlainHttp = (c: RequestContext): boolean =>
   c.var.services.config.environment === "development" && new URL(c.req.url).protocol === "http:";
 
-/** Returns whether `origin` is the app's own origin. In development over HTTP, the requested origin is also allowed. */
+/** Returns whether `origin` is the app's own origin. In development over HTTP, the origin of the request URL is also allowed. */
 export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 

@@ -67,7 +67,7 @@ export const signInWithPasskey = async (
   const { userId } = passkey;
   const db = services.shards.forId(userId);
   const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
-  // The other shards are not searched here. If `hasOtherShards` is true, the pages that list memberships search them.
+  // Only the shard of the passkey is read here. If `hasOtherShards` is true, the pages that list memberships search the other shards.
   const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
   await batch(db, [
     recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }),

@@ -67,7 +67,7 @@ const listAges = async (services: Dependencies, businessId: BusinessId, webhookI
 
 /**
  * Records the replacement and notifies the owners, then replaces the secret. If the process dies in between, the repeated step does both
- * again. The other order could leave owners without a notice.
+ * again. Replacing the secret first could leave owners without a notice.
  */
 const replaceSecret = async (
   services: Dependencies,

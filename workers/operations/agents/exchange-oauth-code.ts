@@ -71,7 +71,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
-    // The sender also knows the verifier, so the code may have been intercepted. The token for which it was exchanged is therefore revoked.
+    // A used code was sent again with the correct verifier, so someone may have stolen both. The token issued for the code is revoked.
     if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs) await revokeLiveToken(services, db, { id: code.tokenId });
     return "refused";
   }

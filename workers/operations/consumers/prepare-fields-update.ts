@@ -36,8 +36,8 @@ export interface PreparedFieldsUpdate {
 
 /**
  * Prepares a partial change, in which null clears a field. Does not write anything. Committing `write` fails if the fields have changed in
- * the meantime; check with `isOutdatedFields`. Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer
- * exists.
+ * the meantime. `isOutdatedFields` recognizes the error. Returns `invalid_request` for an invalid value, and `unauthorized` if the account
+ * no longer exists.
  */
 export const prepareFieldsUpdate = async (
   services: ContactFieldDependencies & Schedules,

@@ -22,8 +22,8 @@ export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionK
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 
 /**
- * The state of an earlier decision. `open`: its code can be redeemed. `late`: the code expired unused, and a new one can be issued. `over`:
- * the code was used or is too old, or the share has ended.
+ * The state of an earlier decision. `open`: its code can be redeemed. `late`: the code expired unused, and another code can be issued for
+ * the decision. `over`: the code was used or is too old, or the share has ended.
  */
 export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }

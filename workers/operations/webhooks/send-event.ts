@@ -10,8 +10,8 @@ import type { WebhookDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
 /**
- * Returns the decrypted secret from a cache, because decrypting it takes two steps and a busy endpoint signs up to a thousand times per
- * second with the same secret.
+ * Returns the decrypted secret from a cache, because decrypting it takes two steps, and deliveries to a busy endpoint can need the secret a
+ * thousand times per second.
  */
 const openCachedSecret = async (
   { openedSecrets, vault }: WebhookDependencies,

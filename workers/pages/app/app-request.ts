@@ -76,7 +76,7 @@ export const authenticatedPage = (show: (request: AppRequest) => Promise<Respons
 /** Handles a form of the app. Without a session, redirects to the app, which shows the sign-in form. */
 export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
 
-/** Handles GET requests for a form's URL. They come from the language links on the page that responds to the form. */
+/** Handles GET requests to a form's action URL. The page rendered after a POST has language links to that URL. */
 export const redirectToForm =
   (path: string) =>
   (c: Context<AppEnv>): Response => {

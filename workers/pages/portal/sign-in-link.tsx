@@ -53,7 +53,7 @@ const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, erro
     ),
   });
 
-/** Renders the page that the link opens in any other browser. It asks for the code. */
+/** Renders the page that the link opens in a browser other than the one that requested the email. The page asks for the code. */
 const renderElsewhereStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,

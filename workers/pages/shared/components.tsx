@@ -90,7 +90,7 @@ export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "faul
   </p>
 );
 
-/** Warns about invisible characters and mixed alphabets in a text. */
+/** Warns about invisible characters and mixed alphabets in text. */
 export const TextWarnings: FC<{ text: string }> = ({ text }) => {
   const { messages } = usePageContext();
   const { invisibleCharacters, alphabets } = analyzeAppearance(text);

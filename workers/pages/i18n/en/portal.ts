@@ -786,8 +786,7 @@ export const messages = {
     noResponseAt: "No response at {time}",
     oldest: "Oldest event from {time}",
     deliveries: "Deliveries",
-    schedule:
-      "Up to 5 attempts: the first right away, and the others 1 minute, 5 minutes, 30 minutes, and 2 hours after the attempt before.",
+    schedule: "Up to 5 attempts: the first right away, then 1 minute, 5 minutes, 30 minutes, and 2 hours after the previous attempt.",
     show: "Show",
     filters: { all: "All", abandoned: "Failed", retrying: "Retrying" },
     noDeliveries: "No deliveries yet. Send a test event.",

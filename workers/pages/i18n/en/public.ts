@@ -71,7 +71,7 @@ export const messages = {
   masked: "Partly hidden for privacy.",
   notes: {
     unrecognized: "The values in these fields aren’t in the expected format: {fields}. They’re saved as entered.",
-    truncated: "The form had more fields. Some were left out.",
+    truncated: "Only some of the form’s fields were saved.",
     replaced: "Characters that can’t be stored were replaced with \ufffd.",
   },
   leftEmpty: "left empty",

@@ -70,7 +70,7 @@ export const messages: PublicMessages = {
   masked: "Oculto en parte para proteger la privacidad.",
   notes: {
     unrecognized: "Los valores de estos campos no tienen el formato esperado: {fields}. Se guardaron tal como se escribieron.",
-    truncated: "El formulario tenía más campos. Algunos se omitieron.",
+    truncated: "Solo se guardaron algunos de los campos del formulario.",
     replaced: "Los caracteres que no se pueden guardar se sustituyeron por \ufffd.",
   },
   leftEmpty: "en blanco",

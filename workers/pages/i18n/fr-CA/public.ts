@@ -73,7 +73,7 @@ export const messages: PublicMessages = {
   masked: "Masqué en partie par souci de confidentialité.",
   notes: {
     unrecognized: "Les valeurs de ces champs n’ont pas le format attendu\u00a0: {fields}. Elles sont conservées telles quelles.",
-    truncated: "Le formulaire comportait d’autres champs, qui ont été omis.",
+    truncated: "Seuls certains champs du formulaire ont été enregistrés.",
     replaced: "Les caractères qui ne peuvent pas être conservés ont été remplacés par \ufffd.",
   },
   leftEmpty: "laissé vide",
