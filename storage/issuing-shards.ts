@@ -236,8 +236,8 @@ export const runWhileHeld = async <T>(
 };
 
 /**
- * Makes the business issue its next certificates into another shard. Fails if its account has changed since `revision`. `isStartOutdated`
- * recognizes the error. Afterward, its earlier shards issue no more certificates for it.
+ * Makes the business issue its next certificates into another shard. Fails if the account has changed since `revision`. `isStartOutdated`
+ * recognizes the error. Afterward, the earlier shards issue no more certificates for the business.
  */
 export const startIssuing = async (
   shards: Shards,

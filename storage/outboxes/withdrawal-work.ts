@@ -31,7 +31,7 @@ export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: Wit
     .values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil })
     .onConflictDoNothing();
 
-/** Records that the other shards have the work. */
+/** Records that the business's other shards have the work. */
 export const markWorkSpread = (db: Database, certId: CertId) =>
   db.update(withdrawalWork).set({ forAllShards: false }).where(eq(withdrawalWork.certId, certId));
 
