@@ -2,7 +2,14 @@
 import { toIso, type Instant } from "./time.ts";
 
 /** The kinds of alerts. docs/operate/alerts/ has a page for each of them. */
-export const alertKinds = ["overdue_work", "anchoring_delay", "full_shard", "failing_endpoints", "failed_mail"] as const;
+export const alertKinds = [
+  "unavailable_shards",
+  "overdue_work",
+  "anchoring_delay",
+  "full_shard",
+  "failing_endpoints",
+  "failed_mail",
+] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
 /** The current figure of each kind, in the unit of its threshold. */
@@ -18,6 +25,12 @@ export interface AlertDefinition {
 }
 
 export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
+  unavailable_shards: {
+    setting: "ALERT_UNAVAILABLE_SHARDS",
+    defaultThreshold: 0,
+    title: "A database does not respond",
+    unit: "shards do not respond",
+  },
   overdue_work: {
     setting: "ALERT_OVERDUE_WORK",
     defaultThreshold: 30,
@@ -62,7 +75,7 @@ export interface AlertNotice {
 
 /**
  * Returns the notices that are due: alerts that are new or were last sent `repeatMs` ago, and alerts that have ended. An alert ends when
- * its figure is no longer above the threshold.
+ * its figure is no longer above the threshold. While a shard does not respond, the other figures do not include it, so no other alert ends.
  */
 export const findDueNotices = (
   { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },
@@ -72,7 +85,10 @@ export const findDueNotices = (
 ): readonly AlertNotice[] =>
   alertKinds.flatMap((kind): readonly AlertNotice[] => {
     const state = states.find((known) => known.kind === kind);
-    if (figures[kind] <= thresholds[kind]) return state === undefined ? [] : [{ kind, change: "ended", since: state.since }];
+    if (figures[kind] <= thresholds[kind]) {
+      const isKnown = kind === "unavailable_shards" || figures.unavailable_shards === 0;
+      return state === undefined || !isKnown ? [] : [{ kind, change: "ended", since: state.since }];
+    }
     if (state !== undefined && state.notifiedAt > now - repeatMs) return [];
     return [{ kind, change: "raised", since: state?.since ?? now }];
   });

@@ -80,9 +80,26 @@ describe("/v1/admin with the operator's token", () => {
     const { stuck } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { stuck: { kind: string }[] };
     expect(stuck).toContainEqual({ kind: "mail", count: 1, since: new Date(old).toISOString(), shard: "00" });
     const { shards } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { shards: readonly object[] };
-    const size = (shard: string) => ({ shard, bytes: expect.any(Number), max_bytes: 10_000_000_000 });
+    const size = (shard: string) => ({ shard, bytes: expect.any(Number), max_bytes: 10_000_000_000, available: true });
     expect(shards).toEqual([size("00"), size("01")]);
     await env.DB.prepare("DELETE FROM mail_outbox").run();
+  });
+
+  test("names a shard that does not respond, and lists the others", async () => {
+    const setFault = (for_ms: number) => service("/dev/faults", buildJsonRequest({ database: "01", mode: "reset", for_ms }));
+    const read = async (path: string) => (await service(path, { headers: bearer })).body.data;
+    await setFault(3_600_000);
+    try {
+      const available = { "00": true, "01": false };
+      const listAvailable = (shards: readonly { readonly shard: string; readonly available: boolean }[]) =>
+        Object.fromEntries(shards.map((each) => [each.shard, each.available]));
+      expect(listAvailable((await read("/v1/admin/stuck")).shards)).toEqual(available);
+      expect(listAvailable(await read("/v1/admin/shards"))).toEqual(available);
+      expect((await read("/v1/admin/figures")).unavailable_shards).toMatchObject({ value: 1, raised: true });
+    } finally {
+      await setFault(0);
+    }
+    expect((await read("/v1/admin/figures")).unavailable_shards).toMatchObject({ value: 0, raised: false });
   });
 
   describe("an email that was not delivered", () => {

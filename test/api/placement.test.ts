@@ -75,8 +75,8 @@ describe("/v1/admin/shards", () => {
     await setState("00", "closed");
     const { body } = await operator("/v1/admin/shards", { headers: bearer });
     expect(body.data).toEqual([
-      { shard: "00", state: "closed", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: false },
-      { shard: "01", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true },
+      { shard: "00", state: "closed", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: false, available: true },
+      { shard: "01", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true, available: true },
     ]);
     for (const { bytes } of body.data) expect(bytes).toBeGreaterThan(10_000);
   });

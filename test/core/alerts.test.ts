@@ -30,6 +30,15 @@ describe("a notice", () => {
     expect(find({ failed_mail: 99 }, [state], now + dayMs)).toEqual([{ kind: "failed_mail", change: "raised", since: now }]);
   });
 
+  test("is not due for the end of another alert while a shard, which may be its cause, does not respond", () => {
+    const states: readonly AlertState[] = [
+      { kind: "overdue_work", since: now - 5, notifiedAt: now },
+      { kind: "unavailable_shards", since: now - 5, notifiedAt: now },
+    ];
+    expect(find({ unavailable_shards: 1 }, states)).toEqual([{ kind: "unavailable_shards", change: "ended", since: now - 5 }]);
+    expect(find({ unavailable_shards: 11 }, states)).toEqual([]);
+  });
+
   test("is due once after the figure is back below its threshold", () => {
     const state: AlertState = { kind: "overdue_work", since: now - 5, notifiedAt: now };
     expect(find({}, [state])).toEqual([{ kind: "overdue_work", change: "ended", since: now - 5 }]);

@@ -64,13 +64,13 @@ test("lists stuck work and the size of each shard", async () => {
 
 test("lists the shards, closes one and opens it again", async () => {
   const [first] = JSON.parse((await admin(["shards"])).said) as object[];
-  expect(first).toEqual({ shard: "00", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true });
+  expect(first).toEqual({ shard: "00", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true, available: true });
   for (const [action, state] of [
     ["close", "closed"],
     ["open", "open"],
   ] as const) {
     expect(JSON.parse((await admin(["shards", action, "00"])).said)).toEqual({ shard: "00", state });
-    expect(JSON.parse((await admin(["shards"])).said)).toMatchObject([{ shard: "00", state, next: true }]);
+    expect(JSON.parse((await admin(["shards"])).said)).toMatchObject([{ shard: "00", state, next: true, available: true }]);
   }
   expect(await admin(["shards", "close", "zz"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
 });

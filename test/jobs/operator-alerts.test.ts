@@ -7,6 +7,8 @@ import { sendOperatorAlerts } from "../../workers/background/operator-alerts.ts"
 import type { Env } from "../../workers/env.ts";
 import { measureService } from "../../workers/operations/admin/measure-service.ts";
 import type { ErrorLine, MetricLine } from "../../workers/log.ts";
+import { buildJsonRequest } from "../support/people.ts";
+import { call } from "../support/world.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 
 const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" } as unknown as Env);
@@ -16,6 +18,7 @@ const { overdue_work: existingMinutes } = await measureService(platform);
 const overdueMinutes = existingMinutes + 5_000;
 const never = 1_000_000_000;
 const alertThresholds = {
+  unavailable_shards: 0,
   overdue_work: overdueMinutes,
   anchoring_delay: never,
   full_shard: never,
@@ -51,6 +54,11 @@ const addOverdueMail = async (): Promise<void> => {
     .run();
 };
 
+/** Makes the second shard's database fail for this long. */
+const setFault = async (for_ms: number): Promise<void> => {
+  expect((await call("/dev/faults", buildJsonRequest({ database: "01", mode: "reset", for_ms }))).status).toBe(200);
+};
+
 beforeEach(async () => {
   await env.DB.batch([env.DB.prepare("DELETE FROM operator_alerts"), env.DB.prepare("DELETE FROM mail_outbox")]);
 });
@@ -76,17 +84,31 @@ describe("the operator", () => {
     expect((await runJob()).subjects).toEqual(["Work is overdue (svc.test)"]);
   });
 
+  test("gets an email while a shard does not respond, and only then the end of the alerts that it caused", async () => {
+    await addOverdueMail();
+    expect((await runJob()).subjects).toEqual(["Work is overdue (svc.test)"]);
+    await env.DB.prepare("DELETE FROM mail_outbox").run();
+    await setFault(hourMs);
+    try {
+      expect((await runJob()).subjects).toEqual(["A database does not respond (svc.test)"]);
+    } finally {
+      await setFault(0);
+    }
+    expect((await runJob()).subjects).toEqual(["Ended: A database does not respond (svc.test)", "Ended: Work is overdue (svc.test)"]);
+  });
+
   test("gets nothing without an address, but the figures are still logged", async () => {
     await addOverdueMail();
     const { subjects, metrics } = await runJob({ config: { ...base.config, alertEmail: null } });
     expect(subjects).toEqual([]);
     expect(metrics.map(({ metric }) => metric)).toEqual([
+      "unavailable_shards",
       "overdue_work",
       "anchoring_delay",
       "full_shard",
       "failing_endpoints",
       "failed_mail",
     ]);
-    expect(metrics[0]?.value).toBeGreaterThan(overdueMinutes);
+    expect(metrics.find(({ metric }) => metric === "overdue_work")?.value).toBeGreaterThan(overdueMinutes);
   });
 });

@@ -255,7 +255,7 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
   ]);
   return success(c, 200, {
     stuck: stuck.map(({ since, ...work }) => ({ ...work, since: toIsoOrNull(since) })),
-    shards: shards.map(({ shard, bytes, maxBytes }) => ({ shard, bytes, max_bytes: maxBytes })),
+    shards: shards.map(({ shard, bytes, maxBytes, isAvailable }) => ({ shard, bytes, max_bytes: maxBytes, available: isAvailable })),
     failing_endpoints: failing.map(({ shard, webhookId, businessId, since, failures, backlog }) => ({
       shard,
       webhook_id: webhookId,
@@ -342,7 +342,14 @@ adminRoutes.openapi(listShardsRoute, async (c) => {
   return success(
     c,
     200,
-    shards.map(({ shard, state, bytes, maxBytes, isNext }) => ({ shard, state, bytes, max_bytes: maxBytes, next: isNext })),
+    shards.map(({ shard, state, bytes, maxBytes, isNext, isAvailable }) => ({
+      shard,
+      state,
+      bytes,
+      max_bytes: maxBytes,
+      next: isNext,
+      available: isAvailable,
+    })),
   );
 });
 

@@ -2,6 +2,7 @@
 import { toMailboxAddress } from "../../../core/email-address.ts";
 import { listFailedMail } from "../../../storage/failed-mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
+import { listFromEachShard } from "./list-from-each-shard.ts";
 
 const maxListedPerShard = 50;
 
@@ -10,13 +11,11 @@ const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@")
 
 /** Lists the newest failed emails, up to 50 per shard, with the shard's ID. */
 export const listFailedMailByShard = (services: ReadDependencies) =>
-  Promise.all(
-    services.shards.all().map(async ([shard, db]) => {
-      const failed = await listFailedMail(db, services.vault, maxListedPerShard);
-      return failed.map(({ to, ...mail }) => ({
-        ...mail,
-        shard,
-        to: to === null ? null : hideRecipient(toMailboxAddress(to).address),
-      }));
-    }),
-  ).then((lists) => lists.flat());
+  listFromEachShard(services, async (db, shard) => {
+    const failed = await listFailedMail(db, services.vault, maxListedPerShard);
+    return failed.map(({ to, ...mail }) => ({
+      ...mail,
+      shard,
+      to: to === null ? null : hideRecipient(toMailboxAddress(to).address),
+    }));
+  });

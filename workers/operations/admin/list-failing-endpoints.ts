@@ -3,6 +3,7 @@ import { batch } from "../../../storage/database.ts";
 import { listFailingEndpointRows, deleteFailingEndpoint, type FailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import type { AdminDependencies } from "./dependencies.ts";
+import { listFromEachShard } from "./list-from-each-shard.ts";
 import { findEventSequence } from "../webhooks/find-event-sequence.ts";
 
 /** The number of endpoints is limited, because each one requires a call to its event sequence. */
@@ -31,15 +32,13 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
  * Deletes the records of endpoints that recovered or were deleted.
  */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>
-  Promise.all(
-    services.shards.all().map(async ([shard, db]) => {
-      const recorded = await listFailingEndpointRows(db, maxFailingPerShard);
-      const current = await Promise.all(recorded.map((endpoint) => loadCurrentFailure(services, endpoint)));
-      const resolved = recorded.filter((_, index) => current[index] === null);
-      await batch(
-        db,
-        resolved.map(({ webhookId }) => deleteFailingEndpoint(db, webhookId)),
-      );
-      return current.flatMap((failure) => (failure === null ? [] : [{ ...failure, shard }]));
-    }),
-  ).then((lists) => lists.flat());
+  listFromEachShard(services, async (db, shard) => {
+    const recorded = await listFailingEndpointRows(db, maxFailingPerShard);
+    const current = await Promise.all(recorded.map((endpoint) => loadCurrentFailure(services, endpoint)));
+    const resolved = recorded.filter((_, index) => current[index] === null);
+    await batch(
+      db,
+      resolved.map(({ webhookId }) => deleteFailingEndpoint(db, webhookId)),
+    );
+    return current.flatMap((failure) => (failure === null ? [] : [{ ...failure, shard }]));
+  });

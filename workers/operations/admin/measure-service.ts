@@ -4,6 +4,7 @@ import { dayMs, minuteMs } from "../../../core/time.ts";
 import { countFailedMailSince } from "../../../storage/failed-mail.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { listFailingEndpointsByShard } from "./list-failing-endpoints.ts";
+import { listFromEachShard } from "./list-from-each-shard.ts";
 import { listShards } from "./list-shards.ts";
 import { listStuckWorkByShard } from "./list-stuck-work.ts";
 
@@ -11,20 +12,24 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Measures the whole deployment. Returns the figures and the data from which they were computed. Contains no personal data. */
+/**
+ * Measures the whole deployment. Returns the figures and the data from which they were computed. Contains no personal data. The figures do
+ * not include a shard that does not respond, except for `unavailable_shards` and `full_shard`.
+ */
 export const inspectService = async (services: AdminDependencies) => {
   const now = services.clock();
   const [stuck, shards, failing, failedMail] = await Promise.all([
     listStuckWorkByShard(services),
     listShards(services),
     listFailingEndpointsByShard(services),
-    Promise.all(services.shards.all().map(([, db]) => countFailedMailSince(db, now - dayMs))),
+    listFromEachShard(services, async (db) => [await countFailedMailSince(db, now - dayMs)]),
   ]);
   const oldestMinutes = (isAnchoring: boolean): number => {
     const since = stuck.flatMap((work) => (anchoringKinds.includes(work.kind) === isAnchoring ? (work.since ?? []) : []));
     return since.length === 0 ? 0 : Math.floor((now - Math.min(...since)) / minuteMs);
   };
   const figures: AlertFigures = {
+    unavailable_shards: shards.filter(({ isAvailable }) => !isAvailable).length,
     overdue_work: oldestMinutes(false),
     anchoring_delay: oldestMinutes(true),
     full_shard: Math.floor(Math.max(...shards.map(({ bytes, maxBytes }) => (100 * bytes) / maxBytes))),

@@ -53,7 +53,11 @@ export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: Se
             [messages.shard, ({ shard }) => <code translate="no">{shard}</code>],
             [messages.used, ({ bytes, maxBytes }) => `${Math.floor((100 * bytes) / maxBytes)}%`, "number"],
             [messages.size, ({ bytes }) => formatSize(bytes), "number"],
-            [messages.shardState, ({ state, isNext }) => (isNext ? messages.next : messages.shardStates[state])],
+            [
+              messages.shardState,
+              ({ state, isNext, isAvailable }) =>
+                isAvailable ? isNext ? messages.next : messages.shardStates[state] : <StatusLabel tone="bad" text={messages.unavailable} />,
+            ],
           ]}
         />
       </Card>

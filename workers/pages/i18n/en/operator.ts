@@ -3,7 +3,10 @@ import type { AlertKind } from "../../../../core/alerts.ts";
 import type { ShardState } from "../../../../core/shards/placement.ts";
 import type { ServiceInspection } from "../../../operations/admin/measure-service.ts";
 
-const figures: Readonly<Record<AlertKind, { readonly name: string; readonly unit: "minutes" | "percent" | "endpoints" | "emails" }>> = {
+const figures: Readonly<
+  Record<AlertKind, { readonly name: string; readonly unit: "shards" | "minutes" | "percent" | "endpoints" | "emails" }>
+> = {
+  unavailable_shards: { name: "Shards that don’t respond", unit: "shards" },
   overdue_work: { name: "Oldest overdue work", unit: "minutes" },
   anchoring_delay: { name: "Oldest statement waiting for the ledger", unit: "minutes" },
   full_shard: { name: "Fullest shard", unit: "percent" },
@@ -38,13 +41,14 @@ export const messages = {
   raised: "Alert",
   fine: "OK",
   figures,
-  units: { minutes: "{n} min", percent: "{n}%", endpoints: "{n}", emails: "{n}" },
+  units: { shards: "{n}", minutes: "{n} min", percent: "{n}%", endpoints: "{n}", emails: "{n}" },
   shardsTitle: "Shards",
   shard: "Shard",
   used: "Used",
   size: "Size",
   shardState: "New accounts",
   shardStates,
+  unavailable: "Doesn’t respond",
   next: "Next account is created here",
   workTitle: "Overdue work",
   workNote: "Work that has waited for ten minutes or longer.",

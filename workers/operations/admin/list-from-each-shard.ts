@@ -1,0 +1,16 @@
+// Lists records from every shard for the operator, also while one of them does not respond.
+import type { ShardId } from "../../../core/ids.ts";
+import type { Database } from "../../../storage/database.ts";
+import { runIsolated } from "../../log.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+
+/** Lists the records of all shards. A shard that fails or does not respond is logged and adds none; `listShards` says which one it is. */
+export const listFromEachShard = async <T>(
+  services: ReadDependencies,
+  list: (db: Database, shard: ShardId) => Promise<readonly T[]>,
+): Promise<readonly T[]> => {
+  const lists = await Promise.all(
+    services.shards.all().map(([shard, db]) => runIsolated(services, `shard ${shard}`, () => list(db, shard))),
+  );
+  return lists.flatMap((found) => found ?? []);
+};
