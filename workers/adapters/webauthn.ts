@@ -1,10 +1,13 @@
 // WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. The functions in
 // this file return null for every rejected credential instead.
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from "@simplewebauthn/server";
+import { decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
 import { challengeLifetimeMs, type RegistrationResponse, type WebAuthn } from "../../core/access/passkey.ts";
-
-// The library is loaded when it is first used, because loading it takes several percent of the Worker's startup and few isolates need it.
-const loadLibrary = () => import("@simplewebauthn/server");
-const loadHelpers = () => import("@simplewebauthn/server/helpers");
 
 /** ES256, EdDSA and RS256. Every authenticator supports at least one of them. */
 const algorithms = [-7, -8, -257];
@@ -22,17 +25,15 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
  * Verifying vendor certificates would require most of the library's code and would fetch the revocation lists to which the certificates
  * refer.
  */
-const isUnattested = async ({ response }: RegistrationResponse): Promise<boolean> => {
-  const { decodeAttestationObject, isoBase64URL } = await loadHelpers();
+const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get("fmt");
   return format === "none" || (format === "packed" && attestation.get("attStmt").get("x5c") === undefined);
 };
 
 export const webAuthn: WebAuthn = {
-  createRegistrationOptions: async (party, { challenge, userHandle, userName, excluded }) => {
-    const [{ generateRegistrationOptions }, { isoBase64URL }] = await Promise.all([loadLibrary(), loadHelpers()]);
-    return generateRegistrationOptions({
+  createRegistrationOptions: (party, { challenge, userHandle, userName, excluded }) =>
+    generateRegistrationOptions({
       rpName: party.id,
       rpID: party.id,
       userID: isoBase64URL.toBuffer(userHandle),
@@ -44,18 +45,14 @@ export const webAuthn: WebAuthn = {
       excludeCredentials: excluded.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] })),
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
       supportedAlgorithmIDs: algorithms,
-    });
-  },
+    }),
 
-  createAuthenticationOptions: async (party, challenge) => {
-    const { generateAuthenticationOptions } = await loadLibrary();
-    return generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifetimeMs, userVerification: "required" });
-  },
+  createAuthenticationOptions: (party, challenge) =>
+    generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifetimeMs, userVerification: "required" }),
 
   verifyRegistration: (party, made, challenge) =>
     nullOnError(async () => {
-      if (!(await isUnattested(made))) return null;
-      const [{ verifyRegistrationResponse }, { isoBase64URL }] = await Promise.all([loadLibrary(), loadHelpers()]);
+      if (!isUnattested(made)) return null;
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: {
           ...made,
@@ -81,7 +78,6 @@ export const webAuthn: WebAuthn = {
   verifyAuthentication: (party, signed, challenge, key) =>
     nullOnError(async () => {
       const { clientDataJSON, authenticatorData, signature } = signed.response;
-      const [{ verifyAuthenticationResponse }, { isoBase64URL }] = await Promise.all([loadLibrary(), loadHelpers()]);
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: { ...signed, response: { clientDataJSON, authenticatorData, signature }, clientExtensionResults: {} },
         expectedChallenge: challenge,
