@@ -262,7 +262,7 @@ describe("GET /v1/admin/stuck", () => {
     await env.DB.prepare("UPDATE outbox SET created_at = 1000 WHERE kind = 'subscription_end'").run();
     const answer = await operator("/v1/admin/stuck", { headers: { authorization: `Bearer ${token}` } });
     const { stuck } = answer.body.data as { stuck: readonly { kind: string }[] };
-    expect(stuck).toContainEqual({ kind: "subscription_ends", count: 1, since: "1970-01-01T00:00:01.000Z", home: "00" });
+    expect(stuck).toContainEqual({ kind: "subscription_ends", count: 1, since: "1970-01-01T00:00:01.000Z", shard: "00" });
     expect(stuck.map(({ kind }) => kind)).not.toContain("policies");
   });
 });

@@ -536,7 +536,7 @@ describe("an endpoint", () => {
     const { consecutiveFailures: failures, failingSince, backlog } = await healthOf(queue);
     expect(await listed()).toEqual([
       {
-        home: "00",
+        shard: "00",
         webhook_id: id,
         business_id: business,
         failing_since: new Date(failingSince as number).toISOString(),
