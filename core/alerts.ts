@@ -21,6 +21,7 @@ export interface AlertDefinition {
   /** The threshold if the setting is not set. An alert is raised if the figure is above it. */
   readonly defaultThreshold: number;
   readonly title: string;
+  /** What the figure counts, such as "minutes since …". */
   readonly unit: string;
 }
 
@@ -29,7 +30,7 @@ export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
     setting: "ALERT_UNAVAILABLE_SHARDS",
     defaultThreshold: 0,
     title: "A database does not respond",
-    unit: "shards do not respond",
+    unit: "shards that do not respond",
   },
   overdue_work: {
     setting: "ALERT_OVERDUE_WORK",
@@ -43,18 +44,23 @@ export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
     title: "Statements wait for the ledger",
     unit: "minutes since the oldest statement began to wait",
   },
-  full_shard: { setting: "ALERT_FULL_SHARD", defaultThreshold: 70, title: "A shard is filling up", unit: "% of the fullest shard is used" },
+  full_shard: {
+    setting: "ALERT_FULL_SHARD",
+    defaultThreshold: 70,
+    title: "A shard is filling up",
+    unit: "percentage of the fullest shard that is in use",
+  },
   failing_endpoints: {
     setting: "ALERT_FAILING_ENDPOINTS",
     defaultThreshold: 10,
     title: "Webhook endpoints are failing",
-    unit: "endpoints fail although their owners were alerted",
+    unit: "endpoints that still fail after their owners were alerted",
   },
   failed_mail: {
     setting: "ALERT_FAILED_MAIL",
     defaultThreshold: 20,
     title: "Emails were not delivered",
-    unit: "emails were not delivered in the last 24 hours",
+    unit: "emails that were not delivered in the last 24 hours",
   },
 };
 
@@ -110,7 +116,7 @@ export const formatAlertMail = (
     text: [
       isOver ? "This is back to normal." : `${title}.`,
       "",
-      `${figure} ${unit}. The threshold is ${threshold} (${setting}).`,
+      `${unit.charAt(0).toUpperCase()}${unit.slice(1)}: ${figure}. The threshold is ${threshold} (${setting}).`,
       `Since ${toIso(since)}.`,
       "",
       isOver ? "You do not have to do anything." : `What to do: ${getAlertPage(kind)}`,

@@ -181,6 +181,8 @@ const createRunner = (
   };
 };
 
+const moveTimeoutMs = 60_000; // an upload starts ten seconds after its checkpoint
+
 /** Adds entries to the ledger until its first tile is only in R2. Returns the bytes of that tile. */
 const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
   const headers = { authorization: `Bearer ${secrets.LEDGER_WRITE_TOKEN}` };
@@ -198,7 +200,9 @@ const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<
       database.close();
       return row !== undefined;
     });
+  const deadline = Date.now() + moveTimeoutMs;
   while (!hasMoved()) {
+    if (Date.now() > deadline) throw new Error("chaos: the ledger has not moved its tile to R2");
     await client.send(`${ledgerPath}/checkpoint`);
     await pause(200);
   }

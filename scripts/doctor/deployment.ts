@@ -72,6 +72,7 @@ interface Shard {
   readonly shard: string;
   readonly bytes: number;
   readonly max_bytes: number;
+  readonly available: boolean;
 }
 interface WorkReport {
   readonly stuck: readonly { readonly kind: string; readonly count: number; readonly shard: string; readonly since: string }[];
@@ -79,7 +80,8 @@ interface WorkReport {
   readonly failing_endpoints: readonly object[];
 }
 
-const describeShard = ({ shard, bytes, max_bytes: maxBytes }: Shard): Finding => {
+const describeShard = ({ shard, bytes, max_bytes: maxBytes, available: isAvailable }: Shard): Finding => {
+  if (!isAvailable) return failure(`The database of shard ${shard} does not respond.`, "See docs/operate/alerts/unavailable-shards.md.");
   const percent = Math.round((bytes / maxBytes) * 100);
   return bytes / maxBytes < fullShardRatio
     ? passed(`Shard ${shard} is ${percent}% full.`)

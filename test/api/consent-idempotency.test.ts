@@ -65,6 +65,14 @@ describe("a repeated submission", () => {
     expect(replayed(second)).toBe(true);
   });
 
+  test("is identified by the header if it also has a submission_id", async () => {
+    const body = { ...buildSubmission(), submission_id: crypto.randomUUID() };
+    const submit = (key: string) => submitConsent(body, { "idempotency-key": key });
+    const first = (await submit("header-key-1")).body.data.cert_id;
+    expect((await submit("header-key-1")).body.data.cert_id).toBe(first);
+    expect((await submit("header-key-2")).body.data.cert_id).not.toBe(first);
+  });
+
   test("may differ in evidence that a retry changes", async () => {
     const key = { "idempotency-key": fresh() };
     const first = await submitConsent({ ...buildSubmission(), client_time: "10:00:00", referrer: "https://a.example/" }, key);

@@ -57,5 +57,6 @@ test.each(alertKinds)("%s has a page that says what to do, and an email that lin
   const mail = formatAlertMail({ kind, change: "raised", since: now }, 42, 10, "api.acme.test");
   expect(mail.subject).toBe(`${title} (api.acme.test)`);
   expect(mail.text).toContain(page);
+  expect(mail.text).toMatch(new RegExp(`^[A-Z][a-z0-9 ]+: 42\\. The threshold is 10 \\(${setting}\\)\\.$`, "m"));
   expect(mail.text).toContain("2026-12-04T10:00:00.000Z");
 });
