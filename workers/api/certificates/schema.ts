@@ -88,7 +88,8 @@ export const consentRequestSchema = z
       .nullish()
       .openapi({ description: "Recipients that the visitor rejected. A name must not be in both lists." }),
     submission_id: z.guid("must be a UUID").nullish().openapi({
-      description: "UUID of the submission. Has the same effect as the `Idempotency-Key` header, which takes precedence if a request has both.",
+      description:
+        "UUID of the submission. Has the same effect as the `Idempotency-Key` header, which takes precedence if a request has both.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
     }),
     locale: z.string().max(35).nullish().openapi({ description: "Language tag of the page, at most 35 characters.", example: "en-US" }),
