@@ -109,7 +109,12 @@ export const checkService = async (
   if (response?.status !== 200)
     return [
       passed(`${api} is healthy.`),
-      failure("The service does not accept the operator's token.", "Deploy again, so that the service gets the token's hash."),
+      response?.status === 401 || response?.status === 404
+        ? failure("The service does not accept the operator's token.", "Deploy again, so that the service gets the token's hash.")
+        : failure(
+            `${api}/admin/stuck ${response === null ? "does not respond" : `returned ${response.status}`}.`,
+            "Read the newest log lines with npx wrangler tail.",
+          ),
     ];
   const { stuck, shards, failing_endpoints: failing } = ((await response.json()) as { readonly data: WorkReport }).data;
   return [

@@ -6,17 +6,17 @@ import { assertServiceIsStopped } from "../stopped-service.ts";
 import { runExport } from "./export.ts";
 import { finishImport, runImport } from "./import.ts";
 
-const readPassphrase = (): string => {
+/** Returns the passphrase. If it is not set, throws with `hint`, which says what to set. */
+const readPassphrase = (hint: string): string => {
   const passphrase = process.env.EXPORT_PASSPHRASE ?? "";
-  if (passphrase === "")
-    throw new Error("Set EXPORT_PASSPHRASE to the passphrase that encrypts the export. Generate one with: openssl rand -base64 32");
+  if (passphrase === "") throw new Error(`Set EXPORT_PASSPHRASE to ${hint}`);
   return passphrase;
 };
 
 const readServiceVersion = (): string => (JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string }).version;
 
 export const runExportCommand = async (folder: string, report: (text: string) => void): Promise<void> => {
-  const passphrase = readPassphrase();
+  const passphrase = readPassphrase("the passphrase that encrypts the export. Generate one with: openssl rand -base64 32");
   const { stateDir, extraShards, origin, vars } = loadLocalSettings();
   await assertServiceIsStopped({ origin });
   report(`Export ${stateDir} to ${folder}:\n`);
@@ -35,7 +35,7 @@ export const runExportCommand = async (folder: string, report: (text: string) =>
 
 /** Imports `folder` into the local service, which must have no data. With `isDryRun`, only checks the files. */
 export const runImportCommand = async (folder: string, isDryRun: boolean, report: (text: string) => void): Promise<void> => {
-  const passphrase = readPassphrase();
+  const passphrase = readPassphrase("the passphrase of the export.");
   ensureDevVars();
   const { stateDir, extraShards, origin, vars } = loadLocalSettings();
   if (!isDryRun) await assertServiceIsStopped({ origin });

@@ -1,6 +1,8 @@
 // Runs `npm run doctor` and its checks of a deployment against a running service.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -83,6 +85,23 @@ describe("a running deployment", () => {
     expect(findings).toContain(`ok ${service.origin}/v1 is healthy.`);
     expect(findings).toContain("ok Shard 00 is 0% full.");
     expect(findings).toContain("ok No work is overdue.");
+  });
+
+  test("is reported with the shard whose database does not respond, or with the error of the report", async () => {
+    const shards = [{ shard: "01", bytes: 0, max_bytes: 1, available: false }];
+    const report = { data: { stuck: [], shards, failing_endpoints: [] } };
+    let status = 200;
+    const stub = createServer(({ url }, response) => {
+      response.writeHead(url === "/v1/health" ? 200 : status, { "content-type": "application/json" }).end(JSON.stringify(report));
+    });
+    await new Promise<void>((listening) => stub.listen(0, "127.0.0.1", listening));
+    const origin = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`;
+    expect(describeFindings(await checkService(deployment, adminToken, origin))).toContain(
+      "fail The database of shard 01 does not respond.",
+    );
+    status = 503;
+    expect(describeFindings(await checkService(deployment, adminToken, origin))).toContain(`fail ${origin}/v1/admin/stuck returned 503.`);
+    await new Promise((closed) => stub.close(closed));
   });
 
   test("is reported when it refuses the operator's token or does not respond", async () => {

@@ -8,8 +8,9 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export interface ShardStatus {
   readonly shard: ShardId;
-  readonly state: ShardState;
-  /** The current size. While the shard does not respond, the size that was last recorded. */
+  /** Null while the first shard, which stores the states, does not respond. */
+  readonly state: ShardState | null;
+  /** The current size. While the shard does not respond, the last recorded size, or 0 if that is unknown. */
   readonly bytes: number;
   readonly maxBytes: number;
   /** True if the next new account will be created in this shard. */
@@ -18,16 +19,16 @@ export interface ShardStatus {
   readonly isAvailable: boolean;
 }
 
-/** Lists the state, size and size limit of every shard. Throws an outage only if the first shard, which has the states, does not respond. */
+/** Lists the state, size and size limit of every shard, also while some of them do not respond. */
 export const listShards = async (services: ReadDependencies): Promise<readonly ShardStatus[]> => {
   const { shards, config } = services;
   const measure = shards.all().map(([shard, db]) => runIsolated(services, `shard ${shard}`, () => getShardBytes(db)));
-  const [fills, sizes] = await Promise.all([readShardFills(shards), Promise.all(measure)]);
-  const next = choosePlacement(fills, config.maxShardBytes);
-  return fills.map(({ shard, state, bytes }, at) => ({
+  const [fills, sizes] = await Promise.all([runIsolated(services, "shard registry", () => readShardFills(shards)), Promise.all(measure)]);
+  const next = fills === undefined ? null : choosePlacement(fills, config.maxShardBytes);
+  return shards.all().map(([shard], at) => ({
     shard,
-    state,
-    bytes: sizes[at] ?? bytes,
+    state: fills?.[at]?.state ?? null,
+    bytes: sizes[at] ?? fills?.[at]?.bytes ?? 0,
     maxBytes: config.maxShardBytes,
     isNext: shard === next,
     isAvailable: sizes[at] !== undefined,

@@ -56,7 +56,17 @@ export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: Se
             [
               messages.shardState,
               ({ state, isNext, isAvailable }) =>
-                isAvailable ? isNext ? messages.next : messages.shardStates[state] : <StatusLabel tone="bad" text={messages.unavailable} />,
+                isAvailable ? (
+                  isNext ? (
+                    messages.next
+                  ) : state === null ? (
+                    messages.unknown
+                  ) : (
+                    messages.shardStates[state]
+                  )
+                ) : (
+                  <StatusLabel tone="bad" text={messages.unavailable} />
+                ),
             ],
           ]}
         />
