@@ -9,9 +9,11 @@ import { parseReceipt, formatReceiptProof, verifyReceipt, type Receipt, type Rec
 import { formatAnchorStatement, type AnchorSubject } from "../core/ledger/statement.ts";
 import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { minuteMs } from "../core/time.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { checkRekorReceipt, checkTimestamp } from "./attestors.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
-import { asObject, asString, asStrings, isIsoInstant, parseCanonical, type JsonObject } from "./json.ts";
+import { asObject, asString, asStrings, parseCanonical } from "./json.ts";
 import { listLogKeys, type Trust } from "./trust.ts";
 
 /** The evidence for one statement. Parts that are missing are null. */
@@ -77,7 +79,7 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
   if (published.status !== "anchored") return published.status === "pending" ? null : "the certificate publishes an unknown anchor status";
   const { anchored_at: anchoredAt, anchored_at_source: source } = published;
   if (source !== undefined && source !== "service") return "the certificate names another source of the time of anchoring";
-  const isLater = isIsoInstant(anchoredAt) && Date.parse(anchoredAt) >= Date.parse(String(timestamp)) - maxClockSkewMs;
+  const isLater = isIsoTime(anchoredAt) && Date.parse(anchoredAt) >= Date.parse(String(timestamp)) - maxClockSkewMs;
   return isLater ? null : "the certificate was anchored before the event";
 };
 

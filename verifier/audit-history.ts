@@ -4,10 +4,11 @@
 // payload.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
-import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
+import { toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 import { boundDetailsSince } from "./format-changes.ts";
-import { isIsoInstant, asObject, asStrings, findDifferingMembers, type JsonObject } from "./json.ts";
+import { asObject, asStrings, findDifferingMembers } from "./json.ts";
 import { groupEntitiesByWithdrawal, type ListedEntities } from "./withdrawn-entities.ts";
 
 export interface AuditHistory {
@@ -39,8 +40,7 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
   (findings[0] as Finding);
 
 /** Payloads contain ISO times. Older payloads contain milliseconds. */
-const parseInstant = (value: unknown): number | null =>
-  typeof value === "number" ? value : isIsoInstant(value) ? Date.parse(value) : null;
+const parseInstant = (value: unknown): number | null => (typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null);
 
 /**
  * Compares a payload member that entries have contained since `boundDetailsSince`. Returns null if the values match, if the entry is older,
@@ -85,9 +85,9 @@ const findWithdrawalFault = (certificate: JsonObject, withdrawal: JsonObject, en
   const { withdrawn_at: withdrawnAt, received_at: receivedAt = null, cease_by: ceaseBy } = withdrawal;
   if (entry.at !== withdrawnAt) return `entry ${entry.seq} is a withdrawal at a different time`;
   if (certificate.cease_by !== ceaseBy) return "the certificate names two different deadlines";
-  if (receivedAt !== null && !(isIsoInstant(receivedAt) && receivedAt <= entry.at))
+  if (receivedAt !== null && !(isIsoTime(receivedAt) && receivedAt <= entry.at))
     return "the business received the request after the withdrawal";
-  const deadline = getCeaseDeadline(Date.parse(isIsoInstant(receivedAt) ? receivedAt : entry.at));
+  const deadline = getCeaseDeadline(Date.parse(isIsoTime(receivedAt) ? receivedAt : entry.at));
   return parseInstant(ceaseBy) === deadline ? null : "the deadline is not the end of the tenth business day";
 };
 

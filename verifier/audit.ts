@@ -4,6 +4,7 @@
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
+import type { PackFiles } from "../core/certificates/evidence-zip.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { fromBase64, fromBase64Url, fromHex, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
@@ -12,21 +13,11 @@ import { parseCount, hashLength, hashLeaf, computeRootFromInclusion } from "../c
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { minuteMs } from "../core/time.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { fail, incomplete, pass, type Finding } from "./checks.ts";
-import {
-  hasExactMembers,
-  isSha256Hex,
-  isIsoInstant,
-  asObject,
-  parseCanonical,
-  asString,
-  asStrings,
-  decodeText,
-  type JsonObject,
-} from "./json.ts";
+import { hasExactMembers, isSha256Hex, asObject, parseCanonical, asString, asStrings, decodeText } from "./json.ts";
 import { listLogKeys, type Trust } from "./trust.ts";
-
-type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 const entryMemberNames = ["at", "chain", "entity_id", "entity_type", "payload_hash", "prev_hash", "seq", "type"] as const;
 
@@ -39,7 +30,7 @@ const parseEntry = (line: string): AuditEntry | null => {
   const isWellFormed =
     parseCount(entry.seq) !== null &&
     entry.seq !== "0" &&
-    isIsoInstant(entry.at) &&
+    isIsoTime(entry.at) &&
     isSha256Hex(entry.payload_hash) &&
     isSha256Hex(entry.prev_hash) &&
     /^[0-9a-f]{32}$/.test(entry.chain);
@@ -191,7 +182,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
     !hasExactMembers(record, ["at", "heads_root", "heads_size", "log_size", "schema"]) ||
     record.schema !== "svc-heads-v1" ||
     record.heads_size !== heads.size ||
-    !isIsoInstant(record.at)
+    !isIsoTime(record.at)
   ) {
     return fail("audit/heads-record.json is malformed");
   }
@@ -226,6 +217,6 @@ const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, so one rec
 /** Describes a record of heads that was outdated when the pack was created. Returns null if the record was recent or is absent. */
 export const describeStaleHeads = (files: PackFiles, createdAt: string): string | null => {
   const at = asObject(parseCanonical(decodeText(files.get("audit/heads-record.json"))))?.at;
-  if (!isIsoInstant(at) || !isIsoInstant(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;
+  if (!isIsoTime(at) || !isIsoTime(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;
   return `The audit log recorded the head of this chain at ${at}, more than 30 minutes before the pack was created. The pack may omit later entries.`;
 };

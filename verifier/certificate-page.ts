@@ -3,10 +3,12 @@
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
+import type { PackFiles } from "../core/certificates/evidence-zip.ts";
 import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
-import { asObject, asString, asStrings, decodeText, isIsoInstant, isSha256Hex, parseCanonical, type JsonObject } from "./json.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
+import { asObject, asString, asStrings, decodeText, isSha256Hex, parseCanonical } from "./json.ts";
 
-type PackFiles = ReadonlyMap<string, Uint8Array>;
 type CaptureMethod = "browser" | "server";
 type PageCertificate = ArticleParts["opened"]["certificate"];
 
@@ -35,7 +37,7 @@ const requireTexts = (value: unknown): readonly string[] => {
 };
 
 const requireInstant = (value: unknown): number => {
-  if (!isIsoInstant(value)) throw new UnreadableMember("a member is not a time");
+  if (!isIsoTime(value)) throw new UnreadableMember("a member is not a time");
   return Date.parse(value);
 };
 

@@ -50,6 +50,7 @@ export type CheckId = keyof typeof checkClaims;
 
 const listCheckIds = (...prefixes: readonly string[]): readonly CheckId[] =>
   (Object.keys(checkClaims) as CheckId[]).filter((id) => prefixes.some((prefix) => id.startsWith(prefix)));
+
 /** The checks on the issuance statement. */
 export const anchorCheckIds = listCheckIds("anchor.", "attest.");
 /** The checks on the withdrawal statement. */

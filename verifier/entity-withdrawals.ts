@@ -1,13 +1,13 @@
 // Checks a certificate's withdrawals of consent for individual recipients: the signed receipt and the ledger statement of each. All
 // withdrawals share one finding per check.
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.ts";
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, type AnchorContext, type AnchorEvidence } from "./anchor.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
 import { entityReceiptsSince } from "./format-changes.ts";
-import { parseCanonical, type JsonObject } from "./json.ts";
+import { parseCanonical } from "./json.ts";
 import { checkDeadline, checkReceiptSignature, parseSignedReceipt, buildReceiptStatement } from "./receipt.ts";
 import { groupEntitiesByWithdrawal, type ListedEntities } from "./withdrawn-entities.ts";
 

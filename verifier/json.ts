@@ -1,7 +1,5 @@
 // Parses canonical JSON and reads members of untrusted JSON.
-import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
-
-export type JsonObject = { readonly [key: string]: Json };
+import { isJsonObject, toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
 
 /** Decodes UTF-8. Returns null for invalid bytes. A byte order mark stays in the text, where later checks refuse it. */
 export const decodeText = (bytes: Uint8Array | undefined): string | null => {
@@ -27,9 +25,7 @@ export const parseCanonical = (text: string | null): Json | undefined => {
   }
 };
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const asObject = (value: unknown): JsonObject | null => (isObject(value) ? value : null);
+export const asObject = (value: unknown): JsonObject | null => (isJsonObject(value) ? value : null);
 
 export const asString = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
@@ -45,12 +41,5 @@ const isSameJson = (a: Json | undefined, b: Json | undefined): boolean =>
 /** Returns the names of the members of `b` whose value differs in `a`. */
 export const findDifferingMembers = (a: JsonObject, b: Partial<JsonObject>): string[] =>
   Object.keys(b).filter((name) => !isSameJson(a[name], b[name]));
-
-/** Returns true for the exact format of `toIso`. `Date` alone would accept February 30 as a day in March. */
-export const isIsoInstant = (text: unknown): text is string => {
-  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return false;
-  const at = Date.parse(text);
-  return Number.isFinite(at) && new Date(at).toISOString() === text;
-};
 
 export const isSha256Hex = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);

@@ -2,14 +2,13 @@
 import { toBase64Url, fromBase64 } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { buildManifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
+import type { PackFiles } from "../core/certificates/evidence-zip.ts";
 import { sha256Hex, sha256 } from "../core/hash.ts";
-import { isKeyInUse } from "../core/ledger/key-validity.ts";
+import { isKeyInUse, isIsoTime } from "../core/ledger/key-validity.ts";
 import { keyKinds, parseNote, createVerifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
-import { hasExactMembers, isIsoInstant, asObject, parseCanonical, asString, asStrings, decodeText } from "./json.ts";
+import { hasExactMembers, asObject, parseCanonical, asString, asStrings, decodeText } from "./json.ts";
 import { computeThumbprint, type Trust } from "./trust.ts";
-
-type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 export interface Manifest {
   readonly certId: string;
@@ -23,7 +22,7 @@ export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: 
   if (record === null || !hasExactMembers(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
   const certId = asString(record.cert_id);
   const redacted = asStrings(record.redacted);
-  if (record.schema !== packSchema || certId === null || redacted === null || !isIsoInstant(record.created_at)) return null;
+  if (record.schema !== packSchema || certId === null || redacted === null || !isIsoTime(record.created_at)) return null;
   return { certId, createdAt: record.created_at, redacted, listed: record.files ?? null };
 };
 

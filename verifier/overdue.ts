@@ -1,14 +1,16 @@
 // Checks whether withdrawals are correctly marked as overdue, that is, whether the deadline had passed without an acknowledgment when the
 // pack was made.
 import { minuteMs } from "../core/time.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { boundDetailsSince } from "./format-changes.ts";
-import { asObject, isIsoInstant, type JsonObject } from "./json.ts";
+import { asObject } from "./json.ts";
 
 const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
-  if (!isIsoInstant(at) || at < boundDetailsSince || !isIsoInstant(ceaseBy)) return false; // other checks report a malformed time
+  if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false; // other checks report a malformed time
   const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
   if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs) return typeof overdue !== "boolean";
   return overdue !== (acknowledgedAt === null && lateMs > 0);

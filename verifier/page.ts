@@ -132,6 +132,7 @@ const renderRunFailure = (error: unknown): void => {
     createElement("p", `The check failed to run: ${error instanceof Error ? error.message : error}`),
   );
 };
+
 const runCheck = (): void => {
   checkPack().catch(renderRunFailure);
 };

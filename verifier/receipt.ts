@@ -5,8 +5,10 @@ import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { formatAnchorStatement } from "../core/ledger/statement.ts";
 import { entityReceiptFormat, receiptFormat, receiptTextMembers } from "../core/withdrawals/receipt.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { fail, pass, type Finding } from "./checks.ts";
-import { hasExactMembers, isSha256Hex, isIsoInstant, asObject, parseCanonical, asStrings, type JsonObject } from "./json.ts";
+import { hasExactMembers, isSha256Hex, asObject, parseCanonical, asStrings } from "./json.ts";
 import { checkIssuerSignature, isNamedBusiness } from "./record.ts";
 import type { Trust } from "./trust.ts";
 
@@ -30,7 +32,7 @@ export const parseSignedReceipt = (text: string | null): SignedReceipt | null =>
     return null;
   const { received_at: receivedAt } = record;
   const isTyped = receiptTextMembers.every((name) => typeof record[name] === "string") && isNamedBusiness(record.business);
-  const isDated = isIsoInstant(record.withdrawn_at) && isIsoInstant(record.cease_by) && (receivedAt === null || isIsoInstant(receivedAt));
+  const isDated = isIsoTime(record.withdrawn_at) && isIsoTime(record.cease_by) && (receivedAt === null || isIsoTime(receivedAt));
   return isTyped && isDated && isSha256Hex(record.fingerprint) && isValidScope(record) ? (record as unknown as SignedReceipt) : null;
 };
 

@@ -1,24 +1,14 @@
 // Checks the record behind the fingerprint and everything that it binds by hash, for packs and for the public API response.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { fromBase64, fromBase64Url, encodeUtf8 } from "../core/bytes.ts";
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { computeFieldCommitment } from "../core/certificates/subject.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
-import {
-  findDifferingMembers,
-  hasExactMembers,
-  isSha256Hex,
-  isIsoInstant,
-  isObject,
-  asObject,
-  parseCanonical,
-  asString,
-  asStrings,
-  type JsonObject,
-} from "./json.ts";
+import { findDifferingMembers, hasExactMembers, isSha256Hex, asObject, parseCanonical, asString, asStrings } from "./json.ts";
 import { findIssuerKey, type Trust } from "./trust.ts";
 import { parseWithdrawalNumber } from "./withdrawn-entities.ts";
 
@@ -26,7 +16,7 @@ const textMemberNames = ["cert_id", "disclosure_hash", "origin_domain", "purpose
 const choiceMemberNames = ["entities_accepted", "entities_rejected"] as const;
 
 export const isNamedBusiness = (value: unknown): boolean =>
-  isObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
+  isJsonObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /**
  * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the member with the choices per
@@ -41,7 +31,7 @@ export const parsePreimage = (text: string | null): Preimage | null => {
     isNamedBusiness(record.business) &&
     textMemberNames.every((name) => typeof record[name] === "string") &&
     ["entities", ...choiceMemberNames].every((name) => record[name] === undefined || asStrings(record[name]) !== null);
-  return hasValidMembers && isTyped && isIsoInstant(record.timestamp) ? (record as unknown as Preimage) : null;
+  return hasValidMembers && isTyped && isIsoTime(record.timestamp) ? (record as unknown as Preimage) : null;
 };
 
 export const checkCanonical = (preimage: Preimage | null): Finding =>
@@ -76,7 +66,7 @@ const parseCommitments = (text: string | null): Readonly<Record<string, string>>
 };
 
 export const checkCommitments = (text: string | null, preimage: Preimage, erasedAt: unknown): Finding => {
-  if (text === null && isIsoInstant(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
+  if (text === null && isIsoTime(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
   if (text === null) return fail("subject/commitments.json is missing");
   if (parseCommitments(text) === null) return fail("subject/commitments.json is not a canonical map of commitments");
   return sha256Hex(text) === preimage.subject_hash ? pass() : fail("the commitments do not match the hash in the record");
@@ -195,10 +185,10 @@ const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string 
     const name = asString(entity?.entity) ?? "";
     const at = entity?.withdrawn_at;
     if (!consented.includes(name) || seen.has(name)) return "a withdrawn recipient was not consented to, or is listed twice";
-    if (!isIsoInstant(at) || at < preimage.timestamp || (isIsoInstant(revokedAt) && at > revokedAt))
+    if (!isIsoTime(at) || at < preimage.timestamp || (isIsoTime(revokedAt) && at > revokedAt))
       return "the time of a recipient's withdrawal is inconsistent";
     const receivedAt = entity?.received_at ?? null;
-    if (receivedAt !== null && !(isIsoInstant(receivedAt) && receivedAt <= at))
+    if (receivedAt !== null && !(isIsoTime(receivedAt) && receivedAt <= at))
       return "the business received the request for a recipient after its withdrawal";
     if (entity?.cease_by !== new Date(getCeaseDeadline(Date.parse(receivedAt ?? at))).toISOString())
       return "the deadline of a recipient is not the tenth business day";
@@ -232,9 +222,9 @@ export const checkCertificate = async (
   const { status, withdrawal } = certificate;
   if (status !== "active" && status !== "revoked") return fail("the certificate has no known status");
   const isWithdrawn = (withdrawal ?? null) !== null;
-  if (isWithdrawn !== (status === "revoked") || isWithdrawn !== isObject(withdrawal))
+  if (isWithdrawn !== (status === "revoked") || isWithdrawn !== isJsonObject(withdrawal))
     return fail("the certificate's status contradicts its withdrawal");
-  const entitiesFault = findEntitiesFault(certificate, preimage) ?? (isObject(withdrawal) ? findContradiction(withdrawal) : null);
+  const entitiesFault = findEntitiesFault(certificate, preimage) ?? (isJsonObject(withdrawal) ? findContradiction(withdrawal) : null);
   if (entitiesFault !== null) return fail(entitiesFault);
   const signed = await checkIssuerSignature(
     crypto,

@@ -3,12 +3,13 @@
 // was meant to say.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
-import { defaultValidFrom, isKeyInUse, type KeyValidity } from "../core/ledger/key-validity.ts";
+import { defaultValidFrom, isKeyInUse, isIsoTime, type KeyValidity } from "../core/ledger/key-validity.ts";
 import { keyKinds, parseVkey, type VerifierKey } from "../core/ledger/note.ts";
 import { vkeyFromSpki } from "../core/ledger/rekor-receipt.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { TimestampPin } from "../core/ledger/rfc3161.ts";
-import { isSha256Hex, isIsoInstant, asObject, asString, type JsonObject } from "./json.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { isSha256Hex, asObject, asString } from "./json.ts";
 
 export interface IssuerKey extends KeyValidity {
   /** The key's RFC 7638 thumbprint. */
@@ -40,7 +41,7 @@ const parseOptionalList = <T>(value: unknown, parse: (item: unknown) => T | null
 const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
   const from = record.valid_from ?? defaultValidFrom;
   const to = record.valid_to ?? null;
-  if (!isIsoInstant(from) || (to !== null && !isIsoInstant(to))) return null;
+  if (!isIsoTime(from) || (to !== null && !isIsoTime(to))) return null;
   return to === null ? { validFrom: from } : { validFrom: from, validTo: to };
 };
 

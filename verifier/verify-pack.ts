@@ -1,12 +1,13 @@
 // Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. Runs every check that
 // is possible, even after a failure. The verdict names the first failed check.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
-import { parseZip } from "../core/certificates/evidence-zip.ts";
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { parseZip, type PackFiles } from "../core/certificates/evidence-zip.ts";
+import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { maskFieldValue } from "../core/masking.ts";
 import { memoizeNoteCrypto, type NoteCrypto } from "../core/ledger/note.ts";
 import { minuteMs } from "../core/time.ts";
+import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { findPageFault } from "./certificate-page.ts";
 import { checkEntityWithdrawals, type EntityWithdrawalEvidence } from "./entity-withdrawals.ts";
 import { checkAnchor, buildExpectedStatement, type AnchorContext, type AnchorEvidence } from "./anchor.ts";
@@ -15,7 +16,7 @@ import { checkChain, checkHeads, checkInclusion, parseEntries, describeStaleHead
 import { checkIssuance, checkPolicyLinks, checkStatus, parsePayloads, submissionNoteNames, type AuditHistory } from "./audit-history.ts";
 import { fail, incomplete, pass, buildReport, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
 import { canVerifyEd25519, ed25519UnsupportedNote, webCrypto } from "./crypto.ts";
-import { isIsoInstant, asObject, parseCanonical, asString, asStrings, decodeText, type JsonObject } from "./json.ts";
+import { asObject, parseCanonical, asString, asStrings, decodeText } from "./json.ts";
 import { findLayoutFault } from "./layout.ts";
 import { checkFiles, checkSignature, checkTrustCopies, parseManifest, type Manifest } from "./manifest.ts";
 import { findOverdueFault } from "./overdue.ts";
@@ -41,8 +42,6 @@ export const defaultVerificationOptions: VerificationOptions = {
 };
 
 const maxZipBytes = 20 * 1_024 * 1_024;
-
-type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 export const createAnchorContext = (crypto: NoteCrypto, trust: Trust | null, options: VerificationOptions): AnchorContext => ({
   crypto,
@@ -89,7 +88,7 @@ export const checkTimeOrder = (
   withdrawalAttestedAt: number | null,
 ): Finding => {
   const issued = Date.parse(issuedAt);
-  const withdrawn = isIsoInstant(withdrawnAt) ? Date.parse(withdrawnAt) : null;
+  const withdrawn = isIsoTime(withdrawnAt) ? Date.parse(withdrawnAt) : null;
   if (withdrawn !== null && withdrawn < issued) return fail("the certificate was withdrawn before it was issued");
   if (attestedAt !== null && attestedAt < issued - maxClockSkewMs) return fail("a timestamp is older than the certificate");
   if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - maxClockSkewMs) {
@@ -127,7 +126,7 @@ export const checkAnchors = async (
       ? fail("the pack proves a withdrawal, but the certificate is active")
       : skipped("the certificate is not withdrawn");
     findings.set("revoke.statement", finding);
-  } else if (!isIsoInstant(withdrawnAt)) {
+  } else if (!isIsoTime(withdrawnAt)) {
     findings.set("revoke.statement", fail("the certificate does not say when it was withdrawn"));
   } else {
     const expected = buildExpectedStatement("certificate.revoked", preimage, fingerprint, withdrawnAt);
@@ -140,7 +139,7 @@ const findEvidenceFault = (certificate: JsonObject, redacted: readonly string[])
   const evidence = asObject(certificate.evidence);
   const isRedacted = redacted.includes("evidence");
   if (certificate.evidence !== null && evidence === null) return "the evidence is malformed";
-  if (evidence === null) return isRedacted || isIsoInstant(certificate.subject_erased_at) ? null : "the evidence is missing";
+  if (evidence === null) return isRedacted || isIsoTime(certificate.subject_erased_at) ? null : "the evidence is missing";
   if (isRedacted) return "the pack has evidence that the manifest lists as left out";
   if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence does not match its hash";
   const note = submissionNoteNames.find((name) => toCanonicalJson(evidence[name] ?? null) !== toCanonicalJson(certificate[name] ?? null));
@@ -176,7 +175,7 @@ const findRedactionFault = (redacted: readonly string[]): string | null => {
 
 /** Checks that the person's data is absent after an erasure. Older test certificates kept masked details. */
 const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
-  if (!isIsoInstant(erasedAt)) return null;
+  if (!isIsoTime(erasedAt)) return null;
   const keys = Object.keys(asObject(subject) ?? { malformed: null });
   return erasedAt < boundDetailsSince ? null : keys.length === 0 ? null : "the certificate shows details of an erased person";
 };

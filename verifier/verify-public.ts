@@ -1,6 +1,6 @@
 // The checks that need only the public API response (GET /v1/certs/{id}/verify), so a page can run them in the visitor's browser.
 import { toBase64, fromBase64, encodeUtf8 } from "../core/bytes.ts";
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
 import { sha256, sha256Hex } from "../core/hash.ts";
 import { parseCheckpoint, stripCosignatures } from "../core/ledger/checkpoint.ts";
 import { hashLeaf } from "../core/ledger/merkle.ts";
@@ -10,7 +10,7 @@ import { formatTlogProof } from "../core/ledger/tlog-proof.ts";
 import type { AnchorEvidence } from "./anchor.ts";
 import { anchorCheckIds, buildReport, revocationCheckIds, type CheckId, type Findings, type Report } from "./checks.ts";
 import { canVerifyEd25519, ed25519UnsupportedNote, webCrypto } from "./crypto.ts";
-import { isObject, asObject, asString, asStrings, type JsonObject } from "./json.ts";
+import { asObject, asString, asStrings } from "./json.ts";
 import { checkArrays, checkCanonical, checkCertificate, checkDisclosure, checkFingerprint, parsePreimage } from "./record.ts";
 import { createAnchorContext, checkAnchors, type VerificationOptions } from "./verify-pack.ts";
 
@@ -71,7 +71,7 @@ export const anchorEvidenceFromWire = (anchor: JsonObject | null): AnchorEvidenc
   if (anchor.status !== "anchored") return { ...emptyAnchorEvidence, statement, published: anchor };
   const attested = asObject(anchor.attested);
   const attestations = Array.isArray(attested?.attestations) ? attested.attestations : [];
-  const token = attestations.find((attestation) => isObject(attestation) && attestation.kind === "rfc3161");
+  const token = attestations.find((attestation) => isJsonObject(attestation) && attestation.kind === "rfc3161");
   return {
     statement,
     published: anchor,
@@ -80,7 +80,7 @@ export const anchorEvidenceFromWire = (anchor: JsonObject | null): AnchorEvidenc
     rekorBody: null,
     attestedProof: attested === null ? null : formatPublishedProof(anchor.leaf_index, attested.inclusion_proof, attested.signed_root),
     attestedNote: attested === null ? null : stripCosignatures(asString(attested.signed_root) ?? ""),
-    timestampReply: isObject(token) ? fromBase64(asString(token.token) ?? "") : null,
+    timestampReply: isJsonObject(token) ? fromBase64(asString(token.token) ?? "") : null,
   };
 };
 

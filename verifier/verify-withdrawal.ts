@@ -1,5 +1,5 @@
 // Checks a withdrawal receipt offline: its signature, deadline and ledger statement.
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { checkAnchor } from "./anchor.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type Report,
 } from "./checks.ts";
 import { canVerifyEd25519, ed25519UnsupportedNote, webCrypto } from "./crypto.ts";
-import { asObject, asString, type JsonObject } from "./json.ts";
+import { asObject, asString } from "./json.ts";
 import { checkDeadline, checkReceiptSignature, parseSignedReceipt, buildReceiptStatement, type SignedReceipt } from "./receipt.ts";
 import { createAnchorContext, type VerificationOptions } from "./verify-pack.ts";
 import { anchorEvidenceFromWire } from "./verify-public.ts";

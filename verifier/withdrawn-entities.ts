@@ -1,6 +1,6 @@
 // Reads the recipients for whom a certificate says consent was withdrawn, grouped by withdrawal.
-import { groupBy } from "./group-by.ts";
-import { asObject, asString, type JsonObject } from "./json.ts";
+import type { JsonObject } from "../core/canonical-json.ts";
+import { asObject, asString } from "./json.ts";
 
 export type ListedEntities = readonly JsonObject[];
 
@@ -8,11 +8,15 @@ export type ListedEntities = readonly JsonObject[];
 export const parseWithdrawalNumber = (entity: JsonObject): number =>
   Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
 
-/** Groups the withdrawn recipients by withdrawal number. */
+/** Groups the withdrawn recipients by withdrawal number. Node 20 and older browsers lack `Map.groupBy`. */
 export const groupEntitiesByWithdrawal = (certificate: JsonObject): ReadonlyMap<number, ListedEntities> => {
   const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
-  return groupBy(
-    listed.map(asObject).filter((entity) => entity !== null),
-    parseWithdrawalNumber,
-  );
+  const groups = new Map<number, JsonObject[]>();
+  for (const entity of listed.map(asObject).filter((item) => item !== null)) {
+    const number = parseWithdrawalNumber(entity);
+    const group = groups.get(number);
+    if (group === undefined) groups.set(number, [entity]);
+    else group.push(entity);
+  }
+  return groups;
 };

@@ -15,9 +15,10 @@ export interface KeyWithValidity extends KeyValidity {
 /** The start of the validity period of a key whose start is unknown. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
-/** Returns whether the text has the exact format of `toIso`. Times in this format sort as text. */
+/** Returns whether the text has the exact format of `toIso`, with a four-digit year. Times in this format sort as text. */
 export const isIsoTime = (text: unknown): text is string => {
-  const instant = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  if (typeof text !== "string" || !/^\d{4}-/.test(text)) return false;
+  const instant = Date.parse(text);
   return Number.isFinite(instant) && toIso(instant) === text;
 };
 

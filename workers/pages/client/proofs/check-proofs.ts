@@ -4,10 +4,11 @@
 import { encodeUtf8 } from "../../../../core/bytes.ts";
 import { parseIJson } from "../../../../core/i-json.ts";
 import type { CheckId, CheckOutcome } from "../../../../verifier/checks.ts";
-import { asObject, type JsonObject } from "../../../../verifier/json.ts";
+import { asObject } from "../../../../verifier/json.ts";
 import { trustOf } from "../../../../verifier/trust.ts";
 import { defaultVerificationOptions } from "../../../../verifier/verify-pack.ts";
 import { verifyPublic } from "../../../../verifier/verify-public.ts";
+import type { JsonObject } from "../../../../core/canonical-json.ts";
 import { findCheckItem, showOutcome } from "./check-list.ts";
 
 const proofGroups = ["signature", "ledger", "others", "withdrawal"] as const;
