@@ -22,7 +22,6 @@ export type MailOutcome = "accepted" | "refused" | "unsupported_address" | "late
 export const mailFailureReasons = ["refused", "unsupported_address", "expired"] as const;
 export type MailFailureReason = (typeof mailFailureReasons)[number];
 
-/** The capabilities of an email provider. */
 export interface MailCapabilities {
   /** True if the provider sends to addresses with non-ASCII characters before the @ (SMTPUTF8, RFC 6531). */
   readonly supportsUtf8Addresses: boolean;
@@ -53,7 +52,6 @@ export type MailLine =
   | { readonly kind: "facts"; readonly facts: readonly MailFact[] }
   /** The button of the email. Its URL is shown as well, for readers who cannot click the button. */
   | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
-  /** A less important link. */
   | { readonly kind: "link"; readonly label: string; readonly link: string }
   /** A heading with its paragraph. */
   | { readonly kind: "heading"; readonly heading: string; readonly text: MailText };

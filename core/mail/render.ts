@@ -2,7 +2,7 @@
 import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";
-import { layouts, type LayoutContext } from "./layouts.ts";
+import { layOutMail } from "./layouts.ts";
 import type { MailContent } from "./message.ts";
 import type { MailLanguage, TemplatedMail } from "./templates.ts";
 
@@ -10,8 +10,4 @@ const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, e
 
 /** Renders the email. `appUrl` is the address of the app and the portal, for links to their pages. */
 export const renderMail = (language: MailLanguage, mail: TemplatedMail, appUrl: string): MailContent =>
-  (layouts[mail.template] as (data: TemplatedMail["data"], context: LayoutContext) => MailContent)(mail.data, {
-    language,
-    messages: messagesByLanguage[language],
-    appUrl,
-  });
+  layOutMail(mail, { language, messages: messagesByLanguage[language], appUrl });
