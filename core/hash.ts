@@ -18,6 +18,7 @@ const toInputBytes = (data: string | Uint8Array): Uint8Array => {
     ? encodeUtf8(data)
     : scratchBuffer.subarray(0, utf8Encoder.encodeInto(data, scratchBuffer).written);
 };
+
 const toUint8Array = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Returns the SHA-256, 32 bytes. Text is hashed as UTF-8. */

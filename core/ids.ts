@@ -79,6 +79,7 @@ const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(
 
 /** Parses an ID. Returns null for text that does not have the format of such an ID, so that callers can skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
+
 /**
  * Parses a certificate ID that was typed from paper or copied together with its URL. Accepts capital letters, spaces anywhere, and the
  * letters that Crockford base32 omits because they look like digits (`o` counts as 0, `i` and `l` count as 1).
@@ -87,6 +88,7 @@ export const parseTypedCertId = (text: string): CertId | null => {
   const [, typed] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
   return typed === undefined ? null : parseCertId(`cc_${typed.replaceAll("o", "0").replaceAll(/[il]/g, "1")}`);
 };
+
 export const parseClientId = (text: string): ClientId | null =>
   hasIdShape(text, "pc_live_") || hasIdShape(text, "pc_test_") ? (text as ClientId) : null;
 export const parseShareId = (text: string): ShareId | null => (hasIdShape(text, "shr_") ? (text as ShareId) : null);

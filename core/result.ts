@@ -8,12 +8,14 @@ export interface Refusal<C extends RefusalCode = RefusalCode> {
   /** For `invalid_request`: names the field and the rule it breaks, in fixed text. Never contains the value that was sent. */
   readonly detail?: string;
 }
+
 export type Result<T, C extends RefusalCode = RefusalCode> = { readonly ok: true; readonly value: T } | Refusal<C>;
 
 export interface Fault<F extends string> {
   readonly ok: false;
   readonly fault: F;
 }
+
 /** The result of checking a proof: the data that the proof proves, or the first fault found. */
 export type Verdict<T, F extends string> = ({ readonly ok: true } & Readonly<T>) | Fault<F>;
 

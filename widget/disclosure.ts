@@ -66,7 +66,7 @@ export function getDisplayedText(element: HTMLElement): string {
   // contents have boxes. The range also covers display:contents, which has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
-  // biome-ignore lint/performance/useDomNodeTextContent: the displayed text is the point; textContent holds hidden text too
+  // biome-ignore lint/performance/useDomNodeTextContent: textContent also contains hidden text
   return contents.getClientRects().length ? replaceRefusedCharacters(element.innerText.replace(/\s+/g, " ").trim()) : "";
 }
 

@@ -49,7 +49,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number. An input of type `email` is one even if what was typed is not an address.
+    // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type confirms it.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (/phone|mobile/.test(key)) {
       best.set(key, {

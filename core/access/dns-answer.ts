@@ -1,5 +1,5 @@
-// Parses DNS-over-HTTPS responses (application/dns-json). Only records that belong to the query count: aliases are followed starting from
-// the host, and an IP address counts only under the name of the last alias. The caller decides which IP addresses are public.
+// Parses DNS-over-HTTPS responses (application/dns-json). Follows aliases from the queried host, and refuses a response that contains an
+// IP address for any other host. The caller decides which IP addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";

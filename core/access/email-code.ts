@@ -64,10 +64,10 @@ export interface EmailCodeLimits {
 
 export const emailCodeLimits = {
   /**
-   * A topic is a business and environment, because a code that is sent for one certificate works for all certificates that contain the
-   * email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere
-   * cannot use up a person's codes. Ten codes a day with ten attempts each allow an attacker 100 guesses at 1,000,000 codes. Then
-   * `guessSlowdown` applies.
+   * A topic is a business and environment, because the code for one certificate also works for the business's other certificates with the
+   * same email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about
+   * other businesses cannot use up a person's codes. Ten codes a day with ten attempts each allow an attacker 100 guesses at 1,000,000
+   * codes. Then `guessSlowdown` applies.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,

@@ -8,7 +8,7 @@ export type Environment = "live" | "sandbox";
 
 export type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
 
-/** Denies read access with a credential while the account is suspended, pending or closed. */
+/** Denies read access while the account is suspended, pending or closed. */
 export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusal> => {
   if (status === "suspended") return refuse("business_suspended");
   if (status === "pending" || status === "closed") return refuse("business_inactive");

@@ -1,7 +1,7 @@
 // The guard against server-side request forgery (SSRF): decides which URLs of third parties the service may call (webhooks, policy pages).
-// A URL must use https and a public name, in the one unambiguous spelling. Invalid URLs are refused and never repaired. The parser turns
-// `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1, so if the parser had to change a URL, the result would not be the URL that the author
-// wrote. This file checks only names; their IP addresses are checked with resolvers later (core/access/dns-answer.ts).
+// A URL must use https and a public host name, and it must be spelled exactly as the URL parser would write it, because the parser turns
+// `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1. This file checks only names; their IP addresses are checked with resolvers later
+// (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =

@@ -102,7 +102,7 @@ export interface WebAuthn {
 const userHandleBytes = 30;
 const shardIdLength = 2;
 
-/** Returns the account's identifier on authenticators: its shard, so that sign-in finds the database, followed by random bytes. */
+/** Generates an account's user handle: its shard, so that sign-in finds the right database, and random bytes. */
 export const generateUserHandle = (shard: ShardId, random: RandomBytes): string =>
   toBase64Url(concatBytes(encodeUtf8(shard), random(userHandleBytes)));
 

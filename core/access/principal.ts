@@ -30,6 +30,7 @@ export interface Person {
   readonly chain: AuditChain;
   readonly actor: Actor;
 }
+
 /** The business and environment whose certificates are read, from an API key or a signed-in member. */
 export type BusinessScope = Pick<Principal, "business" | "environment">;
 

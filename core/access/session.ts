@@ -12,8 +12,8 @@ export type Role = "owner" | "member";
 export const realms: readonly Realm[] = ["consumer", "business"];
 
 /**
- * A consumer stays signed in on their own device for a month. The portal gives access to other people's data, so its sessions end with the
- * working day.
+ * A consumer stays signed in on their own device for a month. The portal gives access to other people's data, so its sessions last only 12
+ * hours.
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
@@ -71,6 +71,7 @@ export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "user
   chain,
   actor: { kind: "consumer", id: userId },
 });
+
 /** Returns the audit chain that records a signed-in person's actions: the consumer's own, or their business's. */
 export const getAuditChain = (session: Session): AuditChain => (session.realm === "consumer" ? session.chain : session.business.chain);
 

@@ -4,12 +4,10 @@ import { dayMs, type Instant } from "../time.ts";
 /** The counts of one day; days without activity are omitted. */
 export interface DailyCounts {
   readonly day: Instant;
-  /** The number of certificates that were issued. */
   readonly issued: number;
   readonly withdrawn: number;
   /** How often the pages of certificates were opened. */
   readonly opened: number;
-  /** The number of shares that were granted. */
   readonly granted: number;
   readonly revoked: number;
   /** The number of acknowledgments that were made on time. */

@@ -1,5 +1,5 @@
 // Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It stops granting access when it
-// expires or is revoked, when the person's account no longer exists, or when the business's records may not be read.
+// expires or is revoked, when the person's account is deleted, or when the business loses read access.
 import { getAuditChain, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
@@ -9,7 +9,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** The lifetime of a token. SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before a connection expires the person is notified. */
+/** The person is notified this long before a token expires. */
 export const expiryNoticeMs = 7 * dayMs;
 /** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;
@@ -43,7 +43,6 @@ interface BaseAgent {
   readonly lastUsedDay: number | null;
   /** The consumer or business to whose records the token gives access. */
   readonly ownerId: string;
-  /** The owner's audit chain. */
   readonly chain: AuditChain;
 }
 

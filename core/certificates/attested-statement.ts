@@ -3,7 +3,7 @@ import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 
 export interface AttestedStatement {
-  /** The ledger's own note. A timestamp covers exactly these bytes. */
+  /** The checkpoint with the ledger's own signature. A timestamp covers exactly these bytes. */
   readonly note: string;
   /** The hashes from the leaf's sibling up to the child of the root, in base64. */
   readonly inclusionProof: readonly string[];
@@ -12,11 +12,7 @@ export interface AttestedStatement {
 }
 
 /** A ledger checkpoint attested by third parties, and the statement's position in its tree. */
-export interface PackedAttestation {
-  /** The stored note: its text, an empty line and the log's own signature. A timestamp covers exactly these bytes. */
-  readonly note: string;
-  /** The hashes from the leaf's sibling up to the child of the root, in base64. */
-  readonly inclusionProof: readonly string[];
+export interface PackedAttestation extends Pick<AttestedStatement, "note" | "inclusionProof"> {
   /** The witnesses' signature lines, each with its line break. */
   readonly cosignatures: readonly string[];
   /** The timestamp reply in DER; null if there is none. */

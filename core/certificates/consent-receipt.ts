@@ -21,7 +21,8 @@ export interface ReceiptInput {
 }
 
 const notStated = "not stated";
-const undeterminedLanguage = "und"; // the BCP 47 code for an unknown language, because the form's language is part of the evidence, which is not published
+/** The BCP 47 code for an unknown language. The form's language is part of the evidence, which is not published. */
+const undeterminedLanguage = "und";
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
@@ -40,7 +41,7 @@ const listReceiptRecipients = (certificate: PublishedCertificate): readonly stri
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** Returns the reference to the certificate against which the receipt can be checked. */
+/** Returns the certificate's ID, fingerprint and URL, so that a reader can check the receipt against the certificate. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,

@@ -1,7 +1,7 @@
 // The certificate in plain language for readers of a pack: the person, the time, the origin, the text that was shown and how, the
 // recipients, later events and the proofs. The article becomes certificate.html, and the self-checking page compares itself with it, so
 // every text here is part of the pack format. The article also states what was deliberately omitted.
-import type { Json, JsonObject } from "../canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import { html, renderTime, renderTimeText, type Markup } from "./evidence-markup.ts";
@@ -72,8 +72,7 @@ const renderTypedValue = (text: string): Markup => (text === "" ? html`(left emp
 const renderNames = (list: readonly string[]): Markup =>
   list.length === 0 ? html`None` : html`<ul>${list.map((name) => html`<li dir="auto">${name}</li>`)}</ul>`;
 
-const toObject = (value: Json | undefined): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+const toObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 const renderTextMember = (object: JsonObject, name: string): Markup | null => {
   const value = object[name];

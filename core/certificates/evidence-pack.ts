@@ -216,15 +216,12 @@ export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<
   return files;
 };
 
-/**
- * Builds the response of GET /v1/certs/{id}/evidence-pack?format=zip. Its type is `application/zip` and its name is
- * `evidence-<cert_id>.zip`.
- */
+/** Builds the response of GET /v1/certs/{id}/evidence-pack?format=zip. */
 export const buildEvidenceZip = async (parts: EvidenceParts): Promise<Uint8Array<ArrayBuffer>> => createZip(await buildPackFiles(parts));
 
 /**
- * Builds the same pack as one page that checks itself when opened from disk (`text/html`, name `evidence-<cert_id>.html`). `verifierSource`
- * is the output of verifier/build.ts for verifier/page.ts.
+ * Builds the same pack as one HTML page that checks itself when opened from disk. `verifierSource` is the output of verifier/build.ts for
+ * verifier/page.ts.
  */
 export const buildEvidenceHtml = async (parts: EvidenceParts, verifierSource: string): Promise<string> =>
   renderVerifyPage(parts, listDisclosedFields(parts), toBase64(await buildEvidenceZip(parts)), verifierSource);

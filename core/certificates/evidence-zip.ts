@@ -72,7 +72,7 @@ export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
     const nameBytes = encodeUtf8(name);
     const header = buildMemberFields(nameBytes, content);
     members.push(encodeFields([4, localSignature], ...header), nameBytes, content);
-    // This entry has no comment, is on the first disk and has no attributes.
+    // The zeros are the comment length, the disk number and the file attributes.
     directory.push(encodeFields([4, centralSignature], [2, zipVersion], ...header, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]), nameBytes);
     offset += localHeaderBytes + nameBytes.length + content.length;
   }

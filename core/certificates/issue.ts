@@ -115,7 +115,7 @@ export const issueCertificate = (input: {
   const evidence = buildEvidence(submission, notes, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
-  const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null; // test certificates are deleted
+  const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null; // test certificates are deleted, so their audit entries are stored
   const certificate: Certificate = {
     id: certId,
     business: { id: business.id, name: business.name },

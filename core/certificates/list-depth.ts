@@ -1,4 +1,4 @@
-// The maximum number of certificates that a list can show. Reading a page also reads every certificate on the earlier pages.
+// The maximum number of certificates in a list, newest first. The number is limited because reading a page also reads every certificate on
+// the earlier pages. A date filter finds older certificates.
 
-/** A list ends after this many certificates, newest first. Older certificates can be found with a filter by date. */
 export const maxListedCertificates = 10_000;

@@ -6,9 +6,10 @@ import type { SubjectFields } from "./subject.ts";
 
 /**
  * Returns the E.164 form of a phone number, or null if the text is not one. A number without a country code must be valid in `country`,
- * because a number from another country could otherwise be taken for someone else's number there.
+ * because a foreign number without its country code could be someone else's number there.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
+
 /** Returns a phone number in international format, or the text unchanged if it is not a phone number. */
 export type FormatPhone = (phone: string, country: string) => string;
 

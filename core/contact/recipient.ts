@@ -1,6 +1,6 @@
 // Decides whether a business is one of a certificate's recipients. Names are compared as people read them, ignoring case, spacing and
 // Unicode form.
-import { listConsentedEntities, listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
+import { listConsentedEntities, listActiveEntities, type NamedRecipients } from "../withdrawals/entity-withdrawal.ts";
 import { trimWhiteSpace } from "../text.ts";
 
 const foldRecipientName = (name: string): string =>
@@ -8,11 +8,6 @@ const foldRecipientName = (name: string): string =>
     .normalize("NFC")
     .toLowerCase()
     .replace(/\p{White_Space}+/gu, " ");
-
-export interface NamedRecipients {
-  readonly entities: readonly string[];
-  readonly answered: { readonly accepted: readonly string[] } | null;
-}
 
 const includesAnyName = (names: readonly string[], own: readonly (string | null)[]): boolean => {
   const known = new Set(names.map(foldRecipientName));

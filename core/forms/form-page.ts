@@ -21,7 +21,6 @@ export interface FormControl {
   readonly entity: string | null;
   /** A selector that is certain to match this control and no other in the form; null if there is none. */
   readonly selector: string | null;
-  /** A selector for the control's label. */
   readonly labelSelector: string | null;
 }
 

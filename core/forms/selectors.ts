@@ -10,7 +10,7 @@ const escapeIdentifier = (name: string): string => {
   return [...name]
     .map((character, at) => {
       const mustEscape = /[0-9]/.test(character) && (at === 0 || (at === 1 && name.startsWith("-")));
-      if (/[A-Za-z0-9_-]/.test(character) && !mustEscape && !(name === "-")) return character;
+      if (/[A-Za-z0-9_-]/.test(character) && !mustEscape && name !== "-") return character;
       const code = character.codePointAt(0) as number;
       return code >= 0x80 ? character : `\\${code.toString(16)} `;
     })

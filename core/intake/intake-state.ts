@@ -18,7 +18,6 @@ const awayMs = secondMs; // after this time, the journal is asked again, so that
 const sizeMs = minuteMs; // after this time, the next submission is sent to the shard again, and the response contains the current size
 const fillsMs = minuteMs; // an operator who closes a shard waits up to this long until it gets no more certificates
 
-/** The first two characters of a journal's name. */
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 
 export class IntakeState {
@@ -50,15 +49,13 @@ export class IntakeState {
     for (const name of this.#journals.keys()) if (shardOf(name) === shardOf(journal)) this.#journals.delete(name);
   }
 
-  /** Records the size that the database reported with a response. */
   recordSize(shard: ShardId, bytes: number, now: Instant): void {
     this.#sizes.set(shard, { bytes, until: now + sizeMs });
   }
 
   /** Returns whether the shard is known to have no room for certificates. */
   isFull(shard: ShardId, maxBytes: number, now: Instant): boolean {
-    const known = this.#sizes.get(shard);
-    return known !== undefined && now < known.until && known.bytes >= issuingRatio * maxBytes;
+    return this.getSize(shard, now) >= issuingRatio * maxBytes;
   }
 
   /** Returns the last reported size of a shard; 0 if it is unknown. */
@@ -72,12 +69,10 @@ export class IntakeState {
     return this.#fills !== null && now < this.#fills.until ? this.#fills.fills : null;
   }
 
-  /** Records the states and sizes of all shards. */
   recordFills(fills: readonly ShardFill[], now: Instant): void {
     this.#fills = { fills, until: now + fillsMs };
   }
 
-  /** Records the number of entries that the journal reported. */
   recordCount(journal: JournalName, pending: number, now: Instant): void {
     this.#journals.set(journal, pending === 0 ? { view: "well", until: now + wellMs } : { view: "away", until: now + awayMs });
   }

@@ -4,7 +4,7 @@
 import type { CertId, ClientId, ShardId } from "../ids.ts";
 
 /** The name of a journal: a shard and a letter, such as `00k`. */
-export type JournalName = `${string}`;
+export type JournalName = string;
 
 const shardEnd = "cc_00".length;
 

@@ -107,8 +107,13 @@ const scoreForm = (form: PageForm): number => {
 };
 
 const consentNamePattern = /consent|agree|opt.?in|gdpr|tcpa|permission|marketing|einwillig|zustimm|acepto|consenti|accord/i;
-const consentTextPattern =
-  /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontact me\b|\bcall or text\b|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
+/**
+ * Matches text in which the reader agrees to something. Such text is more likely to be a disclosure than text that only mentions contact.
+ */
+const agreementPattern =
+  /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
+const contactPattern = /\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontact me\b|\bcall or text\b/i;
+const mentionsConsent = (text: string): boolean => agreementPattern.test(text) || contactPattern.test(text);
 
 /**
  * Prefers a checkbox whose label and name both suggest consent, then one whose label does, then one whose name does. Excludes recipient
@@ -123,8 +128,7 @@ const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]
       !entityBoxes.includes(control) &&
       control.selector !== null,
   );
-  const hasConsentLabel = ({ label, ariaLabel }: FormControl): boolean =>
-    consentTextPattern.test(label) || consentTextPattern.test(ariaLabel);
+  const hasConsentLabel = ({ label, ariaLabel }: FormControl): boolean => mentionsConsent(label) || mentionsConsent(ariaLabel);
   const hasConsentName = ({ name, id }: FormControl): boolean => consentNamePattern.test(name) || consentNamePattern.test(id);
   return (
     boxes.find((box) => hasConsentLabel(box) && hasConsentName(box)) ?? boxes.find(hasConsentLabel) ?? boxes.find(hasConsentName) ?? null
@@ -137,21 +141,15 @@ const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
 /**
- * Matches text in which the reader agrees to something. Such text is more likely to be a disclosure than text that only mentions contact.
- */
-const agreementPattern =
-  /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
-
-/**
  * Returns the checkbox's label if it mentions consent, otherwise the best text in the form: texts with an agreement are preferred, then
  * block elements, then shorter texts. Excludes questions.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });
-  if (label !== null && consentTextPattern.test(label.text)) return label;
+  if (label !== null && mentionsConsent(label.text)) return label;
   const order = ({ text, isInline }: FormText): number => (agreementPattern.test(text) ? 0 : 2) + (isInline ? 1 : 0);
   const candidates = form.texts
-    .filter((item) => consentTextPattern.test(item.text) && !item.text.endsWith("?") && toUsableDisclosure(item) !== null)
+    .filter((item) => mentionsConsent(item.text) && !item.text.endsWith("?") && toUsableDisclosure(item) !== null)
     .sort((a, b) => order(a) - order(b) || a.text.length - b.text.length)
     .map(({ selector, text }) => ({ selector, text }));
   return candidates[0] ?? label;

@@ -1,7 +1,6 @@
 // The interface that every transparency ledger implements, and the results that it returns.
 import type { Receipt } from "./receipt.ts";
 
-/** A statement to submit to a ledger. */
 export interface LedgerSubmission {
   /** The statement as canonical JSON. */
   readonly statement: string;
@@ -27,18 +26,21 @@ export interface RetryableFailure {
   readonly code: string;
   readonly retryAfterMs?: number;
 }
+
 /** The ledger will never accept this statement unchanged. */
 export interface PermanentFailure {
   readonly ok: false;
   readonly kind: "permanent";
   readonly code: string;
 }
-/** The evidence of a fork: the ledger presented two histories, and the two signed notes prove it. */
+
+/** Two signed notes which prove that the ledger presented two different histories. */
 export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";
   readonly evidence: { readonly old: string; readonly new: string };
 }
+
 export type LedgerFailure = RetryableFailure | PermanentFailure;
 export type SubmissionOutcome =
   | { readonly ok: true; readonly receipt: Receipt; readonly seen: VerifiedTree }
@@ -50,7 +52,6 @@ export type LedgerReadResult<T> = ({ readonly ok: true } & T) | LedgerFailure | 
 export interface LedgerAdapter {
   /** The ledger's ID, `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
-  /** The name of the log. */
   readonly origin: string;
   readonly role: "primary" | "mirror";
   /** The maximum number of statements per `submit` call. */

@@ -1,5 +1,5 @@
-// The retry schedule for capturing a domain's policies. A text fetched hours after issuance may be a different version. After eight
-// attempts (about 21 minutes), the capture is therefore recorded without policies.
+// The retry schedule for capturing a domain's policies. A text fetched hours after issuance may be a different version, so the attempts end
+// after about 21 minutes. The capture is then recorded without policies.
 import { computeRetryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 

@@ -11,7 +11,6 @@ export interface IssuingShard {
 
 interface Issuer {
   readonly id: BusinessId;
-  /** In any order. */
   readonly issuingShards: readonly IssuingShard[];
 }
 

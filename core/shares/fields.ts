@@ -31,6 +31,7 @@ const sortContactKeys = (keys: ReadonlySet<ContactKey>): readonly ContactKey[] =
 /** Encodes a scope as one bit per key. The first key is the lowest bit. */
 export const scopeToBits = (scope: readonly ContactKey[]): number =>
   contactKeys.reduce((bits, key, at) => (scope.includes(key) ? bits | (1 << at) : bits), 0);
+
 export const scopeFromBits = (bits: number): readonly ContactKey[] => contactKeys.filter((_, at) => (bits & (1 << at)) !== 0);
 
 export interface RequestedScope {

@@ -5,10 +5,7 @@ import { sha256 } from "../hash.ts";
 const codeVerifierPattern = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /** Returns true for 32 bytes in canonical base64url. */
-export const isCodeChallenge = (text: string): boolean => {
-  const bytes = text.length === 43 ? fromBase64Url(text) : null;
-  return bytes !== null && toBase64Url(bytes) === text;
-};
+export const isCodeChallenge = (text: string): boolean => text.length === 43 && fromBase64Url(text) !== null;
 
 export const isCodeVerifier = (text: string): boolean => codeVerifierPattern.test(text);
 

@@ -10,12 +10,11 @@ export const maxEndpoints = 20;
 /** How long both secrets sign after a rotation: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long both secrets sign after the operator replaced a secret: 7 days. This is longer, because the owners did not choose when it
- * happens and learn of it by email.
+ * How long both secrets sign after the operator replaced a secret: 7 days. The owners learn of such a replacement only by email, so they get
+ * more time than after their own rotation.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
-/** How old an endpoint's secret is. */
 export interface SecretAge {
   readonly endpointId: string;
   /** When the current secret was created. */
@@ -30,6 +29,7 @@ export interface SecretAge {
  */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);
+
 export type EndpointStatus = "enabled" | "disabled";
 
 export interface Endpoint {
@@ -89,7 +89,6 @@ export interface EndpointHealth {
   readonly isHostLimited: boolean;
 }
 
-/** An endpoint's health and its attempts in each of the last 48 hours. */
 export interface EndpointActivity {
   readonly health: EndpointHealth;
   readonly hours: readonly HourlyAttempts[];
@@ -130,7 +129,7 @@ export interface Delivery {
   readonly createdAt: Instant;
 }
 
-/** A delivery with the sequence number of its event and its URL. */
+/** A delivery, its URL, and the sequence number of its event. */
 export interface EndpointDelivery {
   readonly url: string;
   readonly seq: number;
@@ -141,7 +140,6 @@ export type AttemptOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
   | { readonly kind: "unanswered"; readonly error: Exclude<DeliveryError, "http">; readonly durationMs: number };
 
-/** An attempt, as stored. */
 export interface RecordedAttempt {
   /** The number that was sent in the `Svc-Attempt` header. */
   readonly number: number;
@@ -156,9 +154,6 @@ export interface RecordedAttempt {
   readonly exchangeSealed: string | null;
 }
 
-/**
- * The outcome of an attempt, with its request and response, sealed by storage/webhook-exchanges.ts. They are null if they were not kept.
- */
 export type AttemptResult = AttemptOutcome & { readonly exchangeSealed: string | null };
 
 export interface OutgoingDelivery {

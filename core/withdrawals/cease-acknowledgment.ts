@@ -37,13 +37,15 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Creates the event that acknowledges the withdrawal for individual recipients. It has only an audit entry. No separate statement is
+ * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. It has only an audit entry. No separate statement is
  * needed, because the ledger anchors the audit log. The business needs no event about a request that it made itself.
  */
-export const acknowledgeEntityCease = (
-  /** `ceased` contains the recipients that are acknowledged now. */
-  { certificate, actor, now, ceased }: AcknowledgmentInput & { readonly ceased: readonly WithdrawnEntity[] },
-): DomainEvent =>
+export const acknowledgeEntityCease = ({
+  certificate,
+  actor,
+  now,
+  ceased,
+}: AcknowledgmentInput & { readonly ceased: readonly WithdrawnEntity[] }): DomainEvent =>
   createCertificateEvent(certificate, now, {
     type: "business.entities_ceased",
     actor,

@@ -22,7 +22,7 @@ export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "cease
   readonly acknowledgement: number | null;
 }
 
-interface NamedRecipients {
+export interface NamedRecipients {
   readonly entities: readonly string[];
   readonly answered: { readonly accepted: readonly string[] } | null;
 }

@@ -11,6 +11,7 @@ import { toIso, toIsoOrNull, minuteMs, type Instant } from "../time.ts";
 
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
+
 /**
  * The certificates that are withdrawn: only this one, or all of the business's certificates that name the person. Withdrawals of consent
  * for individual recipients are in entity-withdrawal.ts.
@@ -71,7 +72,6 @@ const maxClockSkewMs = 5 * minuteMs; // the allowed difference between the busin
 export const parseReceivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
   claimed > now + maxClockSkewMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
-/** The method of a withdrawal, and the actor who made it. */
 export type WithdrawalSource =
   | { readonly method: PersonMethod; readonly recorded: null; readonly actor: Actor }
   | { readonly method: "business_recorded"; readonly recorded: RecordedRequest; readonly actor: Actor };
