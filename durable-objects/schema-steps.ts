@@ -1,18 +1,17 @@
-// Schema migrations of Durable Objects. Each object has its own database and can stay inactive over many deployments, so it is migrated
-// when it starts.
+// Schema migrations of Durable Objects. Each object has its own database, which is migrated when the object starts.
 
 /**
- * Step n migrates from version n to version n + 1. New steps go at the end and must only add to the schema, so that the previous deployment
- * can run on the result.
+ * Step n migrates from version n to version n + 1. New steps are added at the end. They must only add to the schema, so that the previous
+ * deployment still works with it.
  */
 export type SchemaSteps = readonly string[];
 
-/** The table stores the version, because Durable Objects cannot use PRAGMA user_version. */
+/** Stores the version, because Durable Objects cannot use PRAGMA user_version. */
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs all steps that this database does not have yet, in one transaction. Does nothing to a database that a later deployment wrote. Call
- * it in the constructor: it is synchronous, so no request can run before it.
+ * Runs all steps that this database does not have yet, in one transaction. Does nothing if a later deployment has already migrated it. Call
+ * this function in the constructor, so that it runs before any request.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

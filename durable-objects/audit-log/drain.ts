@@ -6,23 +6,22 @@ import type { Database } from "../../storage/database.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
-const pagesPerRun = 20; // 10,000 entries per shard per run take a few seconds, well within the 15 minutes that an alarm may take
+const pagesPerRun = 20; // 10,000 entries take a few seconds; the platform stops an alarm after 15 minutes
 
 export interface DrainResult {
   readonly appended: number;
-  /** True if changes remain that the next run can process. */
   readonly hasMore: boolean;
 }
 
 export interface DrainOutcome {
-  /** The totals of this run; null if the log is frozen. */
+  /** What this run did; null if the log is frozen. */
   readonly result: DrainResult | null;
-  /** The first failure of any shard. The other shards were drained. */
+  /** The error of the first shard that failed; null if none failed. A shard that fails does not stop the others. */
   readonly fault: Error | null;
 }
 
 export interface DrainPorts {
-  /** The shard of this audit log. Each entry contains the shard of its audit log. */
+  /** The shard whose audit log this is. Only entries for this audit log are read. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
@@ -31,7 +30,7 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends the entries of unread changes. Returns null if the log is frozen. */
+/** Appends the entries of the changes in one shard that were not read yet. Returns null if the log is frozen. */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
   let appended = 0;
   let pages = 0;
@@ -53,7 +52,7 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
   return hasMore === null ? null : { appended, hasMore };
 };
 
-/** Drains every shard. A shard that fails does not delay the others. */
+/** Reads the change logs of all given shards into the audit log. Stops at the first shard if the log is frozen. */
 export const drainShards = async (shards: Iterable<readonly [ShardId, Database]>, ports: DrainPorts): Promise<DrainOutcome> => {
   let appended = 0;
   let hasMore = false;

@@ -1,4 +1,4 @@
-// Closes a 15-minute interval: the log records the chain heads and signs a checkpoint over them.
+// Closes a 15-minute interval: records the newest entry of every chain, and signs a checkpoint that covers the record.
 import { toHex } from "../../core/bytes.ts";
 import type { CheckpointSubject } from "../../core/ledger/statement.ts";
 import { findCheckpoint, findFreezeReason } from "../transparency-log/tables.ts";
@@ -6,7 +6,7 @@ import type { ProofPorts } from "./proofs.ts";
 import * as tables from "./tables.ts";
 import type { ClosedInterval } from "./tables.ts";
 
-/** The checkpoint of an interval, with everything that its ledger statement needs. */
+/** The checkpoint of an interval, with all the data of the statement that is sent to the ledger. */
 export interface IntervalCheckpoint extends Omit<CheckpointSubject, "at"> {
   readonly interval: number;
   readonly at: string;
@@ -26,7 +26,7 @@ export const checkpointInterval = async (
     const newest = await getSignedCheckpoint(closed.size);
     if (newest === null) return null;
     tables.saveIntervalCheckpoint(storage.sql, interval, newest.size);
-    closed = close(); // if two calls run concurrently, the first one's checkpoint is kept
+    closed = close(); // reads the size again, because a concurrent call may have saved its checkpoint first
   }
   const signed = findCheckpoint(storage.sql, closed.checkpointSize ?? -1);
   if (signed === null) throw new Error("the checkpoint of the interval is missing");

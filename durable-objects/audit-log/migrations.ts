@@ -2,9 +2,13 @@
 import { logTables } from "../transparency-log/migrations.ts";
 
 /**
- * The tree of chain heads changes, but it must stay possible to prove its earlier records. Chains and nodes therefore keep two states: the
- * current state and the state at the newest record. `epoch` counts records. A row that was last written in the current epoch keeps its
- * recorded state in the `sealed` columns (null if the row is newer than the record). All other rows have not changed since the record.
+ * A chain's head is its newest entry. All heads together form a tree, and a record in the log (`heads_record`) contains the root of that
+ * tree. The tree changes with every entry, but proofs refer to the newest record. The tables `chain` and `head_node` therefore keep both
+ * the current state and the state at that record:
+ * - `epoch` is the number of records that existed when the row was last written.
+ * - If no record was added since then, the `sealed` columns contain the state at the newest record. They are null if the row did not exist
+ *   at that time.
+ * - If a record was added since then, the row itself is the state at that record.
  */
 const chainTables = `
   CREATE TABLE chain (

@@ -1,7 +1,6 @@
-// An audit log, the only writer of its chains. Entries come from the shards' change logs. Each entry is added to its chain exactly once,
-// and one transparency log contains all chains. Each shard has an audit log for the chains of its accounts: the object named `00` signs as
-// `<host>/audit/00`. Appending is one synchronous transaction, so concurrent calls never fork a chain. The work is done in drain.ts,
-// intervals.ts and proofs.ts.
+// An audit log: a transparency log with the audit chains of a shard's accounts. Only this object writes to these chains. It reads the
+// change logs of all shards and adds each entry to its chain exactly once, in synchronous transactions, so that concurrent calls never fork
+// a chain. The object is named after its shard: the one named `00` signs as `<host>/audit/00`.
 import type { ShardId } from "../../core/ids.ts";
 import { getAuditOrigin } from "../../core/ledger/log-names.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
@@ -42,8 +41,8 @@ export interface AuditEnv extends TileEnv {
   readonly [name: string]: unknown;
 }
 
-const batchWindowMs = 50; // requests that end within this time share one drain
-const retryMs = 15 * secondMs; // the alarm is set before any work, so that the work continues after a crash
+const batchWindowMs = 50; // requests that end within this time are processed together
+const retryMs = 15 * secondMs; // the delay of the alarm that resumes the work if the process dies
 const frozenRetryMs = minuteMs; // an operator must inspect the log before it can continue
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
@@ -85,7 +84,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return checkpoint;
   }
 
-  /** Evidence packs need the tiles and hashes of old entries, which are a small part of an audit log, so it deletes nothing. */
+  /** An audit log keeps all tiles, because evidence packs need the tiles and hashes of old entries. */
   protected override getKeptTiles(): null {
     return null;
   }
@@ -97,7 +96,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Closes a 15-minute interval and signs a checkpoint over it. Repeated calls return the same checkpoint. Returns null if the log is
+   * Closes a 15-minute interval and returns its signed checkpoint. Repeated calls return the same checkpoint. Returns null if the log is
    * frozen.
    */
   checkpoint(interval: number, nowIso: string): Promise<IntervalCheckpoint | null> {
@@ -105,9 +104,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns a page of a chain, newest first, with entries older than `beforeSeq`. If `belowSize` is given, shows the chain as it was when
-   * the log had that size. If `about` is given, includes only entries with these entity IDs; if `types` is given, only entries of these
-   * types. Returns null for a chain without entries.
+   * Returns a page of a chain, newest first, with entries older than `beforeSeq`. `belowSize` selects the chain as it was when the log had
+   * that size. `about` selects entries with these entity IDs, and `types` selects entries of these types. Returns null for a chain without
+   * entries.
    */
   getChainPage(
     chain: string,
@@ -121,16 +120,16 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Proves the newest entry of a chain. Also proves that no entries are missing up to the newest record of heads. The proof uses the signed
-   * checkpoint of `atSize`. If `atSize` is null, it uses a checkpoint that covers the whole chain, and waits up to a second for it. To get
-   * the entries that the proof covers, call `getChainPage` with the returned size as `belowSize`. Returns null for a chain without entries
-   * at that size, and if the log is frozen.
+   * Proves the newest entry of a chain, and that no entries are missing up to the newest record of heads. The proof uses the signed
+   * checkpoint of size `atSize`. If `atSize` is null, it uses a checkpoint that covers the whole chain, and waits up to a second for it. To
+   * get the entries that the proof covers, call `getChainPage` with the returned size as `belowSize`. Returns null if the chain has no
+   * entries at that size or the log is frozen.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);
   }
 
-  /** Returns one tlog-proof for each of `seqs` that the chain contains. Returns null if the log is frozen. */
+  /** Returns a tlog-proof for each of the chain's entries with these sequence numbers. Returns null if the log is frozen. */
   proveEntries(chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> {
     return proveEntries(this.#proofPorts, chain, seqs);
   }
@@ -149,7 +148,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return buildTrail(this.#proofPorts, chain, changeIds);
   }
 
-  /** Makes the log read the change logs within 50 ms. Any number of calls within this time cost at most one write. */
+  /** Makes the log read the change logs within 50 ms. Several calls within this time cost at most one write. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();
@@ -157,8 +156,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Appends everything that was committed before the call, in one shard or in all shards, for readers who must see their own writes.
-   * `hasMore` is true if more entries remain than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
+   * Appends everything that was committed before the call, in one shard or in all shards. Callers use it to read their own writes.
+   * `hasMore` is true if there were more entries than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);
@@ -175,8 +174,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Drains all shards, and uploads full tiles in the background, so that R2 does not delay the next drain. Never rejects, because the
-   * platform retries a failing alarm six times and then drops it.
+   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Never rejects,
+   * because the platform retries a failing alarm six times and then drops it.
    */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
@@ -186,8 +185,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // Deletes only the alarm set above. If a request has set an earlier alarm since then, that alarm is for rows that this run may have
-      // missed.
+      // An alarm at another time was set by a request during this run. It stays, because this run may have missed the request's entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("alarm", error);
@@ -200,7 +198,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     await this.requestUpload();
   }
 
-  /** Serves the public part of the log. It contains only hashes of hashes, so anyone may read all of it. */
+  /** Serves the part of the log that anyone may read. It contains only hashes. */
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const base = `/audit/${this.#getShard()}/`;

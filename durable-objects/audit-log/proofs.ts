@@ -11,8 +11,8 @@ import {
 import * as tables from "./tables.ts";
 import type { ChainState, StoredEntry } from "./tables.ts";
 
-/** A proof and the size of the log that it refers to. */
 export interface ChainHeadProof {
+  /** The size of the log that the proof refers to. */
   readonly size: number;
   readonly proof: AuditProof;
 }
@@ -22,11 +22,10 @@ export interface EntryProof {
   readonly tlog_proof: string;
 }
 
-/** The requested entries of a chain, with everything that proves them. */
 export interface TrailProof extends ChainState {
-  /** The entries, oldest first. */
+  /** Oldest first. */
   readonly entries: readonly StoredEntry[];
-  /** Each entry's c2sp.org/tlog-proof@v1, in the same order. */
+  /** One c2sp.org/tlog-proof@v1 per entry, in the same order. */
   readonly proofs: readonly string[];
   readonly heads: HeadsProof | null;
 }
@@ -68,7 +67,10 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
   return entries.map(({ seq, log_index }) => ({ seq, tlog_proof: buildTlogProof(sql, log_index, checkpoint) }));
 };
 
-/** Returns the first checkpoint that covers at least `size` entries. If an earlier key signed it, returns the newest checkpoint instead. */
+/**
+ * Returns the first checkpoint that covers at least `size` entries. If the current keys did not sign that one, returns the newest
+ * checkpoint instead.
+ */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,
   size: number,
@@ -90,8 +92,8 @@ export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: re
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);
   if (state === null || checkpoint === null) return null;
-  const recordIndex = tables.findNewestRecordIndex(sql);
-  const recordCheckpoint = recordIndex === null ? null : await findFirstCheckpoint(ports, recordIndex + 1);
+  const record = tables.findNewestRecord(sql);
+  const recordCheckpoint = record === null ? null : await findFirstCheckpoint(ports, record.log_index + 1);
   return {
     ...state,
     entries,

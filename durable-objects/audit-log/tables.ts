@@ -1,5 +1,5 @@
-// The tables that an audit log has in addition to those of every transparency log: chains, their entries and the tree of chain heads.
-// Functions that write must be called inside a transaction.
+// The tables that only audit logs have: chains, their entries and the tree of chain heads. Functions that write must be called inside a
+// transaction.
 import { createGenesisHead, createNextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
   computeChangedHeadNodes,
@@ -27,17 +27,17 @@ import {
   type SignedCheckpoint,
 } from "../transparency-log/tables.ts";
 
-/** An entry to append. It records a change in one chain. */
+/** An entry to append. */
 export interface AuditRow extends PendingEntry {
-  /** The ID of the change. */
+  /** The ID of the change that the entry records. */
   readonly id: string;
-  /** The number of the change in its shard's change log. */
+  /** The number of that change in its shard's change log. */
   readonly changeOrd: number;
-  /** The shard whose change log contains the change. */
+  /** The shard whose change log contains that change. */
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
-  /** Salt and payload if the log stores them; null if the shard's database does. */
+  /** The salt and payload; null if the shard's database stores them instead of the log. */
   readonly payload: string | null;
 }
 
@@ -49,10 +49,7 @@ const isValidRow = (row: AuditRow): boolean =>
 
 const dedupeBytes = 16; // the IDs are random, so 128 bits are enough to avoid collisions
 
-/**
- * Builds the key that identifies an entry. It includes the chain, because a change that concerns two principals has the same ID in two
- * chains.
- */
+/** Builds the key that identifies an entry. A change can have entries in two chains under the same ID, so the key includes the chain. */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
 
 interface Chain {
@@ -125,7 +122,7 @@ const currentNodeReader =
   (height, index) =>
     new Uint8Array(getNodeRow(sql, height, index).hash);
 
-/** Returns a reader of nodes as they were at the newest record. */
+/** Reads the nodes of the tree of heads as they were at the newest record. */
 const recordedNodeReader = (sql: SqlStorage): NodeReader => {
   const epoch = getEpoch(sql);
   return (height, index) => {
@@ -138,15 +135,13 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** The number of rows that were already in their chains because the change log was read twice. */
+  /** The number of rows that were already in their chains, because a change log can be read twice. */
   readonly known: number;
-  /** IDs of rows that cannot be added to any chain. Only a bug can cause such rows. They do not block other rows. */
+  /** The IDs of rows with invalid values, which only a bug can cause. They were skipped, and the other rows were appended. */
   readonly malformed: readonly string[];
 }
 
-/**
- * Appends each row to its chain, at most once. Call it inside a transaction, because chains, entries, log and heads must change together.
- */
+/** Appends each row to its chain unless the chain already contains it. Call it inside a transaction. */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
@@ -214,12 +209,12 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOu
 
 type RecordRow = { log_index: number; record: string; root: string; size: number };
 
-const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
+export const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
   sql.exec<RecordRow>("SELECT log_index, record, root, size FROM heads_record ORDER BY log_index DESC LIMIT 1").toArray()[0] ?? null;
 
 /**
- * Appends a record of the root over all heads and starts the next epoch, unless nothing has been appended since the last record. Returns
- * the newest record.
+ * Appends a record with the root of the tree of heads, unless the log has not changed since the last record. Returns the newest record, or
+ * null for an empty log.
  */
 const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
   const last = findNewestRecord(sql);
@@ -238,26 +233,28 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Records the heads now if no record contains the chain yet, so that the completeness of its first entries can be proven before the
- * interval ends. Adds at most one record per chain.
+ * Records the heads now if no record contains the chain yet. Without this record, it could not be proven before the end of the interval
+ * that the chain is complete.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
   if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now));
 };
 
-/** The data that a closed 15-minute interval commits to. It is fixed when the interval is first closed. */
+/** The data of a closed 15-minute interval. Except for `checkpointSize`, it never changes. */
 export interface ClosedInterval {
   readonly at: string;
-  /** The size of the log, including the record. The interval's checkpoint covers at least this size. */
+  /**
+   * The size of the log when the interval was closed, including the record of heads. The interval's checkpoint covers at least this size.
+   */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
-  /** The size of the checkpoint signed for the interval; null until then. */
+  /** The size of the interval's checkpoint; null until it is signed. */
   readonly checkpointSize: number | null;
 }
 
-/** Closes the interval if it is not closed yet. Returns the data that the first call committed to. */
+/** Closes the interval if it is not closed yet, and returns its data. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at);
@@ -279,12 +276,12 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string): Clos
   return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(sha256, 0, currentNodeReader(sql))) };
 };
 
-/** Saves the size of the interval's checkpoint. Later calls do not change it. */
+/** Saves the size of the interval's checkpoint, unless a size is already saved. */
 export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/** An entry as it was hashed and published, with its index in the log, its payload if the log stores it, and the shard of its change. */
+/** An entry as it was hashed, with the number and shard of its change. `payload` is null if the shard's database stores the payload. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly change_id: string;
@@ -325,16 +322,13 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
   log_index: String(log_index),
 });
 
-/**
- * The maximum number of entries that are read for a page that is limited to certain entities or types. All tenants share the log, and such
- * entries can be rare in a long chain.
- */
+/** A page of certain entities or types reads at most this many entries, because matching entries can be rare in a long chain. */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Returns a page of a chain, newest first, with the stored values unchanged; the reader verifies them. With `about` or `types`, returns
- * only entries about these entities or of these types; the page can then be short or empty even if older entries follow. Returns null for a
- * chain that had no entries when the log had the size `belowSize`.
+ * Returns a page of a chain, newest first. With `about` or `types`, returns only entries about these entities or of these types. Such a
+ * page can be short or empty even if older entries match. Returns null for a chain that had no entries when the log had the size
+ * `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -396,16 +390,13 @@ export const listEntriesByChangeIds = (sql: SqlStorage, tag: string, changeIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** Returns a chain's index in the tree of heads and its newest entry, or null for a chain without entries. */
+/** Returns null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
-/**
- * Returns the log index of the newest entry that a chain had when the log had the size `belowSize`, or null if the chain had no entries
- * then.
- */
+/** Returns the log index of the chain's newest entry at the time when the log had the size `belowSize`. Returns null if it had none. */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(
@@ -415,7 +406,7 @@ export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): 
     )
     .toArray()[0]?.log_index ?? null;
 
-/** Lists the log indexes of the entries with these seqs, ordered by seq. Omits missing entries. */
+/** Lists the log indexes of the chain's entries with these sequence numbers, in order. Omits missing entries. */
 export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
   sql
     .exec<{ seq: number; log_index: number }>(
@@ -426,12 +417,9 @@ export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly numb
     )
     .toArray();
 
-/** Returns the log index of the newest record of heads, or null before the first one. */
-export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
-
 /**
- * Proves that a chain is complete at the newest record. Returns null if the record does not cover the chain yet or if the checkpoint does
- * not cover the record.
+ * Proves that a chain is complete up to the newest record of heads. Returns null if no record contains the chain yet, or if the checkpoint
+ * does not cover the newest record.
  */
 export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
   const record = findNewestRecord(sql);

@@ -1,10 +1,10 @@
-// The recorded attempts of a delivery queue. Successes and failures are numbered separately, in the order they ended, so that the oldest of
-// each kind can be found and deleted without an index on their times.
+// The recorded attempts of a delivery queue. Successes and failures are numbered separately, in the order in which they ended, so that the
+// oldest ones of each kind can be deleted without an index on the time.
 import { isDelivered, type AttemptResult, type RecordedAttempt } from "../../core/webhooks/endpoint.ts";
 import { attemptRetentionMs, maxRecordedAttempts, maxShownAttempts } from "../../core/webhooks/exchange.ts";
 import type { Instant } from "../../core/time.ts";
 
-/** Attempts beyond the limit are deleted in groups, because deleting one for each new attempt would double the number of writes. */
+/** Attempts beyond the limit are deleted 100 at a time, because deleting one for each new attempt would double the number of writes. */
 const attemptsPerPrune = 100;
 
 const kinds = [
@@ -29,7 +29,7 @@ export interface AttemptToRecord {
   readonly result: AttemptResult;
 }
 
-/** Records an attempt, and deletes the oldest of its kind when there are too many. */
+/** Records an attempt. After every 100th success or failure, deletes the oldest ones of that kind beyond the limit. */
 export const insertAttempt = (sql: SqlStorage, { seq, number, isResend, result }: AttemptToRecord, now: Instant): void => {
   const [kind, limit] = kinds[isDelivered(result) ? 0 : 1];
   const { n } = sql
@@ -76,7 +76,7 @@ export const pruneAttempts = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the first retention period of an attempt ends, or null if no attempts are recorded. */
+/** Returns when the retention period of the oldest attempt ends, or null if no attempts are recorded. */
 export const findNextAttemptPruneAt = (sql: SqlStorage): Instant | null => {
   const times = kinds.flatMap(([kind]) =>
     sql

@@ -1,4 +1,5 @@
-// The schema of a delivery queue. It is created when the queue is first opened for an endpoint, so that a deleted queue stays empty.
+// The schema of a delivery queue. The tables are created when the queue is opened for an endpoint, not when the object starts. Otherwise, a
+// deleted queue would get tables again if anything called it.
 
 export const deliveryQueueSteps: readonly string[] = [
   `

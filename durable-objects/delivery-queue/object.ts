@@ -1,7 +1,8 @@
 // The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has a separate object, so that a receiver that hangs
-// does not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from getting stuck: the next
-// alarm is set before anything is sent; the alarm never rejects (the platform drops an alarm that fails six times); and a queue that starts
-// looks for attempts that were interrupted.
+// does not delay other endpoints. The alarm sends the deliveries (sender.ts). Three rules keep the queue from getting stuck:
+// - The next alarm is set before anything is sent.
+// - The alarm never rejects, because the platform drops an alarm that fails six times.
+// - After a restart, the queue looks for attempts that were interrupted.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
@@ -33,8 +34,9 @@ export interface DeliveryList {
   readonly hasMore: boolean;
 }
 
-/** The data for an endpoint's page. `page` is null if the list should start after a delivery that does not belong to this endpoint. */
+/** The data for an endpoint's page in the portal. */
 export interface EndpointOverview extends EndpointActivity {
+  /** Null if the delivery that the page should start after is not a delivery to this endpoint. */
   readonly page: DeliveryList | null;
 }
 
@@ -49,8 +51,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. An alarm is therefore set now, and that alarm computes the correct
-    // time of the next one.
+    // The previous process may have died before it set its next alarm. The alarm set here computes the correct time of the next one.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -66,7 +67,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     try {
       return await this.#portsPromise;
     } catch (error) {
-      this.#portsPromise = undefined; // the next call opens the ports again
+      this.#portsPromise = undefined; // so that the next call tries again
       throw error;
     }
   }
@@ -91,8 +92,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Stores the events that are not stored yet. Also stores the settings if they are newer than the stored ones. Returns the last sequence
-   * number received, or null if the queue is not open.
+   * Stores the settings if they are newer than the stored ones, and the events that are not stored yet. `upTo` is the last sequence number
+   * that was read for this endpoint. Returns the last sequence number received, or null if the queue is not open.
    */
   async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
     const { clock, newDeliveryId } = await this.#getPorts();
@@ -102,11 +103,11 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       tables.saveSettings(storage.sql, settings, 0);
       return tables.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
-    await this.#sendSoon(); // there is no await between the rows and the alarm, so both are written together
+    await this.#sendSoon(); // nothing is awaited between the rows and the alarm, so both are written together
     return received;
   }
 
-  /** Deletes all data of a removed endpoint. Attempts that are already in progress can still reach the receiver. */
+  /** Deletes all data of a removed endpoint. An attempt that is in progress can still reach the receiver. */
   async wipe(): Promise<void> {
     this.#sender.stop();
     await this.ctx.storage.deleteAlarm();
@@ -117,13 +118,12 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.getHealth(this.ctx.storage.sql) : null;
   }
 
-  /** Returns the endpoint's health and its attempts by hour, or null if the queue is not open. */
   getActivity(): EndpointActivity | null {
     return this.#isOpen() ? tables.getActivity(this.ctx.storage.sql) : null;
   }
 
   /**
-   * Lists deliveries, newest first, at most `limit`. If `status` is not null, lists only the deliveries with that status. Returns null if
+   * Lists up to `limit` deliveries that are older than the delivery `before`, newest first, with this status or with any. Returns null if
    * `before` is not a delivery to this endpoint.
    */
   listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
@@ -133,7 +133,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return { deliveries: rows.slice(0, limit).map((row) => tables.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
-  /** Returns the deliveries of events after `after` and up to `upTo`, each with its event's sequence number. */
+  /** Lists the deliveries of the events after number `after` and up to number `upTo`. */
   listDeliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
     const settings = this.#findSettings();
     if (settings === null) return [];
@@ -141,13 +141,12 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
   }
 
-  /** Returns the endpoint's health, its attempts by hour, and a page of its deliveries. Returns null if the queue is not open. */
+  /** Returns null if the queue is not open. */
   getOverview(limit: number, before: string | null, status: DeliveryFilter | null): EndpointOverview | null {
     const activity = this.getActivity();
     return activity === null ? null : { ...activity, page: this.listDeliveries(limit, before, status) };
   }
 
-  /** Returns a delivery with its recorded attempts. */
   findRecord(deliveryId: string): DeliveryRecord | null {
     const settings = this.#findSettings();
     const { sql } = this.ctx.storage;
@@ -161,7 +160,6 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     };
   }
 
-  /** Returns a delivery with everything that is needed to send it again. */
   findReplaySource(deliveryId: string): ReplaySource | null {
     const settings = this.#findSettings();
     const row = settings === null ? null : tables.findDeliveryRow(this.ctx.storage.sql, deliveryId);
@@ -172,7 +170,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     };
   }
 
-  /** Records the result of a replay and returns the updated delivery. */
+  /** Records the result of a replay. Returns the updated delivery, or null if it does not exist. */
   async saveReplay(deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     const { clock } = await this.#getPorts();
     const settings = this.#findSettings();
@@ -182,7 +180,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return row === null ? null : tables.toDelivery(row, settings.endpointId);
   }
 
-  /** Lists attempts by hour since `since`, oldest first. */
+  /** Lists the number of attempts in each hour since `since`, oldest first. */
   listAttemptHours(since: Instant): readonly HourlyAttempts[] {
     return this.#isOpen() ? tables.listAttemptHours(this.ctx.storage.sql, since) : [];
   }
@@ -191,9 +189,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /**
-   * Requeues deliveries that have failed since `since`. `hasMore` is true if there are more failed deliveries than one call can requeue.
-   */
+  /** Requeues deliveries that have failed since `since`. `hasMore` is true if failed deliveries remain for another call. */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
@@ -213,8 +209,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // The alarm is set before anything is sent, so that the work continues after a crash. Setting it shares one disk write with the first
-      // claims.
+      // This alarm resumes the work if the process dies. It is not awaited here, so that it shares one disk write with the first claims.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
@@ -227,7 +222,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     }
   }
 
-  /** Schedules the alarm without the ports, because opening them may be what failed. */
+  /** Schedules the alarm. Does not use the ports, because they may have failed to open. */
   async #scheduleAlarmAfterError(): Promise<void> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);

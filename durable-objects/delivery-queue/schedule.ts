@@ -3,15 +3,12 @@ import { hourMs } from "../../core/time.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import * as tables from "./tables.ts";
 
-const minPruneSpacingMs = hourMs; // groups deletions, so that deliveries that ended at different times are deleted together
+const minPruneSpacingMs = hourMs; // so that one alarm deletes the rows of a whole hour
 
-/**
- * Returns the number of milliseconds until the next alarm is needed, either to send a delivery or to delete ended ones. Returns null if
- * there is nothing to send or delete.
- */
+/** Returns the number of milliseconds until a delivery is due or rows must be deleted, or null if no alarm is needed. */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];
-  // At least one millisecond, because an alarm set for the current instant is already in the past when the platform reads it.
+  // The delay is at least one millisecond, because an alarm for the current millisecond would already be in the past.
   const delays = [
     ...(dueAt === null ? [] : [Math.min(maxAlarmDelayMs, Math.max(1, dueAt - now))]),
     ...(pruneAt === null ? [] : [pruneAt <= now ? 1 : Math.max(minPruneSpacingMs, pruneAt - now)]),

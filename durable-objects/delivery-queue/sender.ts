@@ -1,5 +1,5 @@
-// Sends due deliveries within one alarm, at most five at the same time. Until the host has returned a 2xx status for the business,
-// deliveries are sent one at a time, each after the host's object has counted the attempt (durable-objects/destination-host/object.ts).
+// Sends due deliveries within one alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. Until
+// then, deliveries are sent one at a time, and DestinationHost counts each attempt before it is sent.
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import { isDelivered, type EndpointSettings, type SendResult } from "../../core/webhooks/endpoint.ts";
@@ -24,15 +24,15 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s), well within the 15 minutes that an alarm may take
+const stopClaimingAfterMs = 45 * secondMs; // the last attempts take another 10 s; the platform stops an alarm after 15 minutes
 const batchWindowMs = 2; // about as long as one disk write
-const hostOutageWaitMs = 5 * secondMs; // if the host's object does not respond, nothing is sent, because the attempt could not be counted
+const hostOutageWaitMs = 5 * secondMs; // the pause if DestinationHost does not respond and the attempt cannot be counted
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
-  /** Ends a run's current wait; null if no run is in progress. */
+  /** Ends the current wait of the run that is in progress; null if none is. */
   #wake: (() => void) | null = null;
-  /** False until this process has looked for attempts that a previous process did not finish. */
+  /** True once this process has requeued the attempts that a previous process did not finish. */
   #hasRequeued = false;
   #isStopped = false;
 
@@ -40,7 +40,7 @@ export class Sender {
     this.#storage = storage;
   }
 
-  /** True after `stop`: the tables no longer exist, and no method of this class reads them. */
+  /** True after `stop`, when the tables no longer exist. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -57,9 +57,9 @@ export class Sender {
   }
 
   /**
-   * Sends deliveries until none is due or 45 seconds have passed. Starts the next one as soon as an attempt ends. Attempts that end at
-   * about the same time are recorded in one step, which also claims the next deliveries, because disk writes limit the throughput of a busy
-   * endpoint.
+   * Sends deliveries until none is due or 45 seconds have passed. Starts the next one as soon as an attempt ends. Disk writes limit the
+   * throughput of a busy endpoint. Therefore, one write records the attempts that end at about the same time and claims the next
+   * deliveries.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -70,7 +70,7 @@ export class Sender {
     const finished: FinishedAttempt[] = [];
     try {
       for (;;) {
-        // The promise is created before looking for due rows, so that a push that arrives afterward can wake this run.
+        // This promise must exist before the run looks for due rows. Otherwise, a push during that time could not wake the run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
         for (const attempt of finished.splice(0)) {
@@ -89,8 +89,7 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // After the time for new attempts is over, the loop only waits for running attempts. One may have finished while the alert was
-        // being written.
+        // After 45 seconds, the loop only waits for running attempts. One may already have finished while the alert was being written.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
@@ -101,8 +100,8 @@ export class Sender {
   }
 
   /**
-   * Returns the endpoint's settings, or null if nothing may be sent, and the number of deliveries that may be in progress at once.
-   * `running` is the number that are in progress now.
+   * Returns how many deliveries may be in progress at once, and the endpoint's settings, which are null if nothing may be sent. `running`
+   * is the number of deliveries that are in progress now.
    */
   async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
     const { sql } = this.#storage;
@@ -111,8 +110,7 @@ export class Sender {
     if (tables.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
     if (running > 0 || !tables.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
     const permit = await this.#takeHostAttempt(ports, settings);
-    // While the call was in progress, the queue may have been deleted or received other settings. The next alarm then asks the object of
-    // the current host.
+    // During this call, the queue may have been deleted, or the endpoint may have moved to another host. The next alarm then tries again.
     if (this.#isStopped || tables.findSettings(sql)?.revision !== settings.revision) return noCapacity;
     if (permit.kind === "wait") {
       tables.pauseQueue(sql, ports.clock() + permit.waitMs);
@@ -133,8 +131,8 @@ export class Sender {
   }
 
   /**
-   * Records the first 2xx response of a host. If the host's object does not respond, only this endpoint counts the host as proven until an
-   * endpoint gets another 2xx response.
+   * Records the first 2xx response of a host. If DestinationHost does not respond, only this queue knows that the host is proven, until
+   * another of the business's endpoints on that host gets a 2xx response.
    */
   async #proveHost(ports: DeliveryPorts, { settings, result }: FinishedAttempt): Promise<void> {
     const isSuccess = result.kind === "answered" && isDelivered(result);
@@ -147,7 +145,7 @@ export class Sender {
     }
   }
 
-  /** Gives other attempts a moment to finish, so that they are recorded together. Does not wait if no attempts are running. */
+  /** Waits up to 2 ms for the running attempts to finish, so that they are recorded together. */
   async #waitForBatch(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
     await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
   }
@@ -167,7 +165,7 @@ export class Sender {
     try {
       await Promise.race([...running.values(), woken, becomesDue]);
     } finally {
-      clearTimeout(timer); // an open timer would keep the object awake and billed
+      clearTimeout(timer); // a pending timer would keep the object awake, which is billed
     }
   }
 
@@ -193,7 +191,7 @@ export class Sender {
     else tables.settleAttempt(sql, claimed, result, at);
   }
 
-  /** Notifies the owners if needed. If the notification cannot be saved, tries again when the next attempt ends. */
+  /** Notifies the owners if the endpoint has been failing for long enough. If that fails, the next pass of the loop tries again. */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);

@@ -1,10 +1,8 @@
-// The tables of a delivery queue and every state change of a delivery. Each function is synchronous, so nothing runs between reading a row
-// and changing it. A delivery has one of these statuses:
-// - `pending`: its next attempt is due at `due`.
-// - `sending`: an attempt is running and is considered lost at `due`. The value of `due` also tells this attempt apart from others for the
-//   same row.
+// The tables of a delivery queue. Each function is synchronous, so no other request can run in between. A delivery has one of these
+// statuses:
+// - `pending`: the next attempt is due at `due`.
+// - `sending`: an attempt is in progress and is considered lost at `due`. The value of `due` also identifies the attempt.
 // - `success` or `abandoned`: the delivery has ended.
-// The column `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { createDeliveryId, isDelivered } from "../../core/webhooks/endpoint.ts";
 import type {
@@ -36,7 +34,7 @@ import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts
 
 const rowsPerPrune = 1_000; // deleting this many takes a few milliseconds
 
-/** Returns whether the queue has tables. A queue that was never opened or was deleted has none. */
+/** Returns false for a queue that was never opened or was deleted. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
@@ -49,42 +47,40 @@ type QueueRow = SettingsRow & {
   alerted: number;
   last_delivery_at: number | null;
   last_status: number | null;
-  /** The host that last returned a 2xx status for the endpoint's business. */
+  /**
+   * The host that last returned a 2xx status for the endpoint's business. If the endpoint's URL has another host, that host is unproven.
+   */
   proven_host: string | null;
-  /** Nothing is sent before this time, because the host is unproven and a limit was reached. */
+  /** Nothing is sent before this time, because the host is unproven and has reached a limit. */
   paused_until: number | null;
 };
 
 const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM queue").toArray()[0] ?? null;
 
-/** Returns the settings, or null for a queue that was not opened. */
 export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
   const row = findQueueRow(sql);
   return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
 };
 
-/** Returns whether this queue knows that the endpoint's host has returned a 2xx status for this business. */
 export const isHostProven = (sql: SqlStorage): boolean => {
   const row = findQueueRow(sql);
   return row !== null && row.proven_host === getEndpointHost(row.url);
 };
 
-/** Records that a host is proven for the endpoint's business. Has no effect while the endpoint's URL has another host. */
 export const saveProvenHost = (sql: SqlStorage, host: string): void => {
   sql.exec("UPDATE queue SET proven_host = ?, paused_until = NULL", host);
 };
 
-/** Makes the queue send nothing before `until`. The deliveries keep their order and their due times. */
+/** Makes the queue send nothing before `until`. The due times of its deliveries stay the same. */
 export const pauseQueue = (sql: SqlStorage, until: Instant): void => {
   sql.exec("UPDATE queue SET paused_until = ?", until);
 };
 
-/** Returns whether a delivery could be claimed now. */
 export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
   (findQueueRow(sql)?.paused_until ?? 0) <= now &&
   sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
 
-/** Saves the settings unless the stored ones are newer. A new endpoint receives the events after number `head`. */
+/** Saves the settings unless the stored ones are the same or newer. A new queue receives only the events after number `head`. */
 export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
   sql.exec(
     `INSERT INTO queue (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
@@ -107,8 +103,8 @@ export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: 
 };
 
 /**
- * Inserts a delivery for each event that is not stored yet, and returns the last sequence number received. `upTo` is the last sequence
- * number that was read for this endpoint, including events of types that it has not selected.
+ * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
+ * endpoint, including events that it does not receive. Returns the last sequence number received.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -120,7 +116,7 @@ export const insertEvents = (
   const queue = findQueueRow(sql);
   if (queue === null) throw new Error("delivery queue is not open");
   for (const event of events) {
-    if (event.seq <= queue.received) continue; // already received, even if its delivery has been deleted since
+    if (event.seq <= queue.received) continue; // it was received earlier, and its delivery may already have been deleted
     sql.exec(
       `INSERT INTO delivery (seq, id, event_id, type, share_id, cert_id, data_sealed, happened_at, created_at,
          status, attempt, due, interruptions, unready) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, 0, 0)`,
@@ -152,6 +148,7 @@ export type DeliveryRow = {
   happened_at: number;
   created_at: number;
   status: "pending" | "sending" | "success" | "abandoned";
+  /** The number of attempts that have ended. */
   attempt: number;
   due: number | null;
   interruptions: number;
@@ -161,12 +158,12 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
-  /** 1 if `recoverFailed` has queued the delivery. */
+  /** 1 if `recoverFailed` has requeued the delivery and no attempt has ended since then. */
   resend: number;
   failed_at: number | null;
 };
 
-/** Returns the number of the attempt to send next. A recovered delivery is sent with the number of its last attempt. */
+/** Returns the number of the next attempt. A requeued delivery is sent with the number of its last attempt. */
 export const nextAttemptNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
@@ -179,10 +176,7 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/**
- * Returns the delivery as the API shows it. A delivery that has not ended is `pending` until its first attempt has ended, and `retrying`
- * afterward.
- */
+/** Returns the delivery as the API shows it. Its status is `pending` until the first attempt has ended. */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
@@ -198,7 +192,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** Keeps the spacing between recovered deliveries. If the first one is late, all of them are postponed by the same amount. */
+/** If the first requeued delivery is late, postpones all requeued deliveries by the same amount, so that they keep their spacing. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
@@ -207,7 +201,7 @@ const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
     sql.exec("UPDATE delivery SET due = due + ? WHERE resend = 1 AND status = 'pending'", now - first);
 };
 
-/** Marks the most overdue delivery as being sent, and returns it. The mark is on disk before the request is sent. */
+/** Marks the most overdue delivery as being sent, and returns it. Returns null if none is due. */
 export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null => {
   shiftLateResends(sql, now);
   const [row] = sql
@@ -220,7 +214,6 @@ export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null
   return row ?? null;
 };
 
-/** Records an attempt's result in the delivery, in the list of attempts and in the endpoint's health. */
 const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const delivered = isDelivered(outcome);
   const attempt = nextAttemptNumber(row);
@@ -274,19 +267,13 @@ const recordFailure = (sql: SqlStorage, status: number | null, now: Instant): vo
 const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND due = ?", row.seq, row.due).toArray()[0] ?? null;
 
-/**
- * Records the outcome unless the attempt is no longer current: the delivery may have been replayed in the meantime, or the lease may have
- * expired.
- */
+/** Records the outcome of an attempt. Ignores it if the delivery has been replayed, or the attempt's lease has expired, in the meantime. */
 export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/**
- * Handles an attempt that was not sent because of a problem in our service: tries again soon, and records a failed attempt after
- * `maxDeferrals` tries.
- */
+/** Retries an attempt that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts it as failed. */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -297,7 +284,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
 };
 
-/** Handles a payload that may no longer be read, because its share has ended: ends the delivery without sending it. */
+/** Ends a delivery without sending it, because its share has ended and the payload must no longer be read. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
     "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
@@ -308,9 +295,10 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Requeues attempts that died with their process or exceeded their lease. They are due immediately with the same number, because the
- * receiver did not cause the interruption. After `maxForgivenInterruptions` interruptions, the next one counts as a failed attempt. Pass
- * `all` as true after the process starts, when no attempts can be in progress.
+ * Makes interrupted attempts due immediately, with the same attempt number, because the receiver did not cause the interruption. An attempt
+ * is interrupted if its process died or its lease expired. After `maxForgivenInterruptions`, the next interruption of a delivery counts as
+ * a failed attempt. `all` also requeues attempts whose lease has not expired. Set it when the process starts, because no attempt of this
+ * process is in progress then.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -324,8 +312,8 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns when the next delivery is due, or null if no deliveries are waiting. Returns null for a disabled endpoint, which keeps its
- * waiting deliveries but does not send them. While the queue is paused, the deliveries are due when the pause ends.
+ * Returns when the next delivery is due, which is not before the end of a pause. Returns null if no deliveries are waiting or the endpoint
+ * is disabled.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   const queue = findQueueRow(sql);
@@ -334,13 +322,13 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return at === null ? null : Math.max(at, queue.paused_until ?? 0);
 };
 
-// The conditions are written exactly as in the partial indexes, so that rare results are found quickly in a long list.
+// SQLite uses a partial index only if a query contains the index's condition exactly as written.
 const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   abandoned: "status = 'abandoned'",
   retrying: "due IS NOT NULL AND attempt > 0",
 };
 
-/** Lists deliveries, newest first, older than the delivery `before`. Returns null if that delivery does not exist. */
+/** Lists the deliveries that are older than the delivery `before`, newest first. Returns null if that delivery does not exist. */
 export const listDeliveries = (
   sql: SqlStorage,
   limit: number,
@@ -353,7 +341,6 @@ export const listDeliveries = (
   return sql.exec<DeliveryRow>(`SELECT * FROM delivery WHERE seq < ? AND ${condition} ORDER BY seq DESC LIMIT ?`, start, limit).toArray();
 };
 
-/** Lists the deliveries of events after `after` and up to `upTo`. */
 export const listDeliveriesBetween = (sql: SqlStorage, after: number, upTo: number): readonly DeliveryRow[] =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq > ? AND seq <= ?", after, upTo).toArray();
 
@@ -361,8 +348,8 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 
 /**
- * Saves the result of a replay. A successful replay ends the delivery: a pending attempt is dropped, and an attempt in progress no longer
- * counts. A failed replay is only recorded in the list of attempts. In both cases, the count of attempts stays the same.
+ * Saves the result of a replay. A success ends the delivery: no further attempt is sent, and the result of an attempt in progress is
+ * ignored. A failure is only added to the list of attempts. In both cases, the delivery's number of attempts stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, now: Instant): void => {
   const row = findDeliveryRow(sql, id);
@@ -381,8 +368,8 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, 
   recordSuccess(sql, outcome.status, now);
 };
 
-// Matches deliveries that are abandoned, or that have failed and wait for the next attempt. A delivery that was canceled because its share
-// ended does not count as failed.
+// Deliveries that are abandoned, or that have failed and wait for a retry. A delivery that was canceled before any attempt has no error and
+// therefore does not match.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 
@@ -390,9 +377,8 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Requeues failed deliveries in the order of their events. They are due at fixed intervals, after the deliveries that were requeued
- * earlier. Sending them again does not count as an attempt, so a delivery that fails again keeps its earlier state. Returns the number of
- * requeued deliveries, at most `maxRecoveredDeliveries`.
+ * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events. They are due at fixed intervals, after the
+ * deliveries that were requeued earlier. Sending them again uses up no attempt. Returns the number of requeued deliveries.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -428,10 +414,9 @@ export const getHealth = (sql: SqlStorage): EndpointHealth => {
   };
 };
 
-/** Returns the endpoint's health and its attempts in every stored hour. */
 export const getActivity = (sql: SqlStorage): EndpointActivity => ({ health: getHealth(sql), hours: listAttemptHours(sql, 0) });
 
-/** Lists attempts by hour since `since`, oldest first. Omits hours without attempts. */
+/** Lists the number of attempts in each hour since `since`, oldest first. Omits hours without attempts. */
 export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly HourlyAttempts[] =>
   sql
     .exec<HourlyAttempts & Record<string, number>>(
@@ -440,10 +425,7 @@ export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly Hour
     )
     .toArray();
 
-/**
- * Returns how long the endpoint has been failing and how many attempts have failed, or null if it is not failing or its owners have already
- * been notified.
- */
+/** Returns the endpoint's current run of failures. Returns null if it is not failing or its owners have already been notified. */
 export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
@@ -457,8 +439,8 @@ export const recordAlert = (sql: SqlStorage): void => {
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
 /**
- * Deletes hours that charts no longer show, and attempts whose retention period is over. For each status, also deletes at most
- * `rowsPerPrune` ended deliveries whose retention period is over.
+ * Deletes hours that are too old for the charts, and attempts and ended deliveries whose retention period is over. Deletes at most 1,000
+ * deliveries of each status.
  */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
@@ -471,7 +453,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the first retention period of an attempt or ended delivery ends, or null if there are neither. */
+/** Returns when the next attempt or ended delivery must be deleted, or null if there are none. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const attemptAt = findNextAttemptPruneAt(sql);
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {

@@ -1,4 +1,4 @@
-// The schema of a destination host: the attempts of the last minute, and the state of each business that sends to the host.
+// The schema of a destination host: recent attempts, and the state of each business that sends to the host.
 
 export const destinationHostSteps: readonly string[] = [
   `

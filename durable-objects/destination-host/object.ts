@@ -1,7 +1,6 @@
-// One object per host that receives webhooks. It counts the attempts of businesses for which the host has never returned a 2xx status,
-// across all their endpoints, so that many endpoints, or many businesses, cannot be used to flood a third party's server. An attempt is
-// counted before it is sent: the response of `takeAttempt` leaves this object only once the row is on disk. Delivery queues remember that a
-// host is proven for their business, so that they do not call this object for each delivery to a busy host.
+// One object per host that receives webhooks. It limits the attempts of businesses for which the host has never returned a 2xx status, so
+// that webhooks cannot be used to flood someone else's server, not even with many endpoints or many businesses. A host that has returned a
+// 2xx status for a business is proven for that business and no longer limited. Delivery queues remember this and stop calling this object.
 import { DurableObject } from "cloudflare:workers";
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { computeHostPauseMs, maxHostWaitMs, type HostAttempt, type HostPermit } from "../../core/webhooks/host-pacing.ts";
@@ -9,7 +8,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // how long a business keeps its place after its turn has come; longer than an alarm can be late
+const turnMs = 30 * secondMs; // how long a business keeps its place in line after its turn has come, in case its alarm is late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {
@@ -19,8 +18,8 @@ export class DestinationHost extends DurableObject {
   }
 
   /**
-   * Counts an attempt if the limits allow it. If the host's limit is reached, businesses get their turn in the order in which they first
-   * asked.
+   * Counts an attempt if the limits allow it. The caller gets the response only after the count is on disk. If the host's limit is reached,
+   * the businesses wait in line, in the order of their first calls.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;
@@ -42,8 +41,7 @@ export class DestinationHost extends DurableObject {
     // An attempt more than one window in the future was recorded before the clock was set back.
     tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
 
-    // While other businesses wait, the attempts are divided evenly, so that a few businesses cannot keep all others from their first
-    // attempt.
+    // While other businesses wait, the host's limit is divided evenly, so that a few businesses cannot use all of it.
     const others = tables.countOthers(sql, now - 2 * hostWindowMs, businessId);
     const share = others.waiting === 0 ? limits.business.count : Math.max(1, Math.floor(limits.host.count / (others.active + 1)));
     const own = tables.listAttemptTimes(sql, now - ownWindowMs, businessId);
@@ -60,14 +58,14 @@ export class DestinationHost extends DurableObject {
       tables.insertAttempt(sql, businessId, now);
       return { kind: "counted" };
     }
-    // The business's turn comes when enough attempts have left the window to make room for everyone ahead of it and for itself.
+    // The business's turn comes when enough attempts have left the window to make room for the businesses ahead of it and for this one.
     const turnAt = (all[ahead - free] ?? now) + hostWindowMs;
     const waitMs = Math.max(1, Math.min(maxHostWaitMs, turnAt - now));
     tables.saveWaiting(sql, businessId, now, now + waitMs + turnMs);
     return { kind: "wait", waitMs };
   }
 
-  /** Deletes old rows, even if nothing more is sent to the host. */
+  /** Deletes old rows, because `takeAttempt` may never be called again. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     tables.prune(this.ctx.storage.sql, { start: now - pruneIntervalMs, end: Number.MAX_SAFE_INTEGER, now });

@@ -1,9 +1,11 @@
 // The tables of a destination host. Each function is synchronous, so no other request can run in between.
 import { dayMs, type Instant } from "../../core/time.ts";
 
-/** The maximum number of businesses stored as proven. If one is deleted because of this limit, its next 2xx response proves it again. */
+/**
+ * The number of businesses stored as proven. The oldest ones beyond it are deleted, and become proven again with their next 2xx response.
+ */
 const maxProven = 10_000;
-/** The maximum number of waiting businesses. A business beyond it gets its turn after others have left the line. */
+/** The maximum number of businesses in line. Others can join once there is room. */
 const maxWaiting = 1_000;
 const unprovenRetentionMs = dayMs; // longer than the longest pause between two attempts
 
@@ -17,7 +19,10 @@ export const saveProven = (sql: SqlStorage, businessId: string, now: Instant): v
   sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
 };
 
-/** Deletes attempts up to `start` and after `end`, turns that were not taken, and businesses that have not tried for a day. */
+/**
+ * Deletes attempts up to `start` and after `end`, places in line that have expired, and the counts of businesses that have made no attempt
+ * for a day.
+ */
 export const prune = (
   sql: SqlStorage,
   { start, end, now }: { readonly start: Instant; readonly end: Instant; readonly now: Instant },
@@ -27,24 +32,23 @@ export const prune = (
   sql.exec("DELETE FROM unproven WHERE last_at <= ?", now - unprovenRetentionMs);
 };
 
-/** Returns whether there are rows that a later call of `prune` will delete. */
 export const hasPrunableRows = (sql: SqlStorage): boolean =>
   ["attempt", "unproven", "waiting"].some((table) => sql.exec(`SELECT 1 FROM ${table} LIMIT 1`).toArray().length > 0);
 
-/** Lists the times of attempts after `start`, oldest first. If `businessId` is null, lists the attempts of all businesses. */
+/** Lists the times of attempts after `start`, oldest first, of one business or (null) of all businesses. */
 export const listAttemptTimes = (sql: SqlStorage, start: Instant, businessId: string | null): readonly Instant[] =>
   sql
     .exec<{ at: number }>("SELECT at FROM attempt WHERE at > ?1 AND (?2 IS NULL OR business_id = ?2) ORDER BY at", start, businessId)
     .toArray()
     .map(({ at }) => at);
 
-/** Returns how often a business has tried without a 2xx response, and when it last tried. */
+/** Returns how many attempts a business has made without a 2xx response, and the time of the last one. */
 export const findUnproven = (sql: SqlStorage, businessId: string): { readonly attempts: number; readonly last_at: Instant } | null =>
   sql
     .exec<{ attempts: number; last_at: number }>("SELECT attempts, last_at FROM unproven WHERE business_id = ?", businessId)
     .toArray()[0] ?? null;
 
-/** Counts an attempt, which ends the business's turn in the line. */
+/** Counts an attempt and removes the business from the line. */
 export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant): void => {
   sql.exec("INSERT INTO attempt (at, business_id) VALUES (?, ?)", now, businessId);
   sql.exec(
@@ -56,7 +60,7 @@ export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant)
   sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
 };
 
-/** Counts two groups of other businesses: those that wait (`waiting`), and those that wait or made an attempt after `start` (`active`). */
+/** Counts the other businesses that are in line (`waiting`), and those that are in line or made an attempt after `start` (`active`). */
 export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
   sql
     .exec<{ waiting: number; active: number }>(
@@ -67,9 +71,7 @@ export const countOthers = (sql: SqlStorage, start: Instant, businessId: string)
     )
     .one();
 
-/**
- * Counts the businesses that have been waiting for longer than this one. For a business that is not waiting, counts all waiting businesses.
- */
+/** Counts the businesses ahead of this one. If this one is not in line, these are all businesses in line. */
 export const countAhead = (sql: SqlStorage, businessId: string): number =>
   sql
     .exec<{ ahead: number }>(
@@ -79,7 +81,7 @@ export const countAhead = (sql: SqlStorage, businessId: string): number =>
     )
     .one().ahead;
 
-/** Keeps the business's place in line until `until`. */
+/** Adds the business to the line, or keeps its place. The place expires at `until`. */
 export const saveWaiting = (sql: SqlStorage, businessId: string, now: Instant, until: Instant): void => {
   sql.exec(
     `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting}

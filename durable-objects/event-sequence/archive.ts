@@ -1,7 +1,7 @@
-// An event sequence's archive. A sequence that reaches its size limit moves the older half of its events to a segment. A full segment never
-// changes again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same class, named
-// after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence deletes it. After a
-// crash in between, the sequence sends the batch again, and the segment ignores the events that it already has.
+// An event sequence's archive. A sequence that reaches its size limit moves the older half of its events to a segment: an object of the
+// same class that is named after the sequence (`biz_…#1`). A full segment never changes again. Events move in batches. The segment stores a
+// batch before the sequence deletes it. If the process dies in between, the sequence sends the batch again, and the segment ignores the
+// events that it already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
@@ -10,7 +10,7 @@ import type { SegmentRow } from "./tables.ts";
 
 /** The methods that a sequence calls on its segments. */
 export interface Segment {
-  /** Stores a batch, each event once. Returns the last sequence number that the segment has. */
+  /** Stores the events that the segment does not have yet. Returns the last sequence number that it has. */
   readonly saveToSegment: (events: readonly StoredEvent[]) => Promise<number>;
   readonly listSegmentEvents: (
     after: number,
@@ -18,7 +18,7 @@ export interface Segment {
     types: readonly string[] | null,
     limit: number,
   ) => Promise<readonly StoredEvent[]>;
-  /** Returns the given event IDs that the segment contains. */
+  /** Returns those of the given event IDs that the segment contains. */
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -34,7 +34,7 @@ export class EventArchive {
   readonly #storage: DurableObjectStorage;
   readonly #openSegment: (number: number) => Segment;
   readonly #limitBytes: number;
-  /** The segment table, oldest segment first. It is kept in memory because every page needs it and only this class changes the table. */
+  /** The rows of the segment table, oldest first. They are kept in memory because every page of events needs them. */
   #segments: readonly SegmentRow[];
   #retry: RetryState | null = null;
 
@@ -57,7 +57,7 @@ export class EventArchive {
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // The segment is looked up again for each part, without an await before it is read, because events may move between two reads.
+      // Events may move during each await, so the segment is looked up again for each part, right before that part is read.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -73,8 +73,8 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events that are not in any segment. Must not run while a batch moves, because an event might then be found neither in the
-   * sequence nor in the segment.
+   * Returns the events that are not in any segment. Must not run while a batch moves. Otherwise, an event that moves between this check and
+   * the check of the sequence's own table could be numbered twice.
    */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;
@@ -85,8 +85,8 @@ export class EventArchive {
   }
 
   /**
-   * Moves one batch to a segment if the sequence is over its limit or a segment is half full. If a segment fails, the move is retried later
-   * and the caller does not fail. Returns whether `getNextMoveAt` may have changed.
+   * Moves one batch to a segment if the sequence is over its size limit or a segment is still being filled. If the segment fails, logs the
+   * error and retries later. Returns whether `getNextMoveAt` may have changed.
    */
   async moveBatch(head: number): Promise<boolean> {
     if ((this.#retry?.at ?? 0) > Date.now()) return false;
@@ -117,7 +117,7 @@ export class EventArchive {
     this.#segments = tables.listSegments(sql);
   }
 
-  /** Moves the older half of the events, so that the sequence does not need another segment soon. */
+  /** Adds a segment for the older half of the sequence's events. */
   #startSegment(head: number): void {
     const { sql } = this.#storage;
     const after = this.#segments.at(-1)?.up_to ?? 0;

@@ -29,20 +29,20 @@ import type { HandOver, HandOverPorts } from "./hand-over.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
-/** An endpoint with its health and its attempts by hour. Both are null if its delivery queue did not respond. */
+/** An endpoint with its health and its number of attempts in each hour. Both are null if its delivery queue did not respond. */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;
   readonly health: EndpointHealth | null;
   readonly hours: readonly HourlyAttempts[] | null;
 }
 
-/** An endpoint with the data for its page. The data is null if the endpoint's delivery queue did not respond. */
+/** An endpoint with the data for its page in the portal, which is null if the endpoint's delivery queue did not respond. */
 export interface EndpointWithOverview {
   readonly endpoint: Endpoint;
   readonly overview: EndpointOverview | null;
 }
 
-/** A sealed value, and the same value wrapped with another master key. */
+/** A sealed value, and the same value under another master key. */
 export interface SealedReplacement {
   readonly from: string;
   readonly to: string;
@@ -63,7 +63,7 @@ export class Endpoints {
     return this.#storage.sql;
   }
 
-  /** Sends a change to the delivery queue. If that fails, the alarm tries again. */
+  /** Sends the endpoint's settings to its delivery queue. If that fails, the alarm tries again. */
   async #pushChange(endpointId: string): Promise<void> {
     const { handOver, scheduleNextAlarm } = this.#ports;
     await scheduleNextAlarm();
@@ -99,7 +99,6 @@ export class Endpoints {
     }
   }
 
-  /** Returns true if an endpoint other than `id` has this URL. */
   isUrlTaken(url: string, id: string | null): boolean {
     const normalized = normalizeEndpointUrl(url);
     return tables.listEndpointRows(this.#sql).some((row) => row.id !== id && normalizeEndpointUrl(row.url) === normalized);
@@ -143,7 +142,6 @@ export class Endpoints {
     return tables.listEndpointRows(this.#sql).map(tables.toSecretAge);
   }
 
-  /** Replaces, for the operator, a secret that was created before `before`. Does nothing if the owner replaced it in the meantime. */
   async replaceSecret(
     id: string,
     secret: { readonly sealed: string; readonly hint: string },
@@ -192,13 +190,12 @@ export class Endpoints {
 
   async #finishRemoval(id: string): Promise<void> {
     const { handOver, getQueue } = this.#ports;
-    await handOver.waitForPush(id); // a push that arrives after the deletion would fill the queue again
+    await handOver.waitForPush(id); // otherwise, the push could create the queue again
     await getQueue(id).wipe();
     tables.deleteEndpoint(this.#sql, id);
     handOver.forget(id);
   }
 
-  /** Finds the delivery queue. Returns null if the endpoint does not exist. */
   findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
     return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.#ports.getQueue(endpointId);
   }

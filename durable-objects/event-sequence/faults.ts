@@ -1,4 +1,4 @@
-// Failure handling that the parts of an event sequence share: the log line and the time of the next attempt.
+// Error logging and retry times for all parts of an event sequence.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 
@@ -8,7 +8,6 @@ export const logError = (at: "alarm" | "archive" | "drain" | "health" | "overvie
 export interface RetryState {
   /** The number of failures since the last success. */
   readonly failures: number;
-  /** The time of the next attempt. */
   readonly at: Instant;
 }
 

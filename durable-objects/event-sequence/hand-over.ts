@@ -1,5 +1,4 @@
-// Pushes events and settings to the delivery queues, one push at a time per queue. A queue that fails has its own retry time and does not
-// delay the others.
+// Pushes events and settings to the delivery queues, one push at a time per queue. A queue that fails does not delay the others.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { isEventReceiver } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
@@ -13,7 +12,7 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
-/** The delay of the alarm that resumes work after a crash. */
+/** The delay of the alarm that resumes the work if the process dies. */
 export const safetyAlarmMs = 15 * secondMs;
 
 export interface HandOverPorts {
@@ -28,10 +27,7 @@ export interface HandOverPorts {
 export class HandOver {
   readonly #storage: DurableObjectStorage;
   readonly #ports: HandOverPorts;
-  /**
-   * Progress that the queues have acknowledged but that is not stored here yet. The queues also store it, so losing it only causes a
-   * repeated push.
-   */
+  /** Progress that the queues have acknowledged, but that is not stored here yet. Losing it only causes a repeated push. */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
@@ -69,7 +65,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Starts a push to each queue that is behind, unless a push is already in progress or its retry time has not come yet. */
+  /** Starts a push to each queue that is behind, unless one is in progress or must not be retried yet. */
   pushToAll(): void {
     for (const { id } of this.#listBehind()) {
       if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;
@@ -90,7 +86,7 @@ export class HandOver {
     this.#retries.delete(endpointId);
   }
 
-  /** Lists the times at which the queues that are behind need an alarm. */
+  /** Returns the time of the alarm that each queue that is behind needs. */
   listAlarmTimes(now: Instant): readonly Instant[] {
     return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
   }
@@ -124,7 +120,7 @@ export class HandOver {
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
     if (row.sent_revision === 0) await queue.open(settings, row.acked);
     const acked = await queue.push(settings, events, upTo);
-    // A response that is not a position, for example from another version of the class, must not count as progress.
+    // NaN or undefined, which another version of the class might return, must not count as progress.
     if (acked === null || !(acked >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
   }

@@ -1,4 +1,4 @@
-// The schema of an event sequence. A segment is an object of the same class and has the same tables.
+// The schema of an event sequence and of its segments, which are objects of the same class.
 
 export const eventSequenceSteps: readonly string[] = [
   `

@@ -1,7 +1,6 @@
-// A business's event sequence, one object per business and environment: its events without gaps, and its webhook endpoints. Events come
-// from the change log in the business's database. A crash at any point loses no events: changes that are read again are recognized, and an
-// alarm, which is set together with the events, pushes them to the delivery queues. The work is done in sequence.ts, archive.ts,
-// hand-over.ts and endpoints.ts.
+// A business's event sequence, one object per business and environment. It numbers the business's events without gaps and stores its
+// webhook endpoints. Events come from the change logs in the business's databases. No event is lost if the process dies: changes that are
+// read again are recognized, and an alarm, which is stored in the same step as the events, pushes them to the delivery queues.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -38,15 +37,12 @@ import * as tables from "./tables.ts";
 export interface EventSequenceEnv {
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
-  /**
-   * The database size in bytes above which events move to a segment. It is set only in development, so that a few events are enough to see
-   * this happen.
-   */
+  /** The database size in bytes at which events move to a segment. Set only in development, to test this with a few events. */
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
 
-/** Opens the databases with a business's certificates. Needs no query in a deployment with one shard. */
+/** Opens the databases that contain a business's certificates. In a deployment with one shard, this needs no query. */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
   const own = shardOfId(businessId);
   const home = shards.get(own);
@@ -59,7 +55,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   readonly #sequence: Sequence;
   readonly #handOver: HandOver;
   readonly #endpoints: Endpoints;
-  /** When the alarm will run, as far as this process knows. */
+  /** When the alarm will run; null if this process has not set it. */
   #alarmAt: Instant | null = null;
 
   constructor(ctx: DurableObjectState, env: E) {
@@ -110,8 +106,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Ensures that an alarm is set while there is work left. An alarm whose work has already been done is not deleted, because the next
-   * events would set it again and each change of the alarm is a write. It runs and finds nothing to do.
+   * Ensures that an alarm is set while there is work left. An alarm that is no longer needed is not deleted, because deleting it and
+   * setting the next one would be two writes. It finds nothing to do.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -137,7 +133,6 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       this.#handOver.pushToAll();
       await this.#handOver.waitForPushes();
       this.#handOver.saveProgress();
-      // This deletes the safety alarm that was set above. Remaining work sets another alarm.
       await this.ctx.storage.deleteAlarm();
       this.#alarmAt = null;
       await this.#scheduleNextAlarm();
@@ -147,8 +142,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Appends every event that was committed before the call, and pushes it to the delivery queues. Concurrent calls share one drain. Returns
-   * false if the events could not be read; an alarm then tries again. Never rejects.
+   * Appends the events that were committed before the call, and pushes them to the delivery queues. Never rejects. Returns false if the
+   * events could not be read. An alarm then tries again.
    */
   async drain(): Promise<boolean> {
     const isDone = await this.#sequence.drain();
@@ -157,13 +152,13 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Returns at most `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects if a segment does not respond.
+   * Returns up to `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects if a segment does not respond.
    */
   listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     return this.#sequence.listEvents(cursor, limit, types);
   }
 
-  /** Stores a batch in a segment, each event once. Returns the last sequence number stored. Throws if this object is not a segment. */
+  /** Implements `Segment.saveToSegment`. Throws if this object is not a segment. */
   saveToSegment(events: readonly StoredEvent[]): number {
     if (!isSegmentName(this.#getName())) throw new Error("event sequence is not a segment");
     const { storage } = this.ctx;
@@ -178,7 +173,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** Adds an endpoint, which receives all events from now on. Refuses if its URL is already registered or the endpoint limit is reached. */
+  /** Adds an endpoint, which receives only later events. Refuses if its URL is already registered or the endpoint limit is reached. */
   addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
     return this.#endpoints.add(endpoint);
   }
@@ -196,17 +191,14 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.isUrlTaken(url, id);
   }
 
-  /**
-   * Changes an endpoint. If another endpoint has the new URL, changes nothing and returns `url_taken`. Returns null if the endpoint does
-   * not exist.
-   */
+  /** Returns `url_taken` and changes nothing if another endpoint has the new URL. Returns null if the endpoint does not exist. */
   updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
     return this.#endpoints.update(id, change);
   }
 
   /**
-   * Replaces the secret. Returns when the earlier secret stops signing, or null if the endpoint does not exist. Repeating a call with the
-   * same secret has no effect.
+   * Replaces the secret. Until the returned time, deliveries are signed with the earlier secret too. Returns null if the endpoint does not
+   * exist. Repeating a call with the same secret has no effect.
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
@@ -216,7 +208,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSecretAges();
   }
 
-  /** Replaces, for the operator, a secret that was created before `before`. The earlier secret also signs for seven days. */
+  /**
+   * Replaces a secret that was created before `before`, on behalf of the operator. Deliveries are also signed with the earlier secret for
+   * seven days. Does nothing if the owner has replaced the secret in the meantime.
+   */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
   }
@@ -225,25 +220,25 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSealedSecrets();
   }
 
-  /** Replaces sealed secrets with rewrapped ones. A secret that was rotated in the meantime keeps its new value. */
+  /** Replaces sealed secrets during the rotation of a master key. A secret that was replaced in the meantime keeps its new value. */
   replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
     return this.#endpoints.replaceSealedSecrets(replacements);
   }
 
-  /** Returns the data that is needed to send to an endpoint, including its sealed secrets, or null if there is no such endpoint. */
+  /** Returns the data for sending to an endpoint, including its sealed secrets. Returns null if the endpoint does not exist. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
 
   /**
-   * Removes an endpoint. After this call, only attempts that were already in progress can still reach the receiver. Returns false if the
+   * Removes an endpoint. After this call, only an attempt that is already in progress can still reach the receiver. Returns false if the
    * endpoint does not exist.
    */
   removeEndpoint(id: string): Promise<boolean> {
     return this.#endpoints.remove(id);
   }
 
-  /** Returns the data for an endpoint's page in one call, or null if the endpoint does not exist. */
+  /** Returns the data for an endpoint's page in the portal, or null if the endpoint does not exist. */
   findEndpointOverview(
     endpointId: string,
     limit: number,
@@ -258,25 +253,22 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
   }
 
-  /** Returns a delivery to any of this business's endpoints, with its recorded attempts. */
+  /** Returns null if none of the business's endpoints has this delivery. */
   findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
     return this.#endpoints.findDeliveryRecord(deliveryId);
   }
 
-  /**
-   * Returns the deliveries, to all endpoints, of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not
-   * respond.
-   */
+  /** Lists the deliveries of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not respond. */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }
 
-  /** Returns a delivery to any of this business's endpoints, with everything needed to send it again. */
+  /** Returns the data for sending a delivery again. Returns null if none of the business's endpoints has this delivery. */
   findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
     return this.#endpoints.findReplaySource(deliveryId);
   }
 
-  /** Returns attempts by hour since `since`, oldest first, or null if the endpoint does not exist. */
+  /** Returns the number of attempts in each hour since `since`, oldest first. Returns null if the endpoint does not exist. */
   async listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
     return (await this.#endpoints.findQueue(endpointId)?.listAttemptHours(since)) ?? null;
   }

@@ -12,23 +12,21 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /**
-   * The last sequence number that this page covers: the number of its last event, or a later number if events of other types were skipped.
-   */
+  /** The cursor for the next page. It is later than the page's last event if events of other types were skipped. */
   readonly readThrough: number;
   readonly head: number;
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // about ten milliseconds of reading, for a page of rare types; the cursor then continues from there
-const minDrainSpacingMs = 30; // at 50 events a second, two or three events share one push to each endpoint and one disk write in its queue
+const maxEventsSkipped = 20_000; // reading them takes about ten milliseconds; the next page continues from there
+const minDrainSpacingMs = 30; // so that, under load, several events share a push to each endpoint and a disk write in its queue
 
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getName: () => string;
-  /** Opens the databases that contain the change logs, the account's database first. Throws if one of them is not bound. */
+  /** Opens the databases whose change logs contain the business's events. Throws if one of them is not bound. */
   readonly openDatabases: () => Promise<readonly (readonly [ShardId, Database])[]>;
-  /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
+  /** Called synchronously after events are stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
   readonly scheduleNextAlarm: () => Promise<void>;
 }
@@ -37,14 +35,11 @@ export class Sequence {
   readonly #storage: DurableObjectStorage;
   readonly #ports: SequencePorts;
   #head: number;
-  /**
-   * The last change of each shard that this object has read since it started. After a restart, the object reads some changes again and
-   * recognizes them.
-   */
+  /** The last change that this process has read in each shard. After a restart, some changes are read again and recognized. */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
-  /** Each call sets this to true, because the current pass may have read before the caller's row was committed. */
+  /** Set by every call of `drain`, because the pass in progress may have read the change log before the caller's commit. */
   #isDrainRequested = false;
   #retry: RetryState | null = null;
 
@@ -54,7 +49,7 @@ export class Sequence {
     this.#head = tables.getHead(storage.sql);
   }
 
-  /** The last sequence number assigned; 0 before the first. */
+  /** The last sequence number that was assigned; 0 if none was. */
   get head(): number {
     return this.#head;
   }
@@ -65,8 +60,8 @@ export class Sequence {
   }
 
   /**
-   * Appends every event that was committed before the call. Concurrent calls share one drain. Never rejects: resolves to false after a
-   * failure, and the alarm tries again.
+   * Appends the events that were committed before the call. Concurrent calls share their work. Never rejects. Resolves to false if the
+   * events could not be read. The alarm then tries again.
    */
   drain(): Promise<boolean> {
     this.#isDrainRequested = true;
@@ -77,14 +72,14 @@ export class Sequence {
   async #drainUntilIdle(): Promise<boolean> {
     try {
       while (this.#isDrainRequested) {
-        // Under load, passes are spaced out, so that events committed in between share one pass. A lone event never waits.
+        // An event that is committed more than 30 ms after the last pass started does not wait.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // A batch moves within the drain, so that no event is looked up while it moves.
+        // Moving a batch here ensures that no event is looked up in the meantime (see `excludeKnown`).
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -99,7 +94,7 @@ export class Sequence {
     }
   }
 
-  /** Reads and appends the events of all shards. If one shard fails, the events of the others are appended first. */
+  /** Appends the events of all shards. If a shard fails, continues with the others and then throws. */
   async #appendWaitingEvents(): Promise<void> {
     const failures: unknown[] = [];
     for (const [shard, db] of await this.#ports.openDatabases()) {
@@ -112,14 +107,14 @@ export class Sequence {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Reads and appends the events of one shard. Events that are read again after a crash or a database restore are recognized by their IDs. */
+  /** Appends the events of one shard. Events that are read again after a restart or a database restore are recognized by their IDs. */
   async #appendEventsOf(shard: ShardId, db: Database): Promise<void> {
     const { archive, getName, onAppended } = this.#ports;
     for (;;) {
       const rows = await listEventsToPlace(db, getName(), this.#lastRead.get(shard) ?? null, rowsPerRead);
       if (rows.length === 0) return;
       const fresh = await archive.excludeKnown(rows);
-      // There is no await before onAppended, so the events and the alarm for them are written together.
+      // Nothing is awaited before onAppended, so the events and the alarm for them are written together.
       this.#head = this.#storage.transactionSync(() => tables.appendEvents(this.#storage.sql, fresh, this.#head));
       this.#lastRead.set(shard, rows.at(-1) as ChangePosition);
       await onAppended();
@@ -128,7 +123,7 @@ export class Sequence {
     }
   }
 
-  /** Returns events after `cursor`. If there are none, responds from memory, so that most polls read no rows. */
+  /** Returns up to `limit` events after `cursor`. If there are none, reads no rows. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

@@ -1,5 +1,4 @@
-// An event sequence's tables: its events in order, its endpoints with the last number sent to each, and its segments. Each function is
-// synchronous, so no other request can run in between.
+// An event sequence's tables: events, endpoints and segments. Each function is synchronous, so no other request can run in between.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
 import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint, SecretAge } from "../../core/webhooks/endpoint.ts";
 import type { Instant } from "../../core/time.ts";
@@ -13,7 +12,7 @@ export const saveName = (sql: SqlStorage, id: string): void => {
 export const getHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
-/** Inserts an event. Returns false if it is already stored. */
+/** Returns false if the event is already stored. */
 const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
   sql.exec(
     `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
@@ -28,8 +27,8 @@ const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boo
   ).rowsWritten > 0;
 
 /**
- * Stores each new event under the next sequence number and returns the new head. Events that are already stored and inserts that fail do
- * not use up a number. Call it inside a transaction.
+ * Stores each new event under the next sequence number and returns the last number. Events that are already stored use up no number. Call
+ * it inside a transaction.
  */
 export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[], head: number): number => {
   let last = head;
@@ -37,7 +36,7 @@ export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[
   return last;
 };
 
-// Rows are read as arrays, because reading a page of 100 rows as objects takes more than twice as long.
+// Rows are read as arrays, because reading 100 rows as objects takes more than twice as long.
 const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
 type EventRow = [number, string, string, string | null, string | null, string | null, number];
 
@@ -51,7 +50,7 @@ const toStoredEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: 
   dataSealed,
 });
 
-/** Returns at most `limit` events after `after` and up to `upTo`, of the given types or of all types. */
+/** Lists up to `limit` events after `after` and up to `upTo`, of the given types or of all types. */
 export const listEventsBetween = (
   sql: SqlStorage,
   after: number,
@@ -73,16 +72,15 @@ export const listEventsBetween = (
   return Array.from(cursor.raw<EventRow>(), toStoredEvent);
 };
 
-/** Stores events that move to this segment, under the sequence numbers they already have. Returns the last number stored. */
+/** Stores events in a segment under their existing sequence numbers. Returns the segment's last sequence number. */
 export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEvent[]): number => {
   for (const event of events) insertEvent(sql, event.seq, event);
   return getHead(sql);
 };
 
-/** A segment contains the events after `after` and up to `up_to`. The events up to `moved` have already been moved there. */
+/** A full segment contains the events after `after` and up to `up_to`. The events up to `moved` are already there. */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
-/** Lists segments, oldest first. */
 export const listSegments = (sql: SqlStorage): readonly SegmentRow[] =>
   sql.exec<SegmentRow>("SELECT * FROM segment ORDER BY number").toArray();
 
@@ -118,7 +116,7 @@ export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"
   removed: number;
 };
 
-/** Lists endpoints, oldest first, without those that are being removed. */
+/** Lists endpoints, oldest first. Omits those that are being removed. */
 export const listEndpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
   sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE removed = 0 ORDER BY ord").toArray();
 
@@ -153,7 +151,7 @@ export const toEndpointSettings = (row: SettingsRow, endpointId: string, busines
 
 const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
 
-/** Adds an endpoint, which receives events after number `head`. Earlier events can be read from the feed. */
+/** Adds an endpoint, which receives only the events after number `head`. */
 export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
   sql.exec(
     `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
@@ -186,7 +184,7 @@ export const toSecretAge = (row: EndpointRow): SecretAge => ({
   earlierUntil: row.earlier_until,
 });
 
-/** Makes the current secret the earlier one, which is used for signatures for another `overlapMs`. Any older secret is no longer used. */
+/** Replaces the secret. The replaced one becomes the earlier secret, with which deliveries are also signed for `overlapMs`. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
@@ -206,7 +204,7 @@ export const rotateSecret = (
   );
 };
 
-/** Lists every sealed secret, current and earlier, of all endpoints. */
+/** Lists the sealed secrets of all endpoints, current and earlier ones. */
 export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
   sql
     .exec<{ sealed: string }>(
@@ -215,7 +213,7 @@ export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
     .toArray()
     .map(({ sealed }) => sealed);
 
-/** Replaces a sealed secret wherever it still has the value `from`. The new revision makes the delivery queues get the replacement. */
+/** Replaces a sealed secret wherever it has the value `from`. Because of the new revision, the delivery queues get the replacement. */
 export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): void => {
   sql.exec(
     `UPDATE endpoint SET secret_sealed = CASE secret_sealed WHEN ?1 THEN ?2 ELSE secret_sealed END,
@@ -226,7 +224,7 @@ export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): 
   );
 };
 
-/** Saves what the delivery queue acknowledged: the settings revision and the last sequence number. */
+/** Saves the settings revision and the last sequence number that the delivery queue has acknowledged. */
 export const updateProgress = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
   sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);
 };

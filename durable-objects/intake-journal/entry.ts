@@ -1,30 +1,30 @@
-// The data that a journal keeps of a submission while its database does not respond, and the journal's responses.
+// A submission as a journal stores it while the database does not respond, and the journal's responses.
 import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 
-/** The saved response to a submission with an idempotency key. */
+/** The saved response to a submission with an idempotency key, and the hashes that recognize a repeated request. */
 export interface KeyedReceipt {
   readonly keyHash: string;
   readonly bodyHash: string;
-  /** The response, sealed like an idempotent response in the database. */
+  /** Sealed like an idempotent response in the database. */
   readonly receiptSealed: string;
 }
 
 export interface JournalEntry {
   readonly certId: CertId;
   readonly clientId: ClientId;
-  /** The day of the submission, in whole days since 1970 (UTC). */
+  /** The day of the submission, in days since 1970 (UTC). */
   readonly day: number;
   readonly fingerprint: string;
   readonly issuedAt: Instant;
-  /** The saved response; null if the submission had no idempotency key. */
+  /** Null if the submission had no idempotency key. */
   readonly receipt: KeyedReceipt | null;
-  /** The published certificate as JSON. It contains no personal data except the masked subject, as in the database. */
+  /** The published certificate as JSON. The only personal data in it is masked. */
   readonly published: string;
-  /** The sealed rows that were sent to the database, without the conditions that can refuse a submission. */
+  /** The statements that store the certificate, without the conditions that can refuse a submission. */
   readonly statements: readonly CompiledStatement[];
-  /** The statements that keep this entry's text if another certificate has the same ID. */
+  /** The statements that store the certificate's text if the database has another certificate with the same ID. */
   readonly twinStatements: readonly CompiledStatement[];
 }
 
@@ -32,5 +32,5 @@ export type AppendAnswer =
   | { readonly kind: "journaled" }
   /** The journal contains an earlier submission with the same idempotency key. */
   | { readonly kind: "repeated"; readonly receipt: KeyedReceipt }
-  /** Nothing was stored, because the journal is full, its oldest entry is too old, or the client's daily limit is reached. */
+  /** The journal is full, its oldest entry is too old, or the client's daily limit is reached. Nothing was stored. */
   | { readonly kind: "refused" };

@@ -23,10 +23,10 @@ export const intakeJournalSteps: readonly string[] = [
     refusals INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX entry_placing ON entry (refusals, ord);
-  -- Answers the limits without reading the entries.
+  -- Lets the queries for the limits count entries and bytes without reading the entries.
   CREATE INDEX entry_usage ON entry (client_id, day, bytes);
 
-  -- Answers to entries that were placed a moment ago, for isolates that still send repeats here.
+  -- The responses of entries that were placed in the last seconds, because isolates may still send repeated requests here.
   CREATE TABLE placed_receipt (
     key_hash TEXT PRIMARY KEY, body_hash TEXT NOT NULL, receipt_sealed TEXT NOT NULL, placed_at INTEGER NOT NULL
   ) STRICT;

@@ -1,7 +1,7 @@
-// The journal of submissions that the database did not store because it did not respond. Each journal belongs to one shard and to the
-// clients whose IDs end with one letter (core/intake/journal-name.ts). An entry is on disk before its submission is accepted with 201. The
-// alarm places the entries into the database in order, and an entry is deleted only once the database contains it. Only one run places
-// entries at a time, so that no two runs send the same entry.
+// The journal of submissions that were accepted while the database did not respond. Each journal belongs to one shard and to the clients
+// whose IDs end with the same character (core/intake/journal-name.ts). An entry is on disk before its submission is accepted with 201. The
+// alarm places the entries, that is, writes them to the database in order. An entry is deleted only once the database contains it.
+// docs/internals/intake.md explains the design.
 import { DurableObject } from "cloudflare:workers";
 import { shardOfId, type CertId } from "../../core/ids.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
@@ -15,15 +15,15 @@ import { intakeJournalSteps } from "./migrations.ts";
 import { placeEntries } from "./placement.ts";
 import * as tables from "./tables.ts";
 
-const maxBatch = 50; // each entry has about twelve statements, so a batch stays within the thousand queries that one alarm may send
-const firstTryMs = 250; // soon enough that an entry is placed within a second after a short outage
+const maxBatch = 50; // each entry has about twelve statements, and one alarm can send at most 1,000
+const firstTryMs = 250; // after a short outage, entries are placed within a second
 const retryMs = secondMs;
-const refusedRetryMs = minuteMs; // an operator must look at a refused entry
-const probeMs = secondMs; // the first query of a run shows whether the database responds; one that hangs must not delay the next try
-const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch, because otherwise nothing would ever be placed
-const receiptMs = 10 * secondMs; // isolates return to the database within a second or two after the journal is empty
+const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry before an operator has inspected it
+const probeMs = secondMs; // the timeout of the first query, which only checks whether the database responds
+const batchTimeoutMs = 10 * secondMs; // a slow database must be able to finish a batch; otherwise, nothing would ever be placed
+const receiptMs = 10 * secondMs; // isolates send submissions to the database again within two seconds after the journal is empty
 
-/** Logs only the kind of an error, because its message can contain values. */
+/** Logs only the kind of the error, because its message can contain values. */
 const logError = (at: string, error: unknown): void => {
   const kind = findStorageFault(error)?.message ?? (error instanceof Error ? error.name : "unknown");
   console.error(JSON.stringify({ level: "error", at: `intake-journal.${at}`, error: kind }));
@@ -32,17 +32,11 @@ const logError = (at: string, error: unknown): void => {
 export class IntakeJournal extends DurableObject<object> {
   /** When the alarm will next run, if this process has set it; otherwise infinity. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
-  /**
-   * The number of entries in a batch. It is halved after a conflict, so that a single entry that the database refuses is found, and doubled
-   * after a success.
-   */
+  /** The size of the next batch. It is halved when the database refuses a batch, until the cause is alone, and doubled after a success. */
   #batchSize = maxBatch;
-  /** True if the database accepted the last batch. */
+  /** True if the database responded to the last batch, even with a refusal. */
   #isDatabaseWell = false;
-  /**
-   * When entries were last placed. It starts with the current time, because the previous process may have placed some just before this one
-   * started.
-   */
+  /** When entries were last placed. Initially the time of the start, because the previous process may have placed some just before that. */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
 
@@ -63,9 +57,9 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Stores a submission. The response leaves the object only once the entry is on disk. A submission with the idempotency key of an earlier
-   * one stores nothing and gets the earlier response. `room` is the number of submissions that the database still allows the client on this
-   * day, including those that wait in this journal; it is null if there is no limit.
+   * Stores a submission. The caller gets the response only after the entry is on disk. A submission with the idempotency key of an earlier
+   * entry stores nothing and gets the response of that entry. `room` is the number of submissions that the client had left that day when
+   * the database last responded; it is null if there is no limit.
    */
   async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -73,7 +67,7 @@ export class IntakeJournal extends DurableObject<object> {
     if (earlier !== null) return { kind: "repeated", receipt: earlier };
     const usage = tables.getUsage(sql);
     if (isFull(usage, Date.now())) return { kind: "refused" };
-    // The client's entries are counted only if the journal has enough entries to reach the limit.
+    // If the whole journal has fewer entries than `room`, the client's entries need not be counted.
     const mayExceed = room !== null && usage.entries >= room;
     if (mayExceed && tables.countOfClient(sql, entry.clientId, entry.day) >= room) return { kind: "refused" };
     this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
@@ -82,8 +76,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Returns how many of the entries that were stored before the call are not in the database yet. If the database accepted the last batch,
-   * first places the next one, so that the result reaches 0 even while new entries keep arriving.
+   * Returns how many of the entries that were stored before the call are not in the database yet. If few entries wait and the database
+   * responded to the last batch, first places the next one, so that the result reaches 0 even while new entries keep arriving.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -98,14 +92,14 @@ export class IntakeJournal extends DurableObject<object> {
     return tables.countWaiting(sql, head);
   }
 
-  /** Returns the published JSON of a certificate that is not in the database yet, or null. */
+  /** Returns the published JSON of a certificate that waits in this journal, or null. */
   findPublished(certId: CertId): string | null {
     return tables.findPublished(this.ctx.storage.sql, certId);
   }
 
   /**
-   * Places one certificate now if it is waiting here. Returns true if the caller should look in the database again: this call placed the
-   * certificate, or other entries were placed in the last ten seconds. Rejects with the storage fault if the certificate cannot be placed.
+   * Places a certificate if it waits in this journal. Returns true if any entries were placed in the last ten seconds, because the caller
+   * should then read the database again. Rejects with the storage fault if the certificate cannot be placed.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {
@@ -115,6 +109,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
+  /** Runs after all earlier runs have ended, so that no two runs place the same entry. */
   #runExclusively<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#lastPlacement.then(run);
     this.#lastPlacement = result.catch(() => {});
@@ -141,7 +136,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places the oldest entries. An entry that the database refuses even on its own moves behind all others. */
+  /** Places the oldest entries. If the database refuses an entry that is alone in its batch, the entry moves to the end. */
   #placeNext(): Promise<void> {
     return this.#runExclusively(async () => {
       const { sql } = this.ctx.storage;
@@ -159,10 +154,10 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places entries. Never rejects, because the platform retries a failing alarm six times and then drops it. */
+  /** Never rejects, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
-    await this.#arm(retryMs); // before anything is tried, so that the work continues after a crash
+    await this.#arm(retryMs); // set before any work, so that the work continues if the process dies
     try {
       await this.#placeNext();
     } catch (error) {

@@ -1,19 +1,19 @@
-// Places journaled certificates into their database, each one exactly once.
+// Writes journaled certificates to their database, each one exactly once.
 import { listFingerprints } from "../../storage/intake.ts";
 import { runCompiled, type Database } from "../../storage/database.ts";
 import type { WaitingEntry } from "./tables.ts";
 
-/** Two connections to the same database. `probe` has a short timeout, because the first query only shows whether the database responds. */
+/** The same database with two timeouts. `probe` has a short one, because its query only checks whether the database responds. */
 export interface PlacementDatabases {
   readonly probe: Database;
   readonly db: Database;
 }
 
 /**
- * Places the entries in one transaction, in order. An entry that the database already contains is left out: its first batch was committed,
- * but the response was lost. If the database has another certificate with the entry's ID, the entry is kept as a twin of it. If this fails,
- * throws a StorageFault and writes nothing. After an outage, however, it is unknown whether the entries were written. Placing the same
- * entries again is safe.
+ * Writes the entries in one transaction, in order. Skips an entry that the database already contains, because its first batch was committed
+ * although the response was lost. If the database has another certificate with the entry's ID, stores only the text of the entry
+ * (`insertTwin`). Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was.
+ * Placing the same entries again is safe.
  */
 export const placeEntries = async ({ probe, db }: PlacementDatabases, entries: readonly WaitingEntry[]): Promise<void> => {
   const known = await listFingerprints(

@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 import type { JournalEntry, KeyedReceipt } from "./entry.ts";
 
-/** A statement as stored: the ID of its text, and its values. */
+/** A statement as it is stored. */
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
 
 const storeText = (sql: SqlStorage, text: string): number => {
@@ -37,7 +37,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
 
-/** Finds the response saved under an idempotency key, for an entry that waits or that was placed in the last few seconds. */
+/** Finds the saved response of an entry that waits or was placed in the last seconds. */
 export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
   const [row] = sql
     .exec<ReceiptRow>(
@@ -52,7 +52,7 @@ export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | nu
 export interface JournalUsage {
   readonly entries: number;
   readonly bytes: number;
-  /** When the oldest entry was issued, not counting entries that the database has refused; null if there is none. */
+  /** When the oldest entry was issued, ignoring entries that the database has refused; null if there is none. */
   readonly oldestAt: Instant | null;
 }
 
@@ -68,17 +68,17 @@ export const getUsage = (sql: SqlStorage): JournalUsage => {
 export const countOfClient = (sql: SqlStorage, clientId: ClientId, day: number): number =>
   sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE client_id = ? AND day = ?", clientId, day).one().n;
 
-/** Returns the position of the newest entry; 0 if there is none. */
+/** Returns the number of the newest entry; 0 if there is none. */
 export const findHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(ord), 0) AS head FROM entry").one().head;
 
-/** Counts the entries up to a position, excluding those that the database has refused. */
+/** Counts the entries up to number `upTo`, ignoring those that the database has refused. */
 export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): number =>
   sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE refusals = 0 AND ord <= ?", upTo).one().n;
 
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 
-/** An entry with the data that is needed to write it to the database. */
+/** The data that is needed to write an entry to the database. */
 export interface WaitingEntry {
   readonly ord: number;
   readonly certId: CertId;
@@ -101,7 +101,7 @@ const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
   twinStatements: loadStatements(sql, row.twin_statements),
 });
 
-/** Lists the oldest entries. Those that the database has refused are listed only when no others are left. */
+/** Lists the oldest entries among those that the database has refused least often. */
 export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] =>
   sql
     .exec<EntryRow>(`SELECT ${placingColumns} FROM entry WHERE refusals = (SELECT MIN(refusals) FROM entry) ORDER BY ord LIMIT ?`, max)
@@ -116,7 +116,7 @@ export const findWaiting = (sql: SqlStorage, certId: CertId): WaitingEntry | nul
 export const findPublished = (sql: SqlStorage, certId: CertId): string | null =>
   sql.exec<{ published: string }>("SELECT published FROM entry WHERE cert_id = ?", certId).toArray()[0]?.published ?? null;
 
-/** Deletes an entry that is in the database, but keeps its response for a few seconds. */
+/** Deletes an entry that is in the database. Its response is kept for a few seconds. */
 export const deletePlaced = (sql: SqlStorage, ord: number, now: Instant): void => {
   sql.exec(
     `INSERT INTO placed_receipt (key_hash, body_hash, receipt_sealed, placed_at)

@@ -9,9 +9,9 @@ import { textResponse, type ReadAccess } from "../transparency-log/responses.ts"
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
 export interface LedgerEnv extends TileEnv {
-  /** The name of the first shard's log: host and path without a scheme. Each log is served under its own path. */
+  /** The name of the first shard's log: host and path, without a scheme. The names of other shards' logs are derived from it. */
   readonly LEDGER_ORIGIN?: string;
-  /** Note-format secrets, separated by spaces. Each replaces the derived key of the log that it names. */
+  /** Secrets in note format, separated by spaces. Each one replaces the derived key of the log with its name. */
   readonly LEDGER_KEY?: string;
   /** The bearer token that may add entries. */
   readonly LEDGER_WRITE_TOKEN?: string;
@@ -19,19 +19,17 @@ export interface LedgerEnv extends TileEnv {
   readonly LEDGER_AUDITOR_TOKEN?: string;
   /** If "true", anyone may read entries. */
   readonly LEDGER_PUBLIC_ENTRIES?: string;
-  /** The secret of the witness that cosigns other logs. It replaces the derived key. */
+  /** The secret of the witness that cosigns other logs. Replaces the derived key. */
   readonly LEDGER_WITNESS_KEY?: string;
-  /** Public keys of the logs to cosign, separated by spaces, each followed by its validity period if it has one. */
+  /** The public keys of the logs to cosign, separated by spaces. A key can have a validity period. */
   readonly AUDIT_VKEY?: string;
-  /**
-   * The URL of the API and the secrets of its audit logs, set if the ledger is embedded. The witness derives the keys of these audit logs
-   * from them.
-   */
+  /** The URL of the API, from which the names of its audit logs follow. Set only if the ledger is part of the service's deployment. */
   readonly BASE_URL?: string;
+  /** The secrets of these audit logs, like LEDGER_KEY. The witness uses only their public keys. */
   readonly AUDIT_KEY?: string;
   /** How many of the newest level-0 tiles stay in the log. Set only in development. */
   readonly DEV_KEPT_TILES?: string;
-  /** The number of entries that are accepted per second. Beyond it, the response is 429. */
+  /** The number of entries that are accepted per second. Beyond it, requests get 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
 
@@ -49,13 +47,13 @@ const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   return witness ?? null;
 };
 
-/** Opens the keys of the log with this name. Errors that it throws contain no secrets. */
+/** Opens the keys of a log and of the witness. Throws if there are none. The errors contain no secrets. */
 export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
   log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
   witness: await openWitness(env),
 });
 
-/** Returns the currently valid keys of the log with this name, if it is one of the logs to cosign. */
+/** Lists the valid public keys of the log `origin`. The list is empty if the witness does not cosign for this log. */
 export const listWatchedKeys = async (env: LedgerEnv, origin: string): Promise<readonly VerifierKey[]> => {
   const { BASE_URL: baseUrl = "", AUDIT_KEY: secrets, LOG_SEED: logSeed = "" } = env;
   const isOwn = logSeed !== "" && URL.canParse(baseUrl) && parseAuditOrigin(baseUrl, origin) !== null;
@@ -83,10 +81,7 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
   return isToken(token, env.LEDGER_AUDITOR_TOKEN) ? "audit" : null;
 };
 
-/**
- * Returns null if the request has the permission. Otherwise, returns 401 for a missing or unknown token and 403 for a token with a
- * different permission.
- */
+/** Returns null if the request's token has the needed right. Otherwise, returns 401 for a missing or unknown token, or 403. */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);
   if (right === needed) return null;

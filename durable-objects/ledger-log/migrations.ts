@@ -1,10 +1,7 @@
 // The schema of the embedded ledger.
 import { logTables } from "../transparency-log/migrations.ts";
 
-/**
- * The table has one row per witnessed log: the newest checkpoint that was cosigned for it. Sizes are text because another log can have more
- * than 2^53 entries.
- */
+/** The newest checkpoint that was cosigned for each log. Sizes are text, because they can exceed 2^53. */
 const witnessTables = `
   CREATE TABLE witnessed (origin TEXT PRIMARY KEY, size TEXT NOT NULL, root BLOB NOT NULL, note TEXT NOT NULL) STRICT;
 `;

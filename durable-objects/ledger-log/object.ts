@@ -1,6 +1,6 @@
-// The embedded ledger: a transparency log that anyone can check and only its service can write. It is used only over HTTP. Each shard has
-// one, named by its origin. It does not depend on the service, so the same object can also run in another account under another company's
-// key. Its settings are in access.ts.
+// The embedded ledger: a transparency log that anyone can check, and to which only the holder of the write token can add entries. Each
+// shard has its own. The service uses it only over HTTP, so the same object can also run in another company's account with that company's
+// key.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -26,13 +26,13 @@ import { cosignCheckpoint } from "./witness.ts";
 const maxEntryBytes = 65_535; // the largest length that a bundle's uint16 can express
 const maxBatchEntries = 256; // one tile
 const maxBatchBytes = 1_048_576;
-const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest leaves room for signatures
+const maxCheckpointBytes = 65_536; // the 63 lines of a proof are 3 KiB, and the signatures need the rest
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
-// About 80 MB. At 79 entries per second, this is one hour of entries. Every tree that a witness or the service compares with the newest one
-// is from that hour.
+// These tiles contain the entries of about one hour at 79 per second, and take about 80 MB. Witnesses and the service compare the newest
+// tree with trees from the last hour, so these comparisons do not need R2.
 const defaultKeptTiles = 1_024;
 
-/** Decodes UTF-8. Returns null for invalid bytes. */
+/** Returns null for invalid bytes. */
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -58,7 +58,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     const origin = this.getOrigin();
     if (origin === null) return notConfiguredResponse();
     const url = new URL(request.url);
-    const base = origin.slice(origin.indexOf("/")); // the path in the log's name, e.g. /ledger/2026h2
+    const base = origin.slice(origin.indexOf("/")); // the path of the log, such as /ledger/2026h2
     if (!url.pathname.startsWith(`${base}/`)) return notFoundResponse();
     const path = url.pathname.slice(base.length + 1);
     const { method } = request;
@@ -77,7 +77,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return Number(this.env.DEV_KEPT_TILES) || defaultKeptTiles;
   }
 
-  /** Uploads full tiles and deletes old ones. The next alarm is set first, so that the work continues after a crash. */
+  /** Uploads full tiles and deletes old ones. The next alarm is set first, so that the work continues if the process dies. */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
     const archive = this.getArchive();
@@ -90,8 +90,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * The name that this log was created with: the object's own name if it names the ledger of a shard, otherwise LEDGER_ORIGIN. It is null
-   * if the ledger is not configured.
+   * Returns the log's name, which is stored at the first call: the object's name if it is the name of a shard's ledger, otherwise
+   * LEDGER_ORIGIN. Returns null if the ledger is not configured.
    */
   protected override getOrigin(): string | null {
     const { sql } = this.ctx.storage;
@@ -105,12 +105,12 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return origin;
   }
 
-  /** A log whose name no longer follows from LEDGER_ORIGIN is closed: it can be read, but it writes and signs nothing. */
+  /** A log is closed if LEDGER_ORIGIN has changed since the log was created. It can be read, but accepts and signs nothing. */
   #isClosed(origin: string): boolean {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
   }
 
-  /** Opens the keys. Returns null if the secrets do not match this log and its witness, in which case nothing is signed. */
+  /** Opens the keys. Returns null, and logs an error, if there are no valid keys for this log or its witness. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env, this.getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -119,7 +119,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#keys;
   }
 
-  /** Returns 503 for a log that must not grow because it is frozen or closed, otherwise null. */
+  /** Returns 503 if the log accepts no entries because it is closed or frozen, otherwise null. */
   #closedResponse(): Response | null {
     if (this.#isClosed(this.getOrigin() ?? "")) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
@@ -131,9 +131,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return storage.transactionSync(() => appendLeaves(storage.sql, leaves));
   }
 
-  /**
-   * Adds an entry and returns its decimal index, which is always the same for the same bytes. Refuses with 400, 401, 403, 413, 429 or 503.
-   */
+  /** Adds an entry and returns its index. Repeating a call with the same bytes returns the same index. */
   async #addEntry(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;
@@ -144,7 +142,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** Adds a bundle of at most 256 entries and 1 MiB, and otherwise behaves like `add`. Adds either all entries or none. */
+  /** Like `#addEntry`, for a bundle of at most 256 entries and 1 MiB. Adds either all entries or none. */
   async #addBatch(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;

@@ -1,6 +1,6 @@
-// One object per rate-limited key. It stores the time of each call in a sliding window, so that no window ever contains more calls than
-// allowed; fixed windows would allow twice as many across their boundary. Calls are kept in storage because an idle object loses its memory
-// within seconds. An object has at most `count` rows.
+// One object per rate-limited key. It stores the time of each call in a sliding window, so that no period of that length contains more
+// calls than allowed. Fixed windows would allow twice as many around a boundary. The times are stored on disk, because an idle object loses
+// its memory within seconds.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
@@ -14,16 +14,15 @@ export class RateLimiter extends DurableObject {
     migrateSchema(ctx.storage, rateLimiterSteps);
   }
 
-  /** Counts `calls` calls at `now` (milliseconds) if the window has room for all of them; otherwise counts none. */
+  /** Counts `calls` calls if the limit allows all of them; otherwise counts none. */
   take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * secondMs;
-    // A call more than one window in the future was recorded before the clock was set back. It is deleted, because it would otherwise count
-    // until the clock catches up with it.
+    // A call more than one window in the future was recorded before the clock was set back. If it were kept, it would count for too long.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;
-    // Finds the call that must leave the window to make room: the oldest one, or a later one if several must leave.
+    // Finds the last of the oldest calls that must leave the window to make room.
     const leaving = findCallTime(sql, Math.max(0, Math.min(taken, taken + calls - limit.count) - 1));
     if (isAllowed) for (let counted = 0; counted < calls; counted += 1) insertCall(sql, now);
     return {

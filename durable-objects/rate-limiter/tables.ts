@@ -8,7 +8,7 @@ export const deleteCallsOutside = (sql: SqlStorage, start: Instant, end: Instant
 
 export const countCalls = (sql: SqlStorage): number => sql.exec<{ calls: number }>("SELECT COUNT(*) AS calls FROM calls").one().calls;
 
-/** Returns the time of the call at this position; the oldest call comes first. */
+/** Returns the time of the call at this position, counted from 0 for the oldest call. */
 export const findCallTime = (sql: SqlStorage, position: number): Instant | null =>
   sql.exec<{ at: number }>("SELECT at FROM calls ORDER BY at LIMIT 1 OFFSET ?", position).toArray()[0]?.at ?? null;
 

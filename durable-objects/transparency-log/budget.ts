@@ -1,18 +1,14 @@
-// Limits how much of a log object's time anonymous readers can use. An object handles one request at a time, so readers compete with
-// writers.
+// Limits the number of requests per second. An object runs one request at a time, so anonymous readers could otherwise block its writer.
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
-/** The limit for proofs and cosignatures. Each takes up to 5 ms of hashing and requires no token. */
+/** The limit for proofs and cosignatures, which require no token. Each takes up to 5 ms of hashing. */
 export const proofsPerSecond = 200;
 
 export const tooManyRequestsResponse = (): Response =>
   textResponse(429, "Too many requests. Try again in a second.\n", { "Retry-After": "1" });
 
-/**
- * Counts within the current second, in memory. Losing the count in a restart is harmless, because the limit only protects the object's
- * time.
- */
+/** Counts the uses within the current second, in memory. Losing the count in a restart is harmless. */
 export class Budget {
   readonly #perSecond: number;
   #second = 0;
@@ -23,8 +19,8 @@ export class Budget {
   }
 
   /**
-   * Counts `count` more uses and returns true if they fit into this second. Otherwise, counts nothing and returns false. A request that is
-   * larger than the whole budget fits into an unused second.
+   * Counts `count` uses and returns true if they are within this second's limit. Otherwise, counts nothing and returns false. A request
+   * that exceeds the whole limit is allowed in a second without other requests.
    */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);

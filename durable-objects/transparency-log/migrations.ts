@@ -1,12 +1,11 @@
-// The tables that every log has. The first migration step of each log class creates them.
+// The tables of every log. The first migration step of each log class creates them.
 
 /**
- * - `leaf`: the entries in order. Its greatest index determines the size of the log, which is not stored anywhere else.
- * - `leaf_key`: the index of each entry by the key that identifies it. Because this is a separate table, each key is stored once and not
- *   also in an index.
- * - `tile`: the tree, at most 8 KiB per row; the right edge is rewritten once per batch.
- * - `checkpoint`: every tree head ever signed.
- * - `meta`: individual values, such as the reason the log is frozen.
+ * - `leaf`: the entries in order. The last index determines the size of the log.
+ * - `leaf_key`: the index of each entry by the key that identifies it. A unique column of `leaf` would store each key twice.
+ * - `tile`: the tree, at most 8 KiB per row. Each batch rewrites the tiles at the right edge.
+ * - `checkpoint`: all tree heads that were ever signed.
+ * - `meta`: single values, such as the reason why the log is frozen.
  */
 export const logTables = `
   CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,5 +1,4 @@
-// Base class of the two transparency logs, the embedded ledger and the audit log. It has the methods that both logs use to report on
-// themselves and to upload their tiles. Signing, proofs and reading over HTTP are in the neighboring files.
+// The base class of the two transparency logs: the embedded ledger and the audit log.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { openTileBucket, type TileBucket } from "../../storage/log-tiles.ts";
@@ -9,18 +8,17 @@ import { RemovedTiles } from "./removed-tiles.ts";
 import { TileArchive } from "./tile-archive.ts";
 
 export interface TileEnv {
-  /** The bucket for full tiles. Without it, the object keeps all tiles and nothing is uploaded. */
+  /** The bucket for full tiles. Without a bucket, nothing is uploaded or deleted. */
   readonly LOG_TILES?: R2Bucket;
-  /** The secret that the keys of all logs are derived from. */
+  /** The secret from which the keys of all logs are derived. */
   readonly LOG_SEED?: string;
 }
 
 export interface LogState {
-  /** The size as a decimal number. Roots are in hex. */
   readonly size: string;
-  /** The newest signed tree; null before the first. */
+  /** The newest signed tree, with its root in hex; null if no tree was signed yet. */
   readonly signed: { readonly size: string; readonly root: string } | null;
-  /** The reason the log is frozen; null if it is not frozen. */
+  /** Why the log is frozen; null if it is not. */
   readonly frozen: string | null;
 }
 
@@ -45,9 +43,9 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Detects storage that was restored to an earlier state. The arguments describe the largest tree that this log ever signed (decimal size,
-   * hex root), which the caller stores outside the log. A log that does not begin with that tree freezes, so that it never signs a second
-   * history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
+   * Detects whether the log's storage was restored to an earlier state. The caller passes the largest tree that the log has ever signed
+   * (decimal size, hex root), which it stores elsewhere. If the log does not begin with that tree, it freezes, so that it never signs a
+   * second history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {
     const bytes = fromHex(root);
@@ -56,8 +54,8 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Returns the hashes, in base64, that prove to witnesses that the newer of two trees of this log extends the older one. Throws a
-   * RangeError if the log does not have both trees.
+   * Returns the hashes, in base64, that prove that the tree of size `newSize` extends the tree of size `oldSize`. Throws a RangeError if
+   * the log does not have both trees.
    */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];
@@ -68,7 +66,7 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   /** Returns the log's name, or null if the log is not configured. */
   protected abstract getOrigin(): string | null;
 
-  /** Returns how many of the newest level-0 tiles stay in the log's tables, or null if all of them do. */
+  /** Returns how many of the newest level-0 tiles stay in the log's tables; null if all of them do. */
   protected abstract getKeptTiles(): number | null;
 
   #getBucket(): TileBucket | null {
@@ -90,7 +88,7 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
     return this.#removedTiles;
   }
 
-  /** Sets an alarm for the upload of full tiles, unless there is nothing to upload or an earlier alarm is set. */
+  /** Sets an alarm if there are tiles to upload or delete, unless an earlier alarm is set. */
   protected async requestUpload(): Promise<void> {
     const nextAt = this.getArchive()?.findNextRunAt() ?? null;
     if (nextAt === null) return;

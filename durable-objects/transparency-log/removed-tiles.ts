@@ -1,5 +1,5 @@
-// Reads tiles from R2 after a log has deleted them from its own tables. R2 is not trusted: each tile is checked against its hash in the
-// level above, which the log keeps.
+// Reads tiles from R2 that a log has deleted from its own tables. R2 is not trusted. Each tile is compared with its hash in the level
+// above, which the log keeps.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
 import { sha256, type Bytes } from "../../core/hash.ts";
@@ -16,9 +16,9 @@ import {
 import { findTile, TileConflict, type TileBucket } from "../../storage/log-tiles.ts";
 import { isTileRemoved, readTile } from "./tables.ts";
 
-const maxCachedTiles = 64; // 8 KiB each; proofs of neighboring entries need the same tile
+const maxCachedTiles = 64; // 8 KiB each; proofs of neighboring entries use the same tile
 
-/** Thrown if R2 does not return a tile, or returns other bytes. The same request can succeed later. */
+/** Thrown if R2 does not return the right bytes of a tile. The same request can succeed later. */
 export class TileUnavailable extends Error {
   constructor(path: string) {
     super(`${path} cannot be read from R2`);
@@ -26,7 +26,7 @@ export class TileUnavailable extends Error {
   }
 }
 
-/** Returns the leaf hashes of a level-0 tile or bundle, or null if its bytes are malformed. */
+/** Returns the leaf hashes of a level-0 tile or entry bundle, or null if the bundle is malformed. */
 const toLeafHashes = ({ level }: TileLocation, bytes: Bytes): Uint8Array | null => {
   if (level !== "entries") return bytes;
   const entries = parseEntryBundle(bytes);
@@ -43,7 +43,7 @@ export class RemovedTiles {
     this.#bucket = bucket;
   }
 
-  /** Returns a full level-0 tile or bundle. Throws TileUnavailable unless R2 returns the bytes that belong to the log. */
+  /** Returns a full level-0 tile or entry bundle. Throws TileUnavailable unless R2 returns the right bytes. */
   async load(location: TileLocation): Promise<Bytes> {
     const full = { ...location, width: tileWidth };
     const path = formatTilePath(full);
@@ -70,8 +70,8 @@ export class RemovedTiles {
   }
 
   /**
-   * Loads the tiles that `build` reads, and returns a reader for them, which only `build` can use. Throws TileUnavailable if one of them is
-   * only in R2 and cannot be read.
+   * Loads the tiles that `build` reads, and returns a reader for these tiles only. Throws TileUnavailable if one of them is only in R2 and
+   * cannot be read.
    */
   async openReader(build: (hash: HashFunction, read: TileReader) => unknown): Promise<TileReader> {
     const tiles = new Map<string, Uint8Array>();

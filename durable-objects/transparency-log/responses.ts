@@ -1,5 +1,5 @@
-// Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Tiles and entries never change at their
-// URLs, so caches may keep them. The checkpoint can change every second.
+// Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Caches may keep tiles and entries
+// forever.
 import { hashLength, parseCount } from "../../core/ledger/merkle.ts";
 import { buildInclusionProofFromTiles, encodeEntryBundle, parseEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
 import { TileUnavailable, type RemovedTiles } from "./removed-tiles.ts";
@@ -15,7 +15,7 @@ import {
 
 const immutableCacheControl = "max-age=31536000, immutable"; // one year, the longest time that caches honor
 
-/** Returns a plain-text response that is never cached, for errors and everything that changes. */
+/** Returns a plain-text response that is never cached. */
 export const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(text, {
     status,
@@ -28,7 +28,6 @@ export const textResponse = (status: number, text: string, headers: Readonly<Rec
     },
   });
 
-/** Returns a tile or bundle, which caches may keep permanently. */
 export const bytesResponse = (bytes: Uint8Array<ArrayBuffer> | null, isPublic: boolean): Response =>
   new Response(bytes, {
     headers: {
@@ -42,7 +41,6 @@ export const bytesResponse = (bytes: Uint8Array<ArrayBuffer> | null, isPublic: b
 
 export const notFoundResponse = (): Response => textResponse(404, "Not found.\n");
 
-/** The response of a log that has detected a change to its own history. */
 export const frozenResponse = (): Response => textResponse(503, "The log is frozen until its operator has inspected it.\n");
 
 export const checkpointResponse = (checkpoint: SignedCheckpoint | null): Response =>
@@ -71,8 +69,8 @@ const withRemovedTiles = async (respond: () => Promise<Response>): Promise<Respo
 };
 
 /**
- * Serves the tile or entry bundle at `path` (`tile/...`). Responds 404 if the path is malformed or the log does not have that tile yet, and
- * 503 if the tile is only in R2 and cannot be read.
+ * Serves the tile or entry bundle at `path` (`tile/...`). Responds 404 if the path is malformed or the tile does not exist yet, and 503 if
+ * the tile is only in R2 and cannot be read.
  */
 export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAccess, removed: RemovedTiles): Promise<Response> => {
   const address = parseTilePath(path);
@@ -97,8 +95,8 @@ export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAc
 };
 
 /**
- * Serves `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size or, without a size, the newest one. Responds
- * 503 if the proof needs a tile that is only in R2 and cannot be read.
+ * Serves `proof?index=&size=`, the proof that the signed checkpoint of that size, or the newest one, contains an entry. Responds 503 if the
+ * proof needs a tile that is only in R2 and cannot be read.
  */
 export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, removed: RemovedTiles): Promise<Response> => {
   const index = parseCount(query.get("index") ?? "");

@@ -6,19 +6,19 @@ import { openKeysNamed, type KeySource } from "../../storage/note-keys.ts";
 import * as tables from "./tables.ts";
 import type { SignedCheckpoint } from "./tables.ts";
 
-/** A log's name and its signing keys: one key, or two during a rotation. */
+/** A log's name and its signing keys. There are two keys during a rotation. */
 export interface LogKeys {
   readonly origin: string;
   readonly signers: readonly NoteSigner[];
 }
 
-/** Opens a log's keys, whose name is the log's origin. Throws if there are none. */
+/** Throws if there are no keys with the log's name. */
 export const openLogKeys = async (source: KeySource, origin: string): Promise<LogKeys> => ({
   origin,
   signers: await openKeysNamed(source, origin),
 });
 
-const minSignSpacingMs = secondMs; // at most one checkpoint per second for all readers, because each checkpoint is stored forever
+const minSignSpacingMs = secondMs; // limits the number of checkpoints, because each one is stored forever
 
 export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boolean => {
   const lines = parseNote(note)?.signatures ?? [];
@@ -26,10 +26,10 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 };
 
 /**
- * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old. If
+ * Returns the newest signed checkpoint. First signs the current tree if it has grown and the last checkpoint is at least a second old. If
  * the newest checkpoint has fewer than `covers` entries, waits until the next one can be signed. Returns null if the log is frozen. Throws
- * a RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before it
- * is returned, so a crash never loses a published tree.
+ * a RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before the
+ * caller gets it, so a published tree is never lost.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,

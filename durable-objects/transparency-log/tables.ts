@@ -1,5 +1,4 @@
-// A transparency log's tables. Each function is synchronous, so no other request can run in between. Each takes SqlStorage, so that tests
-// can call it on any state.
+// A transparency log's tables. Each function is synchronous, so no other request can run in between.
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import { formatTlogProof } from "../../core/ledger/tlog-proof.ts";
 import {
@@ -26,10 +25,10 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value);
 };
 
-/** Returns why the log no longer accepts or signs anything, or null if it is not frozen. */
+/** A frozen log accepts and signs nothing. Returns null if the log is not frozen. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** Freezes the log permanently: only an operator who has inspected the log may unfreeze it. The first reason is kept. */
+/** Freezes the log until an operator has inspected it. If it is already frozen, the first reason is kept. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };
@@ -44,15 +43,15 @@ class LogFrozen extends Error {
 export const getLogSize = (sql: SqlStorage): number =>
   sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM leaf").one().size;
 
-/** Returns the number of level-0 tiles and bundles, counted from the first one, that are only in R2. */
+/** Returns how many of the oldest level-0 tiles and entry bundles are only in R2. */
 export const countRemovedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "removed_tiles") ?? "0");
 
 export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, "level" | "n">): boolean =>
   (level === 0 || level === "entries") && n < countRemovedTiles(sql);
 
 /**
- * Returns the first `width` hashes of a tile, or fewer if the tree has fewer. Throws if the tile is only in R2: without this error, the log
- * would take a removed tile for a lost one and freeze.
+ * Returns the first `width` hashes of a tile, or fewer if the tree has fewer. Throws if the tile is only in R2. Without this error, the log
+ * would treat the tile as lost and freeze.
  */
 export const readTile: (sql: SqlStorage, ...location: Parameters<TileReader>) => Uint8Array = (sql, level, n, width) => {
   const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
@@ -67,13 +66,13 @@ const tileReader =
 
 export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(sha256, BigInt(size), tileReader(sql));
 
-/** Returns the tlog-proof text of the entry at `index`, against a checkpoint that covers it. `read` reads the tiles of the log. */
+/** Returns the tlog-proof of the entry at `index`. The checkpoint must cover the entry. `read` reads the tiles of the log. */
 export const formatProofFromTiles = (index: number, checkpoint: SignedCheckpoint, read: TileReader): string => {
   const hashes = buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(checkpoint.size), read);
   return formatTlogProof({ index: BigInt(index), hashes, checkpoint: checkpoint.note });
 };
 
-/** Returns the tlog-proof text of an entry whose tile is not removed. */
+/** Like `formatProofFromTiles`, but throws if the proof needs a tile that is only in R2. */
 export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
   formatProofFromTiles(index, checkpoint, tileReader(sql));
 
@@ -81,13 +80,13 @@ export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize:
   buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** At least 16 bytes that identify the entry, so that the same entry is never added twice. */
+  /** Identifies the entry, so that it is not added twice. At least 16 bytes. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
 
 /**
- * Appends the leaves in order and returns the index of each. A leaf that is already in the log keeps its index. Call it inside a
+ * Appends the leaves in order and returns the index of each. A leaf that is already in the log keeps its index. Call this function inside a
  * transaction, so that leaves and tiles are written together. Throws LogFrozen if the log is frozen.
  */
 export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): number[] => {
@@ -115,26 +114,22 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): numbe
   return indices;
 };
 
-/**
- * Reads each tile at its full stored width. The writer requires the rightmost tile to be exactly as wide as the tree, and fails on a wider
- * one.
- */
+/** Reads each tile at its full stored width, so that `computeTilesAfterAppend` can check that the last tile is as wide as the tree. */
 const edgeTileReader =
   (sql: SqlStorage): TileReader =>
   (level, n) =>
     tileReader(sql)(level, n, tileWidth);
 
-/** Returns the index of the entry with this key, or null if it is not in the log. */
 export const findLeafIndex = (sql: SqlStorage, key: Uint8Array): number | null =>
   sql.exec<{ idx: number }>("SELECT idx FROM leaf_key WHERE key = ?", key).toArray()[0]?.idx ?? null;
 
-/** Returns the first `width` hashes of a tile, or null if the tree has fewer. Once a tile has been served at a width, it never changes. */
+/** Returns the first `width` hashes of a tile, or null if the tree has fewer. */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
 };
 
-/** Returns the first `width` entries of a bundle, or null if the log has fewer. */
+/** Returns the first `width` entries of bundle `n`, or null if the log has fewer. */
 export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number): Uint8Array[] | null => {
   if (getTileWidth("entries", n, BigInt(getLogSize(sql))) < width) return null;
   const first = Number(n) * tileWidth;
@@ -144,7 +139,7 @@ export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number):
     .map(({ entry }) => new Uint8Array(entry));
 };
 
-/** Returns the bytes of a full tile or bundle of the log. Throws a RangeError if the log does not have it. */
+/** Returns the bytes of a full tile or entry bundle. Throws a RangeError if the log does not have it. */
 export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8Array<ArrayBuffer> => {
   const entries = level === "entries" ? listPublishedEntries(sql, n, tileWidth) : null;
   const bytes = level === "entries" ? entries && encodeEntryBundle(entries) : findPublishedTile(sql, level, n, tileWidth);
@@ -152,7 +147,7 @@ export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8
   return new Uint8Array(bytes);
 };
 
-/** Returns the number of level-0 tiles that are in R2, with their entries. */
+/** Returns how many of the oldest level-0 tiles were uploaded to R2, with their entries. */
 export const countUploadedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "uploaded_tiles") ?? "0");
 
 export const saveUploadedTiles = (sql: SqlStorage, count: number): void => setMeta(sql, "uploaded_tiles", String(count));
@@ -168,7 +163,7 @@ export const removeOldestTile = (sql: SqlStorage): void => {
 export interface SignedCheckpoint {
   readonly size: number;
   readonly root: Uint8Array;
-  /** The whole note, with only the log's own signatures. */
+  /** The signed note, without cosignatures. */
   readonly note: string;
   readonly signedAt: Instant;
 }
@@ -184,15 +179,15 @@ export const findNewestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =
 export const findCheckpoint = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
 
-/** Returns the first checkpoint signed over at least `size` entries. Once it exists, the result never changes. */
+/** Returns the smallest checkpoint that covers `size` entries, or null if there is none yet. */
 export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(
     sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size >= ? ORDER BY size LIMIT 1", size).toArray()[0],
   );
 
 /**
- * Freezes the log unless its tree begins with `head`, a tree that the log is known to have had. A different tree means that storage was
- * restored to an earlier state or changed, so the next signature would start a second history. Returns true if the log is not frozen.
+ * Freezes the log unless its tree begins with `head`, a tree that the log once had. If it does not, its storage was changed or restored to
+ * an earlier state, and the next signature would start a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -208,7 +203,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Computes the root. If tiles are missing or too short, returns an empty array, which equals no root. */
+/** Returns an empty array, which is not equal to any root, if tiles are missing or too short. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -218,7 +213,7 @@ const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   }
 };
 
-/** Returns the committed tree if it extends the last signed tree. Otherwise freezes the log. Returns null if the log is frozen. */
+/** Returns the current tree if it extends the last signed tree. Otherwise, freezes the log. Returns null if the log is frozen. */
 export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
   const newest = findNewestCheckpoint(sql);
   if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;
@@ -227,8 +222,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a newly signed checkpoint. Returns the newest one, which is a different one if a later tree was signed in the meantime. If a
- * different root was signed for the same size, freezes the log. Returns null if the log is frozen.
+ * Saves a checkpoint and returns it, or returns a larger one if that was signed in the meantime. If another root was signed for the same
+ * size, freezes the log. Returns null if the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;

@@ -1,5 +1,5 @@
-// Uploads a log's full tiles to R2, and then deletes old ones from the log's tables. Nothing that writes or signs waits for R2: work that
-// fails is repeated with increasing delays.
+// Uploads a log's full tiles to R2, and then deletes old ones from the log's tables. Appending and signing never wait for R2. Uploads that
+// fail are retried with increasing delays.
 import { computeRetryDelayMs, type Backoff } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
@@ -17,18 +17,18 @@ import {
   setMeta,
 } from "./tables.ts";
 
-/** How long full tiles are collected before they are uploaded. Until then, the object serves them. */
+/** Tiles that become full within this time are uploaded together. Until then, the object serves them. */
 export const uploadDelayMs = 10 * secondMs;
 const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if a call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };
 
 /**
- * Counts the level-0 tiles whose entries are all covered by a signed checkpoint. Only these are uploaded: if a log is restored to an earlier
- * state, entries that it has not signed can change.
+ * Counts the level-0 tiles whose entries are all covered by a signed checkpoint. Only these are uploaded, because other entries can change
+ * if the log is restored to an earlier state.
  */
 const countSignedTiles = (sql: SqlStorage): number => Math.floor((findNewestCheckpoint(sql)?.size ?? 0) / tileWidth);
 
-/** Lists the tiles that become full with the last entry of level-0 tile `n`: its entries, the tile, and possibly tiles of higher levels. */
+/** Lists the tiles that become full together: the level-0 tile `n`, its entry bundle, and possibly tiles of higher levels. */
 const listTilesCompletedBy = (n: number): TileLocation[] => {
   const tiles: TileLocation[] = [{ level: "entries", n: BigInt(n), width: tileWidth }];
   for (let level = 0, count = n + 1; Number.isInteger(count); level += 1, count /= tileWidth)
@@ -39,7 +39,7 @@ const listTilesCompletedBy = (n: number): TileLocation[] => {
 export interface TileArchiveOptions {
   readonly storage: DurableObjectStorage;
   readonly bucket: TileBucket;
-  /** How many of the newest level-0 tiles stay in the log; null if all of them stay. */
+  /** How many of the newest level-0 tiles stay in the log; null if all of them do. */
   readonly keptTiles: number | null;
   readonly clock: Clock;
 }
@@ -64,8 +64,8 @@ export class TileArchive {
   }
 
   /**
-   * Uploads the tiles that are not in R2 yet, and deletes old tiles that R2 has. Both start with the oldest tile. After a failure, does
-   * nothing until the retry is due. Never rejects. Concurrent calls share one run.
+   * Uploads the tiles that are not in R2 yet, and deletes old tiles that R2 has, oldest first. After a failure, does nothing until the
+   * retry is due. Never rejects. Concurrent calls share one run.
    */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {
@@ -79,7 +79,7 @@ export class TileArchive {
     return findFreezeReason(sql) === null && countUploadedTiles(sql) < countSignedTiles(sql);
   }
 
-  /** The newest signed tree needs the tile at its right edge, which is newer than all tiles that can be deleted. */
+  /** The tile at the right edge of the newest signed tree is never removed, because the next signature needs it. */
   #canRemove(): boolean {
     const { sql } = this.#storage;
     if (this.#keptTiles === null || findFreezeReason(sql) !== null) return false;
@@ -106,7 +106,7 @@ export class TileArchive {
     }
   }
 
-  /** Uploads all tiles that the next level-0 tile completes. If the object dies before it counts them, it uploads the same bytes again. */
+  /** Uploads the next level-0 tile and the tiles that became full with it. If the process dies before counting them, uploads them again. */
   async #uploadNext(): Promise<void> {
     const { sql } = this.#storage;
     const n = countUploadedTiles(sql);
@@ -114,7 +114,7 @@ export class TileArchive {
     saveUploadedTiles(sql, n + 1);
   }
 
-  /** Deletes the oldest tile and its entries, after R2 has returned exactly the same bytes. Uploads them again if R2 has lost them. */
+  /** Deletes the oldest tile and its entries after R2 has returned exactly the same bytes. */
   async #removeNext(): Promise<void> {
     const { sql } = this.#storage;
     const n = BigInt(countRemovedTiles(sql));
@@ -126,6 +126,7 @@ export class TileArchive {
     this.#storage.transactionSync(() => removeOldestTile(sql));
   }
 
+  /** Reads a tile from R2 and compares it. If R2 has lost the tile, uploads it first. Throws TileConflict if the bytes differ. */
   async #ensureStored(location: TileLocation): Promise<void> {
     const bytes = readFullTile(this.#storage.sql, location);
     const stored = await findTile(this.#bucket, location);
