@@ -1,7 +1,6 @@
-// Erases a person's account. Every personal value is sealed with its own data key, which is stored in the same column. Setting the column
-// to NULL (or to an empty string if it cannot be NULL) therefore destroys the value. Hashes, times, statuses and fingerprints stay, so
-// proofs still verify. The copies of values in shares are sealed with each share's key. The shares are therefore revoked first, which
-// destroys those keys (storage/share-changes.ts).
+// Erases a person's account. The data key of a sealed value is stored in the same column, so setting the column to NULL, or to an empty
+// string if it cannot be NULL, destroys the value. Hashes, times, statuses and fingerprints stay, so proofs still verify. The copies of
+// values in shares are destroyed earlier, when the caller revokes the shares (share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
@@ -30,13 +29,13 @@ import {
   shares,
 } from "./schema.ts";
 
-const leaseMs = minuteMs; // longer than an erasure in all shards takes
+const leaseMs = minuteMs; // an erasure in all shards takes less time
 
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased. From then on, the person cannot grant or change anything. If this request dies, the minute job finishes
- * the erasure. Returns false if the account has already been erased.
+ * Marks an account as being erased. From then on, the person cannot grant or change anything. If the process dies, the job that runs every
+ * minute finishes the erasure. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
@@ -53,11 +52,11 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
   return erasure.length > 0;
 };
 
-/** Takes the most overdue unfinished erasure under a one-minute lease. Returns null if no erasure is due. */
+/** Claims the most overdue unfinished erasure for one minute. Returns null if no erasure is due. */
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Erases a person's data from a shard. Does not change active shares, so the caller must end those first. */
+/** Returns the statements that erase a person's data in one shard. They skip active shares, so the caller must end those first. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -86,7 +85,7 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** Erases the account itself, as the last step. Fails if another worker has already done so. `isOutdatedFields` recognizes the error. */
+/** Returns the statements for the last step. They fail if the account is already erased. `isOutdatedFields` recognizes the error. */
 export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

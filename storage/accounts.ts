@@ -1,4 +1,4 @@
-// Loads the business account for a client ID or an API key, with the data that each operation needs. Each read is one query.
+// Loads business accounts by client ID, API key or business ID, with the data that each operation needs.
 import { auditLogOf } from "./audit-entries.ts";
 import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -13,20 +13,17 @@ import { apiKeys, businesses, clients, domains, issuers, shares } from "./schema
 import { jsonRows } from "./json-rows.ts";
 import { allOf, countIn, notExistsIn, query } from "./query.ts";
 
-/** The audit chain of a business, for selections from `businesses`. */
+/** Fields for queries on `businesses`: the audit chain of a business. */
 export const businessChainFields = { tag: businesses.auditChain, auditLog: auditLogOf(businesses.id) };
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/**
- * The verified domains of a business, for a query over `businesses`. A CHECK constraint guarantees that each of them has a verification
- * method.
- */
+/** A field for queries on `businesses`: the verified domains of a business. A CHECK guarantees that each of them has a `method`. */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
 
-/** Loads everything that `POST /v1/consent` needs for its decision, in one query. Returns null if the client is unknown. */
+/** Loads the account data that `POST /v1/consent` needs, in one query. Returns null if the client is unknown. */
 export const findIssuingClient = async (db: Database, clientId: ClientId) =>
   (await db
     .select({
@@ -39,10 +36,9 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       domains: verifiedDomainsField,
       chain: businessChainFields,
       retentionYears: businesses.retentionYears,
-      // Whether endpoints can subscribe to `certificate.issued`.
+      // True if the business receives the event `certificate.issued`.
       emitsIssued: businesses.emitCertificateIssued,
       revision: businesses.revision,
-      // The shards that the business uses in addition to its account's shard.
       issuingShards: issuingShardsField,
     })
     .from(clients)
@@ -50,10 +46,9 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
     .where(eq(clients.id, clientId))
     .get()) ?? null;
 
-/** The parts of a business account needed to issue a certificate. Two reads with the same `revision` are equal in every field. */
+/** The account data for issuing a certificate. Every change of this data increases `revision`. */
 export type IssuingClient = Found<typeof findIssuingClient>;
 
-/** The business that a caller acts for, with its audit chain. */
 const actingBusinessFields = {
   id: businesses.id,
   name: businesses.name,
@@ -62,18 +57,18 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/** Counts the active shares of sandbox clients only, because the number of live shares is unlimited. */
+/** The number of active test shares if the client is for the sandbox, otherwise 0. Only the number of test shares is limited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
-/** Returns the business that a client belongs to, or null if the client is unknown. */
+/** Returns null if the client is unknown. */
 export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
 };
 
 /**
- * Loads what the share protocol needs to know about the client and its business, in one query. Returns null if the client is unknown. SPEC
+ * Loads the data about a client and its business that the share protocol needs, in one query. Returns null if the client is unknown. SPEC
  * Share.
  */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
@@ -100,7 +95,7 @@ export const findGrantingClient = async (db: Database, clientId: ClientId): Prom
   return { ...client, business: { ...business, chain } };
 };
 
-/** Returns a sub-select for the business ID in a dependent insert. It is NULL if the account has changed since it was read. */
+/** Selects the business ID for a row to insert. It is NULL if the account has changed since it was read, so that the insert fails. */
 export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
@@ -112,7 +107,7 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
-      // Midnight (UTC) at the start of the day of the previous use.
+      // Midnight (UTC) at the start of the day on which the key was last used.
       lastUsedAt: apiKeys.lastUsedAt,
       business: actingBusinessFields,
       chain: businessChainFields,
@@ -124,8 +119,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds the business for an active API key by the key's SHA-256. Returns null for unknown and revoked keys. Both take the same path, so
- * timing does not distinguish them. SPEC Authentication.
+ * Finds the business of an active API key by the key's SHA-256. Returns null for an unknown or revoked key. Response times do not
+ * distinguish the two, because both run the same query. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -136,7 +131,7 @@ export const findApiKeyHolder = async (db: Database, keyHash: string) => {
 
 export type ApiKeyHolder = Found<typeof findApiKeyHolder>;
 
-/** Returns a business's oldest client in an environment, or null if it has no client there. */
+/** Returns the business's oldest client in an environment, or null if it has none. */
 export const findFirstClientId = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
   const row = await db
     .select({ id: clients.id })
@@ -148,10 +143,7 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
   return row?.id ?? null;
 };
 
-/**
- * Loads the verified domains and the client ID used to check one of the business's pages. Returns null if the business is unknown or has no
- * client.
- */
+/** Loads the business's verified domains and oldest client, to check one of its pages. Returns null if there is no such client. */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
     .select({ domains: verifiedDomainsField, clientId: clients.id })
@@ -161,7 +153,7 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** Returns a business's legal identity for formal documents. All fields are null if the business is unknown. */
+/** Returns the identity of a business for formal documents. All fields are null if the business is unknown. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
@@ -169,13 +161,13 @@ export const getBusinessIdentity = async (db: Database, businessId: BusinessId) 
     .where(eq(businesses.id, businessId))
     .get()) ?? { legalName: null, mailingAddress: null, contact: null };
 
-/** Returns the ISO 3166-1 alpha-2 country, or null if the business is not in this shard. */
+/** Returns the country (ISO 3166-1 alpha-2), or null if the business is not in this shard. */
 export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
   const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
   return row?.country ?? null;
 };
 
-/** Returns the names that a certificate may use for a business, or null if the business is unknown. */
+/** Returns null if the business is unknown. */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ name: businesses.name, legalName: businesses.legalName })
@@ -183,12 +175,13 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists up to `max` IDs of businesses whose account is in this shard, in ascending order, starting after `after`. */
+/** Lists the IDs of up to `max` businesses whose account is in this shard, in ascending order, starting after the ID `after`. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })
     .from(businesses)
-    .where(allOf(sql`${businesses.id} > ${after}`, notExistsIn(issuers, eq(issuers.businessId, businesses.id)))) // leaves out copies of accounts
+    // A row in `issuers` means that the row in `businesses` is a copy of an account in another shard.
+    .where(allOf(sql`${businesses.id} > ${after}`, notExistsIn(issuers, eq(issuers.businessId, businesses.id))))
     .orderBy(businesses.id)
     .limit(max);
   return rows.map(({ id }) => id);

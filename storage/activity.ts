@@ -1,4 +1,4 @@
-// Lists a business's daily activity counts. Reading them costs the same for ten certificates as for a million.
+// A business's daily activity, read from counters, so that the cost does not grow with the number of certificates.
 import { asc, eq, getColumns, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
@@ -13,8 +13,8 @@ import { certificates, dailyActivity } from "./schema.ts";
 const noActivity = { issued: 0, withdrawn: 0, opened: 0, granted: 0, revoked: 0, onTime: 0, late: 0 };
 
 /**
- * Lists the counts of each day since `since` (midnight UTC). A day can appear several times: once from the counters, and once for each
- * certificate that the counters do not include yet. The caller adds these up.
+ * Lists the counts of each day since `since` (midnight UTC). A day can appear several times, because each certificate that the counters do
+ * not include yet has a separate row. The caller must add up the rows of a day.
  */
 export const listDailyActivity = (
   db: Database,

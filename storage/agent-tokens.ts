@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token together with its person and business. Erasing the person, removing the membership or suspending
-// the account therefore takes effect on the next request. SPEC Agent server.
+// Agent tokens. One query reads a token together with its person and business. Therefore, an erased account, a removed membership or a
+// suspended business has an effect on the next request. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
@@ -17,7 +17,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const tokenNameContext = columnContext("agent_tokens", "name");
 
-/** Builds a condition that is true if the token is live: neither revoked nor expired. */
+/** Builds a condition that is true if the token is neither revoked nor expired. */
 export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
@@ -31,10 +31,10 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxActiveTokens}`)] as const;
 };
 
-/** Returns true if the batch failed because a token with that ID already exists, that is, the form was submitted twice. */
+/** Returns true if the batch failed because a token with this ID exists. This happens if the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Builds a condition for later statements in the same batch: true if the token was inserted. */
+/** Builds a condition for later statements in the batch that is true if the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
@@ -61,8 +61,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the person and business for a live token. Returns null if the token is unknown or has ended, or if the person's account no longer
- * exists. All three cases take the same path.
+ * Finds the person and business of a live token. Returns null if the token is unknown or has ended, or if the person's account no longer
+ * exists. Response times do not distinguish these cases, because they run the same query.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -87,7 +87,6 @@ const isInTokenScope = (scope: AgentTokenScope): SQL =>
     ? eq(agentTokens.businessId, scope.businessId as never)
     : allOf(eq(agentTokens.principalId, scope.principalId), eq(agentTokens.realm, "consumer"));
 
-/** Lists the live tokens in scope, newest first. */
 export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTokenScope, now: Instant): Promise<AgentToken[]> => {
   const { id, realm, principalId, nameSealed, createdAt, expiresAt, lastUsedDay, clientHost, redirectHost } = agentTokens;
   const rows = await db
@@ -104,7 +103,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** Returns the ID of the person that a live token belongs to, or null if the token is not in scope. */
+/** Returns the person of a live token, or null if the token is not in scope. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db
@@ -115,14 +114,14 @@ export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope,
   return row?.principalId ?? null;
 };
 
-/** Revokes a live token. Does nothing if the token has ended. */
+/** Does nothing if the token has ended. */
 export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Lists the IDs of a person's live tokens for one program and redirect host. A new connection can replace these tokens. */
+/** Lists a person's live tokens for one program and redirect host. A new connection replaces them. */
 export const listTokenIdsByClient = async (
   db: Database,
   of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -136,7 +135,7 @@ export const listTokenIdsByClient = async (
   return rows.map((row) => row.id);
 };
 
-/** Finds the owner of a live token by its ID or hash. The caller separately checks that it may revoke the token. */
+/** Finds the owner of a live token by its ID or hash. Does not check whether the caller may use the token. */
 export const findTokenHolder = async (
   db: Database,
   by: { readonly id: string } | { readonly tokenHash: string },
@@ -154,7 +153,6 @@ export const findTokenHolder = async (
   return row === undefined || chain === null ? null : { id: row.id, holder: toTokenHolder(row, chain) };
 };
 
-/** Returns the person, audit chain and actor of a token or code. */
 export const toTokenHolder = (
   { realm, principalId, businessId }: Pick<TokenOwner, "realm" | "principalId" | "businessId">,
   chain: AuditChain,
@@ -163,7 +161,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Records the day on which a token was used, at most once a day per token. */
+/** Returns the statement that records the day of use, or none if it is already recorded. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
@@ -173,11 +171,11 @@ const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
 /**
- * Builds the condition for the notification email: at most one email per token per hour. Must come before `markTokenNotified` in the batch.
+ * Builds a condition that is true if the person was not notified about this token within the last hour. Statements with this condition must
+ * come before `markTokenNotified` in the batch.
  */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
-/** Records that the person was notified of a change made with the token. */
 export const markTokenNotified = (db: Database, id: string, now: Instant) =>
   db.update(agentTokens).set({ notifiedAt: now }).where(isTokenNoticeDue(id, now));
 
@@ -188,8 +186,8 @@ const isUnnotifiedConnection: SQL = allOf(
 );
 
 /**
- * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections whose person has already
- * been notified.
+ * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections if the person has
+ * already been notified of their expiry.
  */
 export const listExpiringConnections = async (
   db: Database,
@@ -215,10 +213,12 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/** Builds the condition for the expiry email. Must come before `markExpiryNotified` in the batch. */
+/**
+ * Builds a condition that is true if the person was not notified of the expiry yet. Statements with this condition must come before
+ * `markExpiryNotified` in the batch.
+ */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
-/** Records that the person was notified of the expiry. */
 export const markExpiryNotified = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)

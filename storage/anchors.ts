@@ -1,6 +1,6 @@
-// Anchors: statements for the ledger, and their receipts. New statements are found with the change log. The statement of a live issuance is
-// in its change and can be rebuilt from its certificate, so it has a row in `anchors` only if the ledger did not accept it at the first
-// attempt. Each receipt is stored once, in a batch with others.
+// Anchors: statements that are sent to a ledger, and their receipts. The statement of a live issuance is in its change and can be rebuilt
+// from its certificate, so it has a row in `anchors` only if the ledger did not accept it at the first attempt. All other statements have a
+// row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
 import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -12,27 +12,27 @@ import { batch, type Database, type Found, type Statement } from "./database.ts"
 import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
 import { anchors, changeReaders, changes, receipts } from "./schema.ts";
 
-const leaseMs = minuteMs; // longer than one call to the slowest ledger (30 s) plus ten requests for a checkpoint
+const leaseMs = minuteMs; // a call to the slowest ledger (30 s) and ten requests for a checkpoint take less time
 
 const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
-// The values are inlined, because SQLite uses the index anchors_failed only if the condition contains no bound value.
+// The values are inlined, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
 
 const readerPrefix = "ledger/";
 
-/** Returns the name that a ledger uses as a reader of the change log. */
+/** Returns the name of a ledger as a reader of the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
-/** Matches the batch that contains the receipt of the change `ord`, if the statement of that change has no row in `anchors`. */
+/** Matches the batch with the receipt for a change. Use it only for changes whose statement has no row in `anchors`. */
 const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
 
 /**
- * Takes up to `max` statements for a ledger: those that failed and are due again, then new ones, each oldest first. They belong to `holder`
- * until it calls `finishAnchors` or `releaseAnchors`, but at most for one minute. Returns null if another worker is submitting or there is
- * nothing to read. `readUpTo` is the number of the last change that these statements cover; it is null if the ledger must not advance past
- * any change.
+ * Claims up to `max` statements for a ledger: first those that failed and are due again, then new ones. `holder` has the ledger's lease
+ * until it calls `finishAnchors` or `releaseAnchors`, but at most for one minute. Returns null if another worker has the lease or there is
+ * nothing to submit. `readUpTo` is the number of the change up to which the ledger has read once these statements are submitted; it is null
+ * if that number does not change.
  */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const reader = getLedgerReader(ledgerId);
@@ -92,7 +92,7 @@ export interface PreparedAnchor {
   readonly prepared: string;
 }
 
-/** Inserts rows for the statements of these changes that have none yet, while the lease is held. */
+/** Copies the statements of these changes into `anchors`, unless they have a row there. Does nothing if the lease was lost. */
 const storeStatements = (db: Database, ledgerId: string, holder: string, ords: readonly number[]) =>
   db
     .insert(anchors, "ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt")
@@ -106,7 +106,7 @@ const storeStatements = (db: Database, ledgerId: string, holder: string, ords: r
     )
     .onConflictDoNothing();
 
-/** Saves the prepared submissions before they are sent, so that a retry sends the same bytes. */
+/** Saves submissions before they are sent, so that a retry sends the same bytes. */
 export const savePreparedAnchors = async (
   db: Database,
   ledgerId: string,
@@ -130,7 +130,7 @@ export const savePreparedAnchors = async (
   ]);
 };
 
-const maxJsonRows = 100; // a batch of receipts is about 6 kB, so 600 kB of JSON per statement; D1 allows 2 MB for a value
+const maxJsonRows = 100; // 100 batches of receipts are about 600 kB of JSON; D1 allows 2 MB for a value
 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
@@ -148,7 +148,7 @@ const receiptColumns = [
   "anchoredAt",
 ] as const;
 
-/** Returns the statements that store verified receipts in batches, and refer to them from the rows in `anchors`. */
+/** Returns the statements that store verified receipts in batches and link the rows in `anchors` to them. */
 const storeReceipts = (
   db: Database,
   ledgerId: string,
@@ -189,8 +189,9 @@ const storeReceipts = (
 };
 
 /**
- * Returns the statements that store the outcomes of claimed statements and then end the lease. A statement that was not accepted gets a row
- * in `anchors`, so that the reader can pass its change. Nothing is stored if another worker has taken the lease.
+ * Returns the SQL statements that store the results of a submission and then end the lease. A statement that the ledger did not accept gets
+ * a row in `anchors`, from which it is retried, so that the ledger can continue with later changes. If another worker has taken the lease,
+ * nothing is stored.
  */
 export const finishAnchors = (
   db: Database,
@@ -228,12 +229,12 @@ export const finishAnchors = (
   ];
 };
 
-/** Releases claimed statements without changing them. */
+/** Ends the lease without storing any result. */
 export const releaseAnchors = (db: Database, ledgerId: string, holder: string) => releaseReader(db, getLedgerReader(ledgerId), holder);
 
 /**
- * Makes all waiting rows due immediately after a ledger outage. Otherwise the oldest statements would be sent last, because they have the
- * most failed attempts.
+ * Makes all waiting rows due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because their waits
+ * are longest after many failures.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -241,7 +242,7 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .set({ nextAt: now })
     .where(allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, gt(nextAt, now)));
 
-/** Makes parked rows pending again once their wait is over. */
+/** Makes parked rows pending again when they are due. */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db
     .update(anchors)
@@ -249,9 +250,9 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .where(allOf(hasFailed, eq(status, "parked"), lte(nextAt, now)));
 
 /**
- * Returns the statements that move pending event statements from earlier ledgers to the current one, because an earlier ledger no longer
- * accepts statements. Checkpoints are not moved, because they have separate rows for each ledger. The statements that an earlier ledger has
- * not read are moved as well, and the ledger is then removed from the readers of the change log.
+ * Returns the SQL statements that move all statements from earlier ledgers to the current one, including those that the earlier ledgers
+ * have not read yet, and then remove the earlier ledgers from the readers of the change log. Statements about checkpoints are not moved,
+ * because every ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
@@ -264,7 +265,7 @@ export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: re
     .select({ ord: sql`min(${changeReaders.ord})`.as("first_unread") })
     .from(changeReaders)
     .where(isEarlierReader);
-  // `attempts` is 1, so that `claimAnchors` finds these rows among those that failed.
+  // With `attempts` = 1, `claimAnchors` finds these rows even if the current ledger has already read past their changes.
   const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
   const isUnreadIssuance = allOf(
     sql`${changes.ord} > ${firstUnread}`,

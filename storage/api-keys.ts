@@ -23,7 +23,6 @@ export const insertApiKey = (
 ) =>
   db.insert(apiKeys).values({ ...key, businessId: ownerIfBelowLimit(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
 
-/** Returns true if the batch failed because the business already has 20 active keys. */
 export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", apiKeys.businessId);
 
 /** Lists active keys, oldest first, and then up to 100 revoked keys, most recently revoked first. */
@@ -47,23 +46,22 @@ const isOwnKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.i
 export const findApiKey = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
   (await db.select(shown).from(apiKeys).where(isOwnKey(businessId, id)).get()) ?? null;
 
-/** Revokes an active key. Does nothing if it is already revoked. */
+/** Does nothing if the key is already revoked. */
 export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: string, now: Instant) =>
   db
     .update(apiKeys)
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/** Builds a condition for statements after `markApiKeyRevoked` with the same `now`: true if the call revoked the key. */
+/** Builds a condition for statements after `markApiKeyRevoked` with the same `now` that is true if that statement revoked the key. */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
-/** Returns midnight (UTC) of the day, because `lastUsedAt` is accurate only to the day. */
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
 /** Returns true if the key's use today has not been recorded yet. */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-/** Records today (midnight UTC) as the day of last use. Does nothing if it is already recorded. */
+/** Records midnight (UTC) of today as the time of the last use, unless it is already recorded. */
 export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
   const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;

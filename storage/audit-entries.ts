@@ -1,7 +1,7 @@
-// Audit entries: for each committed change, one row for each audit chain that records it. A row is written in the same batch as the change
-// and is kept, because it contains the payload that the chain commits to. Two kinds of entries have no row: their change contains them
-// until the audit log has recorded them. After that, the entry of a live issuance is rebuilt from the certificate, and the entry of a read
-// is only in the audit log, with its payload. The audit logs read the entries with the change log.
+// Audit entries: for each committed change, one row for each audit chain that records it. A row is written in the same batch as the change.
+// It is kept, because only it contains the payload whose hash is in the chain. Two kinds of entries have no row. Until the audit log has
+// recorded them, they are in their change. After that, the entry of a live issuance is rebuilt from the certificate, and the entry of a
+// read is in the audit log with its payload.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -24,20 +24,19 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
-/** Returns the name that an audit log uses as a reader of the change log. */
+/** Returns the name of an audit log as a reader of the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/** Selects the audit log of a business or person. It is the shard in the ID: the two characters after the four-character prefix. */
+/** Selects the audit log of a business or person, which is the shard in the ID: two characters after a prefix of four. */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
-/** Like `getAuditReader`, for an audit log in a column. */
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
 
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
 /**
- * Inserts the entries of changes that the same batch has just appended. `back` says how many changes before the last one an entry belongs
- * to; it is 0 for the last change.
+ * Inserts the entries of changes that earlier statements in the batch have appended. `back` is the number of changes between an entry's
+ * change and the newest one, so it is 0 for the newest.
  */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
@@ -50,11 +49,11 @@ const pendingFields = {
   entityId,
   at,
   payloadHash,
-  /** The payload that the audit log stores; null if the database keeps it. */
+  /** The payload to store in the audit log; null if the database keeps it. */
   payload: sql<string | null>`null`.as("payload"),
 };
 
-/** The fields of an entry that its change contains. */
+/** The fields of an entry that is stored in its change. */
 const containedFields = {
   ord: changes.ord,
   id: changes.id,
@@ -67,9 +66,7 @@ const containedFields = {
   payload: changes.payload,
 };
 
-/**
- * Selects an audit log's entries, oldest first. `ofChange` gets the column that contains a change's number and returns the condition on it.
- */
+/** Selects an audit log's entries, oldest first. `ofChange` returns the condition on the column that contains the number of the change. */
 const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
   unionAll(
     db
@@ -90,10 +87,10 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// A malformed entry can be recorded only after the code has been fixed, so frequent attempts would not help.
+// A malformed entry can be recorded only after the code is fixed, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
-/** Returns an audit log's reader of the change log. If the entries of a change are malformed, only that change is set aside. */
+/** Creates an audit log's reader of the change log. If a change has malformed entries, the reader sets only that change aside. */
 export const createAuditReader = (
   auditLog: ShardId,
   { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },
@@ -112,7 +109,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // Only certificates show when the audit log recorded their issuance, so a position without an issuance needs no row.
+  // The time is stored only for issuances, because only certificates show when the audit log recorded them.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
@@ -144,13 +141,13 @@ export const issuanceRecordedAtField = sql<Instant | null>`(${query
 
 const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
 
-/** True if the audit log in the list `j` has entries that it has not read. */
+/** True if the audit log in the list `j` has unread entries. */
 const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
- * Returns the audit logs, among these, that have entries to read in this shard. Moves the positions of the other logs to the newest change,
- * so that an idle log does not keep changes from being deleted.
+ * Returns those of the given audit logs that have unread entries in this shard. Moves the positions of the others to the newest change.
+ * Otherwise, old changes could not be deleted while a log has nothing to read.
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
@@ -174,13 +171,13 @@ export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]):
   return rows.map(({ auditLog }) => auditLog);
 };
 
-/** Encryption context of an entry's salt and payload, which belong to the entry's chain. */
+/** The encryption context of an entry's salt and payload. The owner is the entry's chain. */
 export const auditPayloadContext = columnContext("audit_entries", "payload");
 
-/** Prefix of an unsealed payload. No master key version starts with it. */
+/** The prefix of an unsealed payload. Sealed values begin with the version of a master key, which is never 0. */
 const unsealedPrefix = "0.";
 
-/** Event types whose entries are stored unsealed, because their statements do not know the chain, which sealing requires. */
+/** The event types whose entries are stored unsealed. SQL selects the chain of these entries, but sealing needs it in advance. */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",
@@ -191,8 +188,8 @@ export const unsealedEventTypes = [
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
 /**
- * Creates a payload that is stored as plain text, with its hash. Use it only for constant text, times and IDs that we generate, never for
- * personal data.
+ * Creates a payload that is stored unencrypted, and its hash. The payload must contain only fixed text, times and IDs that the service
+ * generates, never personal data.
  */
 export const createUnsealedPayload = (payload: JsonObject) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
@@ -205,30 +202,30 @@ interface UnsealedPayload {
 }
 
 /**
- * Returns two statements that record a change of each selected share. Its entries are in the business's chain, and in the person's chain if
- * the person has an account and `personEntryIf` is true.
+ * Returns the statements that record a change of each selected share in the business's chain, and also in the person's chain if the person
+ * has an account and `personEntryIf` is true.
  */
 export const recordShareChanges = (
   db: Database,
   recorded: {
-    /** The tables to read from; must include `shares`. */
+    /** The tables to select from, including `shares`. */
     readonly from: SQL;
     readonly where: SQL;
     readonly id: string | SQL;
     readonly type: UnsealedEventType | SQL;
     readonly at: Instant;
-    /** The largest number of shares that the query can select. */
+    /** The maximum number of shares that are selected. */
     readonly max: number;
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
     readonly personEntryIf?: SQL;
-    /** The event sequence that gets the changes as public events, the time that each event shows, and the order of the events. */
+    /** If the changes are public events: their event sequence, the time that each event shows, and their order. */
     readonly event?: { readonly sequence: SQL; readonly at: SQL; readonly order: SQL };
   },
 ) => {
   const { from, where, id: changeId, type: eventType, at: now, max, business, person, personEntryIf = sql`true`, event } = recorded;
   const about = sql`${eventType}, 'share', ${shares.id}, ${now}`;
-  // The limit makes SQLite build an index over these rows. Without it, the time is quadratic: 12 s for 2,000 shares.
+  // The limit makes SQLite build an index for these rows. Without it, 2,000 shares took 12 s, because the time was quadratic.
   const appended = sql`(select ${changes.ord}, ${changes.id} from ${changes} where ${changes.ord} > ${lastChangeOrd} - ${max} limit -1)`;
   const withChange = sql`${from} inner join ${appended} ${changes} on ${changes.id} = ${changeId}`;
   const withBusiness = sql`${withChange} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
@@ -262,7 +259,7 @@ export const listWaitingEntries = (
   );
 };
 
-/** Returns whether a record has any audit entry. Reads from the primary, to see a commit whose response was lost. */
+/** Returns whether a record has an audit entry. Reads from the primary, so that it sees a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditEntries).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
@@ -279,11 +276,11 @@ const issuanceFacts = {
   notes: certificates.submissionNotes,
 };
 
-/** Rebuilds the audit entry of an issuance from its certificate. Returns null if the entry is stored. */
+/** Rebuilds the audit entry of an issuance from its certificate. Returns null if the entry has a row. */
 const rebuildIssuanceEntry = ({ auditSalt, ...facts }: IssuanceFacts & { readonly auditSalt: string | null }): IssuanceEntry | null =>
   auditSalt === null ? null : buildIssuanceEntry(facts, auditSalt);
 
-/** Lists a certificate's audit entries of these types, up to `max`: issuance and withdrawals first, then the others, oldest first. */
+/** Lists up to `max` of a certificate's audit entries of these types: first its issuance and withdrawals, then the others, oldest first. */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
@@ -321,14 +318,14 @@ const parsePayload = (text: string): CommittedPayload => {
 
 const parseUnsealedPayload = (stored: string): CommittedPayload => parsePayload(stored.slice(unsealedPrefix.length));
 
-/** Opens an entry's salt and payload, whether sealed or plain. Returns null after an erasure. */
+/** Opens an entry's salt and payload. Returns null after an erasure. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
   if (stored.startsWith(unsealedPrefix)) return parseUnsealedPayload(stored);
   return parsePayload(await vault.open(auditPayloadContext(entry, chainTag), stored));
 };
 
-/** An entry of an audit log: the change that it records. */
+/** The change that an entry of an audit log records. */
 interface RecordedChange {
   readonly change_ord: number;
   readonly change_id: string;
@@ -339,9 +336,8 @@ interface RecordedChange {
 }
 
 /**
- * Returns the salts and payloads of these changes in a chain, by ID. A value is null after an erasure. If the database was restored to an
- * earlier state, the numbers of the changes that it lost belong to other changes or to none. Those changes are missing here, unless the
- * audit log stores their payload.
+ * Returns the salts and payloads of these changes in a chain, by ID of the change. A value is null after an erasure. If the database was
+ * restored to an earlier state, the result omits the changes that the database has lost, except those whose payload is in the audit log.
  */
 export const listCommittedPayloads = (
   db: Database,

@@ -1,4 +1,4 @@
-// Customers and events from the payment provider, and the accounts that the customers pay for.
+// The payment provider's customers and events, and the accounts that the customers pay for.
 import { eq, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { realmOfAccountId, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, BillingStatus } from "../core/billing/billing-status.ts";
@@ -19,15 +19,15 @@ export interface BillingCustomer extends BillingStatus {
 
 const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCustomers;
 
-/** Finds a customer by the provider's ID. Returns null if it is unknown. */
+/** Finds a customer by the provider's ID. Returns null if the ID is unknown. */
 export const findBillingCustomer = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
-/** Finds the customer that pays for an account. Returns null if the account has never paid. */
+/** Finds the customer that pays for an account. Returns null if the account has no customer. */
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** `isOver` is true when an operator closed the business, so its subscription must end. */
+/** `isOver` is true if an operator has closed the business, so that its subscription must end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -44,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** `isOver` is true when the person deleted the account. */
+/** `isOver` is true if the person has deleted the account. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
@@ -58,7 +58,7 @@ const findBilledConsumer = async (db: Database, id: string) => {
 
 export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
-/** Finds the account with this ID. Returns null if the account is not in this shard. */
+/** Returns null if the account is not in this shard. */
 export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
   realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 
@@ -72,13 +72,13 @@ const isAccountUnchanged = (account: BilledAccount): SQL =>
         account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
       );
 
-/** A `known` revision of 0 means that the customer does not exist yet. */
+/** Revision 0 means that the customer does not exist yet. */
 const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /**
- * Returns the insert for an event, to add to the batch that applies the event. If the customer or account has changed since it was read,
- * the customer ID is NULL and the batch fails. `isOutdatedBilling` recognizes the error.
+ * Returns the insert for an event, to add to the batch that applies the event. The batch fails if the customer or account has changed since
+ * it was read, because the customer ID is then NULL. `isOutdatedBilling` recognizes the error.
  */
 export const insertBillingEvent = (
   db: Database,
@@ -97,10 +97,7 @@ export const insertBillingEvent = (
   });
 };
 
-/**
- * Fails if the customer or account has changed since it was read, because the customer ID is then NULL. `isOutdatedBilling` recognizes the
- * error.
- */
+/** Like `insertBillingEvent`, makes the batch fail if the customer or account has changed since it was read, but records no event. */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)
@@ -112,21 +109,17 @@ export const assertUnchanged = (db: Database, customer: BillingCustomer, account
 /** Returns true if the batch failed because an event with this ID is already recorded. */
 export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
-/**
- * Returns true if the batch failed because the customer or account changed between reading and writing, or because another customer was
- * linked to the account.
- */
+/** Returns true if the batch failed because the customer or account has changed, or another customer was linked to the account. */
 export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", billingEvents.customerId) ||
   isConstraintViolation(error, "NOT NULL", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.accountId);
 
-/** Returns whether the event is already recorded. */
 export const hasBillingEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
-/** Updates a customer's billing status and increases its revision. */
+/** Inserts or updates a customer. An update increases the revision. */
 export const upsertBillingCustomer = (db: Database, status: BillingStatus, now: Instant): Statement => {
   const row = { ...status, updatedAt: now };
   return db
@@ -137,7 +130,6 @@ export const upsertBillingCustomer = (db: Database, status: BillingStatus, now: 
 
 type Entitlement = Pick<BilledBusiness, "status" | "plan">;
 
-/** Sets the status and plan of a business. */
 export const updateBusinessEntitlement = (db: Database, id: BusinessId, entitlement: Entitlement): Statement =>
   db.update(businesses).set(entitlement).where(eq(businesses.id, id));
 
@@ -148,7 +140,7 @@ export const updateEntitlementAtRevision = (db: Database, { id, revision: known 
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/** Builds a condition for statements after `updateEntitlementAtRevision`: true if it changed the account. */
+/** Builds a condition for statements after `updateEntitlementAtRevision` that is true if that statement changed the account. */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,
@@ -158,13 +150,12 @@ export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlem
     eq(businesses.plan, entitlement.plan),
   );
 
-/** Sets a consumer's plan. */
 export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
 /**
- * Lists customers whose payments have been failing since `since` or earlier and whose account has not been suspended for it yet. The
- * customer who has been failing longest comes first.
+ * Lists customers whose payments have been failing since `since` or earlier, longest first. Omits customers whose account has already been
+ * suspended because of that.
  */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));

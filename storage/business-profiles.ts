@@ -1,4 +1,4 @@
-// Reads and changes a business account as its members see it.
+// A business's account as its members see and change it.
 import { eq, getColumns } from "drizzle-orm";
 import type { BusinessProfileChange } from "../core/accounts/profile.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -6,7 +6,7 @@ import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
 import { businesses } from "./schema.ts";
 
-/** Finds a business's account. Returns null if the business is unknown. */
+/** Returns null if the business is unknown. */
 export const findBusinessAccount = (db: Database, id: BusinessId) => {
   const { auditChain, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
   const account = db
@@ -18,7 +18,7 @@ export const findBusinessAccount = (db: Database, id: BusinessId) => {
 
 export type BusinessAccount = Found<typeof findBusinessAccount>;
 
-/** Changes the given fields. Undefined fields stay unchanged. */
+/** Changes only the fields that are given. */
 export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) =>
   db
     .update(businesses)

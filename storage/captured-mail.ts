@@ -1,4 +1,4 @@
-// The development mailbox: emails are sealed and stored instead of sent, and shown at /dev/mail.
+// The development mailbox. Emails are stored, sealed, instead of being sent. The page /dev/mail shows them.
 import { desc, eq, lte, max, sql } from "drizzle-orm";
 import type { OutgoingMail } from "../core/mail/message.ts";
 import { normalizeEmailAddress } from "../core/email-address.ts";
@@ -8,7 +8,7 @@ import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
-const maxStored = 1_000; // only the newest are kept
+const maxStored = 1_000;
 const maxListed = 100;
 
 export interface CapturedMail extends OutgoingMail {

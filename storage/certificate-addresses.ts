@@ -1,6 +1,6 @@
-// The email addresses and phone numbers on certificates, as blind indexes. Every search for a person's certificates reads this table, so
-// that a certificate is found by every address on it, not only by the first. The row of a certificate also contains the lists of its
-// addresses. Triggers use them to find the certificate's rows in this table when it is revoked, erased or deleted.
+// The email addresses and phone numbers on certificates, as blind indexes. "Address" means either of them here. Searches for a person's
+// certificates read this table, so a certificate is found by every address on it. A certificate's own row also lists its addresses, so that
+// triggers can find the rows in this table when the certificate is revoked, erased or deleted.
 import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -11,7 +11,7 @@ import { certificateAddresses, certificates } from "./schema.ts";
 
 const { certOrd, addressIndex, businessId, environment, issuedAt, active } = certificateAddresses;
 
-/** Blind indexes of a certificate's email addresses and phone numbers, each in the order of the form's fields. */
+/** The blind indexes of the addresses on a certificate, in the order of the form's fields. */
 export interface AddressIndexes {
   readonly emails: readonly string[];
   readonly phones: readonly string[];
@@ -36,25 +36,25 @@ const insertAddresses = prepareOnce<{ certId: CertId; addresses: string }>()((db
     .prepare(),
 );
 
-/** Inserts a certificate's addresses. Must come after the insert of the certificate in the batch. */
+/** Must come after the insert of the certificate in the batch. */
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) =>
   insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones]) });
 
-/** Builds a condition for a query over `certificateAddresses`: true if the address is on an active certificate of the business. */
+/** Builds a condition for queries on `certificateAddresses` that selects an address on active certificates of a business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds a condition for a query over `certificates`: true if the address is on the certificate. Email addresses and phone numbers never
- * have the same index, so both lists are searched.
+ * Builds a condition for queries on `certificates` that is true if the address is on the certificate. Searches both lists, because an email
+ * address and a phone number never have the same index.
  */
 export const hasAddress = (index: string | SQL): SQL =>
   sql`${index} in (select value from json_each(${certificates.emailIndexes}) union all select value from json_each(${certificates.phoneIndexes}))`;
 
 /**
- * Selects, by `ord`, the newest certificates whose addresses match the condition: at most `max`, after the first `offset`. The condition
- * must specify the address, the environment and the business. Active and revoked certificates are two ranges of the primary key. SQLite
- * reads both in order and merges them, so the query reads no more rows than it returns or skips.
+ * Selects the `ord` of the newest certificates with an address: at most `max`, after skipping `offset`. The condition must specify the
+ * address, the environment and the business. Active and revoked certificates are two ranges of the primary key. SQLite reads both in order
+ * and merges them, so it reads no more rows than it returns or skips.
  */
 export const selectNewestOrds = (condition: SQL, max: number, offset = 0): SQL => {
   const inState = (state: SQL) =>

@@ -1,8 +1,7 @@
-// Counters of certificates: for each business, each group, each hour and day of a group, and each day of a business. A new certificate does
-// not touch them. They are updated for many certificates at once, and `counted_certificates` contains the number of the newest certificate
-// that they include. A reader adds the few certificates after it, so every total is exact. Triggers apply a withdrawal or a deletion to the
-// counters if they include the certificate. The counters, the number and the certificates are in one database and change in one
-// transaction, so counting needs no lease and no reader of the change log.
+// Counters of certificates: for each business, each group (purpose, recipients and origin), each hour and day of a group, and each day of a
+// business. Issuing a certificate does not change them. They are updated for many certificates at once. `counted_certificates` contains the
+// number of the newest certificate that they include. Readers add the certificates after that one, so their totals are exact. When a
+// certificate that the counters include is withdrawn or deleted, triggers update the counters.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
@@ -10,24 +9,21 @@ import { batch, type Database } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { certificateGroups, certificates, certificateTallies, certificateTotals, countedCertificates, dailyActivity } from "./schema.ts";
 
-/** Certificates that one run adds to the counters. The transaction takes about 50 ms. */
+/** One run adds at most this many certificates to the counters. The transaction takes about 50 ms. */
 const maxPerRun = 2_000;
-/** Every total reads at most this many uncounted certificates, plus those issued in the last few seconds. */
+/** A run starts when this many certificates are waiting. Until then, every total has to read them. */
 const maxUncounted = 256;
-/**
- * Certificates are added to the counters after this time even if there are few. Otherwise, a service that issues few certificates would
- * keep reading the same ones for every total.
- */
+/** A run also starts when the oldest certificate has waited this long, so that totals do not keep reading the same few certificates. */
 const maxUncountedMs = hourMs;
 
 const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${countedCertificates}), 0)`;
 
 /**
- * The table for reading certificates that the counters do not include. `not indexed` makes SQLite start at the given number. It would
- * otherwise choose the index of the business, and read all of the business's certificates.
+ * The table `certificates`, to read the certificates after a certain `ord`. Because of `not indexed`, SQLite starts at that `ord`.
+ * Otherwise, it would use the index on the business and read all of the business's certificates.
  */
 export const certificatesByOrd = sql`${certificates} not indexed`;
-/** A condition for a query over `certificatesByOrd`: true if the counters do not include the certificate. */
+/** A condition for queries on `certificatesByOrd`. It is true if the counters do not include the certificate yet. */
 export const isNewToCounters = sql`${certificates.ord} > ${countedOrd}`;
 
 const nextOrds = sql`select ${certificates.ord} from ${certificatesByOrd} where ${isNewToCounters} order by 1 limit ${sql.raw(String(maxPerRun))}`;
@@ -35,7 +31,7 @@ const inThisRun = sql`from ${certificatesByOrd} where ${isNewToCounters} and ${c
 const statusCounts = sql`sum(${certificates.status} = 'active'), sum(${certificates.status} = 'revoked')`;
 const startOf = (span: number | SQL): SQL => sql`${certificates.issuedAt} - ${certificates.issuedAt} % ${span}`;
 
-/** Builds the statements of one run. The last one advances the number that the other statements start from. */
+/** Builds the statements of one run. The last one updates the number after which the others start. */
 const buildRun = (db: Database) => {
   const { businessId, environment, groupId, counted } = certificates;
   const addCounts = (row: typeof certificateTotals | typeof certificateTallies) => ({
@@ -81,8 +77,9 @@ const buildRun = (db: Database) => {
 };
 
 /**
- * Adds new certificates to the counters if there are many, or if the oldest has waited for an hour. Returns true if more certificates may
- * be waiting. Concurrent runs count nothing twice, because each transaction starts at the number that the previous one stored.
+ * Adds new certificates to the counters if at least 256 are waiting, or if the oldest has waited for an hour. Returns true if more
+ * certificates may be waiting. Concurrent runs count nothing twice, because each transaction starts after the number that the previous one
+ * stored.
  */
 export const countNewCertificates = async (db: Database, now: Instant): Promise<boolean> => {
   const [waiting] = await db

@@ -1,5 +1,5 @@
-// Erases the personal data in a certificate: every sealed value together with its only key, the blind indexes used to find the person, and
-// all queued or saved data about them. Triggers allow exactly this change, and only once. SPEC Certificate.
+// Erases the personal data of a certificate: sealed values with their only keys, the blind indexes of the person, the view trail, and
+// waiting emails and saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
 import { count, eq, gt, inArray, isNotNull, isNull, lte, min, sql } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -27,7 +27,7 @@ import {
 
 const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** Finds the certificate if it belongs to this business. Returns null if it is unknown or belongs to another business. */
+/** Returns null if the certificate is unknown or belongs to another business. */
 export const findErasableCertificate = async (
   db: Database,
   ref: { readonly certId: CertId; readonly businessId: BusinessId },
@@ -44,9 +44,9 @@ export const findErasableCertificate = async (
 };
 
 /**
- * Returns the statements for an erasure. The certificate must come first, because triggers protect the other personal data until the
- * certificate is erased. View rows are deleted, but the view count stays. The batch fails if one of the certificates has already been
- * erased. `isAlreadyErased` recognizes the error.
+ * Returns the statements that erase certificates. The view counts stay. The update of the certificates comes first, because triggers
+ * protect the other personal data until then. The batch fails if one of the certificates has already been erased. `isAlreadyErased`
+ * recognizes the error.
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);
@@ -82,14 +82,12 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
   ] as const;
 };
 
-/** Returns true if the batch failed because one of the certificates had already been erased. */
 export const isAlreadyErased = (error: unknown): boolean =>
   isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
- * Builds a condition that is true if the retention period has ended. Two kinds of withdrawal delay the erasure: one whose recipients still
- * have days left to comply (so that a contact check can still find the person), and one that is still being applied to the person's other
- * certificates.
+ * Builds a condition that is true if the retention period has ended and no withdrawal delays the erasure. A withdrawal delays it until its
+ * deadline, so that contact checks still find the person, and until it has been applied to the person's other certificates.
  */
 const isErasureDue = (now: Instant) => {
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
@@ -102,7 +100,7 @@ const isErasureDue = (now: Instant) => {
   );
 };
 
-/** Lists the certificates due for erasure, most overdue first, each with its number of view rows. */
+/** Lists the certificates that are due for erasure, most overdue first. */
 export const listDueErasures = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: businessChainFields, viewRows })

@@ -1,8 +1,8 @@
-// A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A business uses only
-// a few combinations of purpose, recipients and origin. A search finds these groups first, merges their newest certificates in order, and
-// adds up the groups' counters and the certificates that the counters do not include yet. Anyone who submits a form can invent
-// combinations, so their number is limited (storage/issuances.ts). Certificates beyond the limit have no counters, and a search reads
-// only the newest 1,000 of them. The result says whether anything was left out.
+// A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A group is a
+// combination of purpose, recipients and origin, and a business uses only a few. A search first finds the matching groups. It then merges
+// their newest certificates, and adds up their counters and the certificates that the counters do not include yet. Anyone can submit a form
+// with a new combination, so the number of groups with counters is limited (issuances.ts). A search reads only the newest 1,000
+// certificates of the other groups. The result says whether anything was left out.
 import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
@@ -33,7 +33,7 @@ export interface CertificateFilter {
   readonly status: CertificateStatus | null;
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
-  /** The purpose must contain this text, in upper or lower case. */
+  /** The purpose must contain this text. Case is ignored. */
   readonly purposePart: string | null;
   readonly originDomain: string | null;
   readonly entity: string | null;
@@ -71,7 +71,7 @@ const listFields = {
 
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
 
-// Uses instr because LIKE rejects patterns over 50 bytes and treats % and _ as wildcards.
+// Uses `instr`, because D1 rejects LIKE patterns over 50 bytes, and LIKE treats % and _ as wildcards.
 const isWantedPurpose = ({ purposePart }: CertificateFilter) =>
   whenSet(purposePart, (part) => sql`instr(${purposes.purposeFolded}, ${foldPurpose(part)}) > 0`);
 
@@ -86,7 +86,7 @@ const isOwnCertificate = ({ businessId, environment }: Pick<CertificateListQuery
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
 
-/** The filters other than the address, for a certificate that was not found through its group. */
+/** All filters except the address, for certificates that were not found through their group. */
 const isWanted = ({ filter }: CertificateListQuery) =>
   and(
     isWantedStatus(filter),
@@ -96,9 +96,9 @@ const isWanted = ({ filter }: CertificateListQuery) =>
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
   );
 
-/** A search reads at most this many certificates with an address, and at most this many without counters, newest first. */
+/** A search reads only this many of the newest certificates with an address, and of the newest certificates without counters. */
 const maxJudged = 1_000;
-/** A total adds up at most `maxCounters` counters and `maxPartial` certificates from partial hours. Beyond that, it is a lower bound. */
+/** A total adds up at most this many counters, and this many certificates from partial hours. Beyond that, it is a lower bound. */
 const maxCounters = 20_000;
 const maxPartial = 5_000;
 
@@ -108,19 +108,16 @@ const pageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPa
   return { start, length: Math.min(perPage, maxListed - start) };
 };
 
-/**
- * The parts of a search: the page's certificates by `ord`, the numbers to add up, and conditions that are true if something was left out.
- */
 interface Search {
+  /** Selects the `ord` of the page's certificates. */
   readonly ords: SQL;
+  /** The numbers whose sum is the total. */
   readonly totals: readonly SQL<number>[];
+  /** Conditions that are true if something was left out. */
   readonly omissions: readonly SQL[];
 }
 
-/**
- * Finds, among the newest certificates with the address, those that match the list's remaining filters. If there is a second address, it
- * must be on the certificate as well.
- */
+/** Searches the newest certificates with the first address. If there is a second address, it must be on the certificate as well. */
 const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   const isOfAddress = allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment));
@@ -138,7 +135,7 @@ const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [
   };
 };
 
-/** Finds certificates without a filter, or with only a status, through the index on the business that lists the newest first. */
+/** Handles lists without filters, or with only a status. They use the index on the business, which contains the certificates in order. */
 const searchByBusiness = (list: CertificateListQuery): Search => {
   const { start, length } = pageRange(list);
   const newest = query
@@ -163,7 +160,6 @@ const countNew = (list: CertificateListQuery, more?: SQL): SQL<number> =>
 const isOwnTotal = ({ businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">) =>
   allOf(eq(certificateTotals.businessId, businessId), eq(certificateTotals.environment, environment));
 
-/** Returns the sum of the counters for the requested status. */
 const totalField = (row: typeof certificateTotals | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
@@ -183,10 +179,10 @@ const searchByGroups = (list: CertificateListQuery): Search => {
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
   const { start, length } = pageRange(list);
 
-  // Merges the groups in order of time. Each step of the recursion takes the newest waiting certificate and replaces it with the next one
-  // of the same group and status. The query therefore reads one certificate per group, and then one per certificate in the list. No
-  // condition on the end of the period is needed for the next certificate, because it is older than the previous one; with that condition,
-  // SQLite would not start its index search at the previous certificate.
+  // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
+  // the next older one of the same group and status. Therefore, the query reads one certificate per group and status, and then one per
+  // certificate in the list. An older certificate needs no check of the end of the period. With that check, SQLite would not start its
+  // index search at the previous certificate.
   const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
     sql`(select ${certificates.ord} from ${certificates} where ${and(sql`${certificates.groupId} = ${group}`, sql`${certificates.status} = ${status}`, position)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit 1)`;
   const behind = and(
@@ -220,8 +216,8 @@ const searchByGroups = (list: CertificateListQuery): Search => {
     const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
     return { ords, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
   }
-  // SQLite does not reorder a cross join. With any other join, it would read a group's counters and certificates before the period is
-  // known.
+  // SQLite never reorders a cross join. With another join, it would read all counters and certificates of a group before it knows the
+  // period.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const partial = jsonTable(periods.remainders);
@@ -263,13 +259,13 @@ export const countCertificatesByStatus = (
 
 export interface CertificatePage {
   readonly certificates: readonly CertificateSummary[];
-  /** Number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
+  /** The number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
   readonly total: number;
-  /** True if more certificates may match than `total` says, or if more match than pages can show. */
+  /** True if more than `total` certificates may match, or if more match than the pages can show. */
   readonly isTruncated: boolean;
 }
 
-/** Selects the certificates of the page by `ord`, and the total for the filter. */
+/** Selects the `ord` of the page's certificates, and the total for the filter. */
 const searchCertificates = (db: Database, list: CertificateListQuery) => {
   const { status: _, emailIndex, phoneIndex, ...searched } = list.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
@@ -313,7 +309,6 @@ export const listCertificatePage = (db: Database, list: CertificateListQuery): L
   });
 };
 
-/** Where a certificate is in the lists of its business. */
 interface CertificatePosition {
   readonly id: CertId;
   readonly issuedAt: Instant;
@@ -324,7 +319,7 @@ export interface ListStart extends Omit<CertificatePage, "certificates"> {
   readonly positions: readonly CertificatePosition[];
 }
 
-/** Finds the positions of a list from its start to the end of the page. In the merged list, the page can begin at any of them. */
+/** Lists the positions from the start of a list to the end of the page. In the merged list of several shards, the page can begin at any. */
 export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
   const { start, length } = pageRange(list);
   const { ords, sums } = searchCertificates(db, { ...list, page: 1, perPage: start + length });
@@ -348,7 +343,7 @@ export const mergeListStarts = (
 ): Omit<CertificatePage, "certificates"> & { readonly ids: readonly CertId[] } => {
   const { start, length } = pageRange(list);
   const total = shards.reduce((sum, shard) => sum + shard.total, 0);
-  const merged = shards.flatMap(({ positions }) => positions).sort((a, b) => b.issuedAt - a.issuedAt); // a stable sort keeps the order in a shard
+  const merged = shards.flatMap(({ positions }) => positions).sort((a, b) => b.issuedAt - a.issuedAt); // keeps the order within a shard
   return {
     ids: merged.slice(start, start + length).map(({ id }) => id),
     total,
@@ -356,6 +351,6 @@ export const mergeListStarts = (
   };
 };
 
-/** Returns what lists show of these certificates, in any order. */
+/** Returns the list data of these certificates, in no particular order. */
 export const listCertificatesByIds = async (db: Database, ids: readonly CertId[]): Promise<readonly CertificateSummary[]> =>
   (await selectListed(db, inArray(certificates.id, jsonList(ids))).all()).map(toSummary);

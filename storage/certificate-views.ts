@@ -1,5 +1,5 @@
-// The view trail: one row each time a certificate's public page is opened, up to 10,000 rows per certificate. The view count continues
-// beyond that. Data about the viewer is sealed.
+// The view trail of a certificate: one row for each time its public page was opened, up to 10,000 rows. Views beyond that are only counted.
+// Data about the viewer is sealed.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
@@ -24,7 +24,7 @@ const insertView = prepareOnce<Pick<typeof certificateViews.$inferSelect, "certI
   },
 );
 
-/** `changes()` counts the row inserted by the preceding statement in the batch. */
+/** `changes()` is the number of rows that the preceding statement, `insertView`, has inserted. */
 const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId, views }) =>
   db
     .update(certificates)
@@ -34,8 +34,8 @@ const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId
 );
 
 /**
- * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. After the
- * certificate's personal data is erased, they count the view but store no row.
+ * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. Once its
+ * personal data is erased, they only count the view.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;
@@ -70,6 +70,5 @@ export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit:
     ),
   );
 
-/** Counts the stored views. */
 export const countStoredViews = (db: Database, certId: CertId): Lookup<number> =>
   createLookup(db, [db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row?.viewRows ?? 0);

@@ -1,4 +1,4 @@
-// Reads issued certificates for verification, the public page and the detail view. Each read is one query. issuances.ts stores them.
+// Reads issued certificates for verification, the public page and the owner's view. issuances.ts stores them.
 import { desc, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -41,7 +41,7 @@ import { allOf, jsonList, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
-/** The encryption context of a certificate's subject and evidence. */
+/** The encryption context of a certificate's subject and evidence, which are sealed together. */
 export const personContext = columnContext("certificates", "person", { isCompressed: true });
 
 const { id, kind, sourceUrl, contentHash, capturedAt } = policySnapshots;
@@ -53,7 +53,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
     .where(eq(policyCaptures.id, certificates.policyCaptureId)),
 );
 
-/** Matches the audit entry for issuing the certificate in the outer query. */
+/** Matches the audit entry of the issuance of the certificate in the outer query. */
 const isIssuanceEntry = allOf(eq(auditEntries.entityId, certificates.id), eq(auditEntries.type, "certificate.issued"));
 
 const publishedFields = {
@@ -88,10 +88,7 @@ const publishedFields = {
   revocation: firstAnchorField(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, "certificate.revoked")).inlineParams()),
 };
 
-/**
- * Joins the receipts, because every certificate has one and they should not be JSON inside JSON. The withdrawal is a sub-select, because
- * few certificates have one.
- */
+/** Joins the receipts, because almost every certificate has one. Withdrawals are rare, so they are a sub-select in `publishedFields`. */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
     .select({ ...publishedFields, ...more })
@@ -130,7 +127,7 @@ const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =
   selectPublished(db, { twins: twinsField }).where(eq(certificates.id, certId)).prepare(),
 );
 
-/** Finds the published certificate. Returns null if it is unknown. SPEC Public verification. */
+/** Returns null if the certificate is unknown. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
   if (row === undefined) return null;
@@ -139,15 +136,15 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
-/** Like `findPublishedCertificate`, but as a lookup that can be combined with others. */
+/** Like `findPublishedCertificate`, but as a lookup, and without duplicates. */
 export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
   createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
     row === undefined ? null : toPublishedCertificate(row),
   );
 
 /**
- * Looks up when a certificate's personal details are erased, and when its issuance entered the audit log, which is null until then. The
- * result is null if the certificate is unknown.
+ * Looks up when a certificate's personal data will be erased, and when the audit log recorded its issuance (null if it has not). The result
+ * is null if the certificate is unknown.
  */
 export const lookUpCustody = (
   db: Database,
@@ -162,8 +159,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate as shown on the public page, and the time when the audit log recorded its issuance. Returns null if the
- * certificate is unknown. The same round trip runs `viewStatements`, which record the view, and the result reflects their changes.
+ * Returns the certificate for its public page, and the time when the audit log recorded its issuance. First runs `viewStatements`, which
+ * record the view, in the same round trip. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -201,7 +198,7 @@ const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, busine
 });
 
 /**
- * Returns the owner's view of a certificate, with subject and evidence decrypted. Returns null if the certificate is unknown or belongs to
+ * Returns a certificate for its business, with subject and evidence decrypted. Returns null if the certificate is unknown or belongs to
  * another business. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
@@ -228,8 +225,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates that was issued after `since`, decrypted. The caller compares a repeated submission with it and
- * repeats its receipt. Returns null if there is none, or if the person's data has been erased.
+ * Returns the newest of these certificates that was issued after `since`, decrypted, so that the caller can compare it with a repeated
+ * submission. Returns null if there is none or the person's data is erased.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db
@@ -269,7 +266,7 @@ export const findIssuance = async (db: Database, vault: Vault, ids: readonly Cer
 
 export type StoredIssuance = Found<typeof findIssuance>;
 
-/** Returns a certificate's capture evidence, or null once its personal data is erased. Throws if the certificate is unknown. */
+/** Returns the evidence, or null if the person's data is erased. Throws if the certificate is unknown. */
 export const getCertificateEvidence = async (
   db: Database,
   vault: Vault,
@@ -296,10 +293,7 @@ const openPerson = async (vault: Vault, certId: string, businessId: string, pers
   return { subject: { fields: new Map(subject.fields), rootSalt }, evidence };
 };
 
-/**
- * Returns the email address with this blind index, exactly as entered in the form. Returns null if the form did not contain it or the
- * person's data is erased.
- */
+/** Returns the email address with this blind index as it was typed. Returns null if the form did not contain it or the data is erased. */
 export const openPersonEmail = async (
   vault: Vault,
   certId: string,
@@ -316,8 +310,8 @@ export const openPersonEmail = async (
 };
 
 /**
- * Returns the domains of the forms on which these certificates of the business were issued, by certificate ID. The business is compared
- * after the query, because with a condition on it, SQLite would read all of the business's certificates.
+ * Returns the domains on which these certificates of the business were issued, by certificate ID. Omits certificates of other businesses.
+ * The query has no condition on the business, because SQLite would then read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

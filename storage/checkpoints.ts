@@ -143,7 +143,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
 
 const leaseMs = minuteMs; // at worst, there are three attempts of 10 s each
 
-/** Takes up to `max` due attestations and their checkpoints under a one-minute lease. */
+/** Claims up to `max` due attestations and their checkpoints for one minute. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
   const found = await batch(

@@ -70,7 +70,9 @@ export const recordSubmissionUsage = (
     });
 };
 
-/** Builds a condition for statements after `recordSubmissionUsage`: true if the client may still add a group with counters that day. */
+/**
+ * Builds a condition for statements after `recordSubmissionUsage` that is true if the client may still add a group with counters that day.
+ */
 export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, maxGroups: Placeholder): SQL =>
   existsIn(
     clientDailyUsage,

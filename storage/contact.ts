@@ -208,9 +208,7 @@ const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasi
   return records.toSorted((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis);
 };
 
-/**
- * Merges the records of all shards of a business. Records that permit contact come first; otherwise the order is newest first.
- */
+/** Merges the records of all shards of a business. Records that permit contact come first; otherwise the order is newest first. */
 export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])[]): readonly SubjectBasis[] =>
   (shards[0] ?? []).map((_, at) => {
     const parts = shards.map((subjects) => subjects[at] as SubjectRecords);

@@ -20,7 +20,9 @@ const isOpenRecipient = (business: Business, environment: Environment) =>
 
 const maxCounted = 1_000; // per kind of deadline; limits the rows that a page reads
 
-/** Field that counts a business's open deadlines, up to 1,000 of each of the three kinds. `business` can be a column of the enclosing query. */
+/**
+ * Field that counts a business's open deadlines, up to 1,000 of each of the three kinds. `business` can be a column of the enclosing query.
+ */
 export const openDeadlinesField = (business: Business, environment: Environment): SQL<number> => {
   const one = { one: sql`1`.as("one") };
   const counts = [

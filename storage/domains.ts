@@ -116,7 +116,7 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`: true if the domain was changed. */
+/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed` that is true if the domain was changed. */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 

@@ -87,11 +87,11 @@ export const insertEmailCode = (
   });
 };
 
-/** Builds a condition for later statements in the batch: true if the code can be used. */
+/** Builds a condition for later statements in the batch that is true if the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
 /** Builds a condition that is true if the email with the code should be sent. `isKnown` says whether the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
-/** Builds a condition for later statements in the batch: true if the code cannot be used, because a limit is reached. */
+/** Builds a condition for later statements in the batch that is true if the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
@@ -191,7 +191,7 @@ export const markCodeUsed = (db: Database, spent: { readonly codeId: string; rea
     .set({ sessionHash: spent.sessionHash })
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
-/** Builds a condition for later statements in the batch: true if this session used the code. */
+/** Builds a condition for later statements in the batch that is true if this session used the code. */
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 

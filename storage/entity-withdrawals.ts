@@ -39,7 +39,7 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** The recipients of a certificate, for a query over `certificates`. Several certificates can share one list of recipients. */
+/** The recipients of a certificate, for queries on `certificates`. Several certificates can share one list of recipients. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
@@ -50,7 +50,7 @@ export const entitiesField = sql<readonly string[]>`${query
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
-/** Builds a condition for a query over `certificates`: true if the certificate names the recipient. */
+/** Builds a condition for queries on `certificates` that is true if the certificate names the recipient. */
 export const isListedInCertificate = (name: string): SQL =>
   isListed(
     sql`${query
@@ -67,7 +67,7 @@ const answerField = (listId: typeof certificates.acceptedListId | typeof certifi
     .where(eq(entityLists.id, listId))}`.mapWith(entityLists.entities);
 
 /**
- * Fields for a query over `certificates`: the recipients that the person accepted and those that the person rejected. They are null if the
+ * Fields for queries on `certificates`: the recipients that the person accepted and those that the person rejected. They are null if the
  * form did not ask about each recipient.
  */
 export const acceptedEntitiesField = answerField(certificates.acceptedListId);
@@ -96,7 +96,7 @@ const withdrawnEntityFields = {
 };
 
 /**
- * The recipients for whom consent was withdrawn, for a query over `certificates`. They are in no particular order; see
+ * The recipients for whom consent was withdrawn, for queries on `certificates`. They are in no particular order; see
  * `sortWithdrawnEntities`.
  */
 export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>

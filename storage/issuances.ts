@@ -112,8 +112,8 @@ const maxCountedGroups = 500;
 
 /**
  * Stores the combination of purpose, recipients and origin unless it is already stored. A new combination gets no counters if the business
- * has 500 groups with counters, or if the client has reached its daily limit of new groups. The usage must have been recorded earlier in the
- * batch. A submission with an API key has no daily limit, because only the business can send it.
+ * has 500 groups with counters, or if the client has reached its daily limit of new groups. The usage must have been recorded earlier in
+ * the batch. A submission with an API key has no daily limit, because only the business can send it.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {

@@ -22,8 +22,8 @@ const isActiveCertificate = sql`${named.active} = 1`;
 const isRevokedCertificate = sql`${named.active} = 0`;
 
 /**
- * Builds a condition for a query over `certificateAddresses`: true if the certificate names the person. Sandbox certificates are excluded,
- * because they are not consent.
+ * Builds a condition for queries on `certificateAddresses` that is true if the certificate names the person. Sandbox certificates are
+ * excluded, because they are not consent.
  */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
@@ -246,7 +246,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       },
     });
 
-/** Takes the most overdue unfinished withdrawal under a one-minute lease. Returns null if no withdrawal is due. */
+/** Claims the most overdue unfinished withdrawal for one minute. Returns null if no withdrawal is due. */
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };

@@ -15,9 +15,9 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** How far the share's clock is ahead, in milliseconds, for a query over `shares`. */
+/** How far the share's clock is ahead, in milliseconds, for queries on `shares`. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
-/** Like `shareClockOffsetField`, for a query over `clients`. */
+/** Like `shareClockOffsetField`, for queries on `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
 /** The current time by the clock of the row's share. For a live share, it is the real time. */

@@ -113,7 +113,7 @@ export const insertInvitedSession = async (
   return [insertIf(db, sessions, row, allOf(isInvited, isCodeUsedBySession(codeId, session.tokenHash)))] as const;
 };
 
-/** Builds a condition for later statements in the batch: true if the session was created. */
+/** Builds a condition for later statements in the batch that is true if the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
 /** Inserts a session only if the preceding statement recorded a use of the person's passkey. */

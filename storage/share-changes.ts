@@ -175,7 +175,7 @@ const intentLeaseMs = minuteMs; // longer than a grant takes; the request that m
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 
-/** Takes the most overdue intent under a one-minute lease. Returns null if no intent is due. */
+/** Claims the most overdue intent for one minute. Returns null if no intent is due. */
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 

@@ -164,7 +164,7 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
 
 const leaseMs = minuteMs; // longer than one batch takes
 
-/** Takes the most overdue change under a one-minute lease. Returns null if no change is due. */
+/** Claims the most overdue change for one minute. Returns null if no change is due. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
   const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };

@@ -19,7 +19,7 @@ export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Ins
 
 const leaseMs = minuteMs; // longer than one page of notices takes
 
-/** Takes up to `max` due notices under a one-minute lease, most overdue first. */
+/** Claims up to `max` due notices for one minute, most overdue first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 

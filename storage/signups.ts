@@ -62,7 +62,7 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Builds a condition for later statements in the batch: true if the business exists. */
+/** Builds a condition for later statements in the batch that is true if the business exists. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**

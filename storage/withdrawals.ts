@@ -48,7 +48,7 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Fields for a query over `certificates`: the public part of the withdrawal, and the withdrawal with its proof. Both are null while the
+ * Fields for queries on `certificates`: the public part of the withdrawal, and the withdrawal with its proof. Both are null while the
  * certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);

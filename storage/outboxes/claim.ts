@@ -7,7 +7,7 @@ import type { Database } from "../database.ts";
 import { query } from "../query.ts";
 
 /**
- * Takes up to `max` due rows, most overdue first, optionally limited to those that match `only`. Counts an attempt if the table has
+ * Claims up to `max` due rows, most overdue first, optionally limited to those that match `only`. Counts an attempt if the table has
  * `attempts`.
  */
 export const claimDueRows = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(

@@ -17,8 +17,8 @@ const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two wo
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 /**
- * If `to` is null, the row causes the same work but is dropped instead of sent. Requests for unknown addresses therefore look
- * like all other requests.
+ * If `to` is null, the row causes the same work but is dropped instead of sent. Requests for unknown addresses therefore look like all
+ * other requests.
  */
 export type NewMail = TemplatedMail & {
   readonly to: string | null;
@@ -77,7 +77,7 @@ const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } =
 const maxLookedAt = 1_500;
 
 /**
- * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
+ * Claims up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
  * workers get different rows. Examines only the 1,500 emails that expire soonest, whether due or not, so that the cost stays the same when
  * thousands of emails wait for their next attempt.
  */

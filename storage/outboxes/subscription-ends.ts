@@ -38,7 +38,7 @@ export const requestSubscriptionEnd = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Takes up to `max` due subscription ends under a two-minute lease. `attempts` includes this attempt. */
+/** Claims up to `max` due subscription ends for two minutes. `attempts` includes this attempt. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
