@@ -1,4 +1,4 @@
-// Lets a person who does not belong to a business accept an invitation. Members accept invitations through switch-business.ts.
+// Accepts an invitation for a person who is not a member of any business. Members accept invitations through switch-business.ts.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WriteDependencies } from "../dependencies.ts";

@@ -1,4 +1,4 @@
-// Authenticates an API key by its SHA-256 hash. The key contains the code of the shard that stores the hash. Every failure looks the same.
+// Authenticates an API key by its SHA-256 hash. The key contains the ID of the shard that stores the hash.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -12,7 +12,7 @@ import type { AccessDependencies } from "./dependencies.ts";
 /** Returns true if the text cannot be an API key, so no lookup is needed. */
 export const isMalformedApiKey = (key: string): boolean => !hasSecretShape(key, "sk_live_", "sk_test_");
 
-/** Records a key's first use each day. Runs after the response and writes at most once per key per day. */
+/** Records a key's first use of the day, after the response. */
 const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: ApiKeyHolder): void => {
   const now = services.clock();
   if (!isFirstUseOfDay(lastUsedAt, now)) return;

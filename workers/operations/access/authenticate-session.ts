@@ -11,7 +11,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import { queryShardsInGroups } from "../query-issuing-shards.ts";
 
-/** Records the day on which the session was last used. Runs after the response and writes at most once per session per day. */
+/** Records the day on which the session was last used, after the response. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: AnySession, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {
@@ -21,7 +21,10 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
 
 const otherShardTimeoutMs = 300;
 
-/** Adds the open deadlines in the business's other shards. A shard that does not respond is left out, because it must not block every page. */
+/**
+ * Adds the number of open deadlines in the business's other shards. Skips a shard that does not respond, so that it cannot block every
+ * page.
+ */
 const addOtherDeadlines = async (services: ReadDependencies, session: MemberSession, environment: Environment): Promise<MemberSession> => {
   const { id, otherShards } = session.business;
   const counts = await queryShardsInGroups(services, otherShards, async (db) =>

@@ -1,4 +1,4 @@
-// Starts a session once an email code, or the link in its email, has verified the address.
+// Starts a session after an email code or an emailed link has verified the address.
 import type { AnySession } from "../../../core/access/session.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
@@ -22,7 +22,7 @@ import { switchMembership } from "./switch-membership.ts";
 const chainTagBytes = 16;
 
 export interface SignInResult {
-  /** The session's secret, which is used only for the session cookie. */
+  /** The session token, for the session cookie. */
   readonly token: string;
   readonly user: SignedInUser;
   /** True if this sign-in created the consumer or the business. */
@@ -47,7 +47,7 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** Prepares a session for a person who has been invited but has not joined. Returns no statements if the invitation is no longer open. */
+/** Prepares a session for a person who has only been invited. Returns no statements if the invitation is no longer open. */
 const prepareInvitedSession = async (
   { vault }: ReadDependencies,
   db: Database,
@@ -110,9 +110,9 @@ const createSession = async (
 };
 
 /**
- * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has been invited
- * but has not joined gets a session that does not belong to a business. Ends the browser's previous session (`replaces`), so that a token
- * planted before sign-in is worthless. Returns `login_failed` if a concurrent request used up the code.
+ * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has only been
+ * invited gets a session without a business. Ends the browser's previous session (`replaces`), so that a token planted before sign-in is
+ * worthless. Returns `login_failed` if a concurrent request used up the code.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -123,8 +123,8 @@ export const completeSignIn = async (
   const created = await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);
-  // The session starts in the shard where the address was first found, but the membership that was used last can be in another shard. The
-  // session is switched to that membership only if it belongs to the verified mailbox, because two mailboxes can have the same index.
+  // The session starts in the shard where the address was first found, but the most recently used membership can be in another shard. The
+  // session switches to that membership only if it belongs to the verified mailbox, because two mailboxes can have the same index.
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;

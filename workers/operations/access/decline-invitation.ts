@@ -1,4 +1,4 @@
-// Lets the person who has verified the invited address decline a business's invitation. The business's audit chain records this.
+// Declines an invitation to a business.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findOpenInvitation, deleteDeclinedInvitation } from "../../../storage/members.ts";

@@ -2,15 +2,11 @@
 import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
 
-/**
- * A sealed placeholder email address. It is decrypted if an address is unknown, so that the request takes as long as it does for a known
- * address.
- */
+/** A sealed placeholder address. Decrypting it for an unknown address makes the request take as long as for a known address. */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;
 }
 
-/** Creates and verifies passkeys. */
 export interface PasskeyVerifier {
   readonly webAuthn: WebAuthn;
 }

@@ -1,4 +1,4 @@
-// Tells a person that their sign-in code could not be delivered.
+// Checks whether a person's sign-in code could not be delivered.
 import { hasNewestCodeFailed } from "../../../storage/email-codes.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import type { PendingSignIn } from "./sign-in-note.ts";
@@ -6,8 +6,8 @@ import { lookUpAddress, toCodeRequester } from "./sign-in-address.ts";
 
 /**
  * Returns whether the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
- * so the result does not reveal whether an address has an account. In the business realm, the result would reveal this, so there is no such
- * check.
+ * so the result does not reveal whether an address has an account. In the business realm, the result would reveal this, so this check must
+ * not be used there.
  */
 export const hasSignInEmailFailed = async (services: ReadDependencies, { email, browser }: PendingSignIn): Promise<boolean> => {
   const lookup = await lookUpAddress(services, "consumer", email);

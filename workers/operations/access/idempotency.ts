@@ -19,11 +19,11 @@ import type { Condition } from "../../../storage/query.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
-  /** The sender of the request. A key from another sender counts as a different key, even if the text is the same. */
+  /** The sender of the request. Each sender has separate keys. */
   readonly caller: string;
   /** An ID in the shard that stores the key. */
   readonly ownerId: string;
-  /** The method and full path. A key on another path counts as a different key, even if the text is the same. */
+  /** The method and full path. Each route has separate keys. */
   readonly route: string;
   readonly key: string;
   readonly body: Json;
@@ -93,8 +93,8 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can consist of only an email address and six digits, and a plain hash of it could be brute-forced. It is therefore hashed with a
-  // secret key.
+  // A body can consist of only an email address and six digits, and a plain hash of it could be brute-forced, so the hash uses a secret
+  // key.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());
@@ -111,5 +111,5 @@ export const claimIdempotentRequest = async (
   return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
 };
 
-/** Identifies an unauthenticated caller by IP address, hashed with a secret key. The rate limit uses the same address. */
+/** Returns a keyed hash of an unauthenticated caller's IP address. */
 export const hashCallerAddress = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

@@ -13,8 +13,8 @@ export interface VerifiedAddress {
 }
 
 /**
- * Lists memberships, including the current one, most recently used first, and then invitations. Includes only those addressed to the
- * verified mailbox. Skips shards that do not respond, so that a business's pages do not depend on other shards.
+ * Lists the mailbox's memberships, most recently used first, and then its invitations. Skips shards that do not respond, so that a
+ * business's pages do not depend on other shards.
  */
 export const listMembershipsOfAddress = async (
   services: ReadDependencies,

@@ -1,4 +1,4 @@
-// Prepares a new session before it is inserted. All sign-in methods use this function.
+// Prepares the token and the row of a new session.
 import { parseDevice } from "../../../core/access/device.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateSecret, generateId, type ShardId } from "../../../core/ids.ts";

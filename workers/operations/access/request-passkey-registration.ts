@@ -12,7 +12,8 @@ import { getSignedInUser } from "./get-signed-in-user.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 
 /**
- * The name that authenticators show. It contains the business's name, because one address can have its own account and several memberships.
+ * The name that authenticators show. It contains the business's name, because one address can have a consumer account and several
+ * memberships.
  */
 const getUserName = async (services: Stores, session: Session): Promise<string> => {
   const { email } = await getSignedInUser(services, session);

@@ -18,9 +18,9 @@ import {
 
 /**
  * Emails a code if the address may sign in. Any address may sign in as a consumer; only members and invited people may sign in to a
- * business. The code is sent to the address as it was first given, not as it is spelled in this request. Unknown addresses and exceeded
- * limits get the same response. The email also contains a link that signs the person in without the code, but only in the browser that
- * requested it. Returns `invalid_request` if the text is not an email address.
+ * business. A code for a known address is sent to the stored spelling of the address, not to the spelling in this request. Unknown
+ * addresses and exceeded limits get the same response. The email also contains a link that signs the person in without the code, but only
+ * in the browser that requested it. Returns `invalid_request` if the text is not an email address.
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,

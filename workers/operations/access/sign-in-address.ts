@@ -18,9 +18,8 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Chooses the shard for an unknown address. If codes were requested for the address and one can still be entered, returns the shard of the
- * newest one. The code is therefore found even if new accounts are created elsewhere in the meantime. Otherwise returns the shard in which
- * new accounts are created.
+ * Chooses the shard for an unknown address. If a code for the address is still valid, returns the shard of the newest code, so that the
+ * code is found even if new accounts now go to another shard. Otherwise returns the shard for new accounts.
  */
 const chooseShard = (
   { config }: Runtime,
@@ -89,7 +88,10 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
-/** Returns the key under which an address's sign-in codes are stored and counted. `browser` is null if it has not requested a code. */
+/**
+ * Returns the key under which an address's sign-in codes are stored and counted. `browser` is null for a browser that has not requested a
+ * code.
+ */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({
   purpose: "login",
   topic: realm,
@@ -100,8 +102,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 
 /**
  * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to that address's local part. Otherwise, another membership with a different mailbox could become the most recently used one before
- * the code is entered.
+ * bound to that address's local part. Otherwise, the code could sign in to a membership of a different mailbox, if that membership becomes
+ * the most recently used one before the code is entered.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

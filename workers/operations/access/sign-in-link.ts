@@ -18,7 +18,7 @@ export const createSignInUrl = async (services: ReadDependencies, realm: Realm, 
 
 /**
  * Returns the ID of the active code to which the token belongs, or null. Only codes that `browser` requested are compared. A wrong token
- * does not count as an attempt, because tokens have 256 bits.
+ * does not count as an attempt, because a 256-bit token cannot be guessed.
  */
 export const verifyLinkToken = async (
   services: ReadDependencies,

@@ -24,7 +24,7 @@ import {
   openAddresseeEmail,
 } from "./sign-in-address.ts";
 
-/** For one day, another code can be requested in case the email was lost. */
+/** Gives the person a day to request another code if the email was lost. */
 const signupLifeMs = dayMs;
 
 export interface SignupInput {

@@ -1,10 +1,10 @@
-// Lists records from every shard for the operator, also while one of them does not respond.
+// Lists records from every shard for the operator, even while a shard does not respond.
 import type { ShardId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Lists the records of all shards. A shard that fails or does not respond is logged and adds none; `listShards` says which one it is. */
+/** Lists the records of all shards. Logs a shard that fails or does not respond and leaves out its records. */
 export const listFromEachShard = async <T>(
   services: ReadDependencies,
   list: (db: Database, shard: ShardId) => Promise<readonly T[]>,

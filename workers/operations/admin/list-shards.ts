@@ -19,7 +19,7 @@ export interface ShardStatus {
   readonly isAvailable: boolean;
 }
 
-/** Lists the state, size and size limit of every shard, also while some of them do not respond. */
+/** Lists the state, size and size limit of every shard, even while some of them do not respond. */
 export const listShards = async (services: ReadDependencies): Promise<readonly ShardStatus[]> => {
   const { shards, config } = services;
   const measure = shards.all().map(([shard, db]) => runIsolated(services, `shard ${shard}`, () => getShardBytes(db)));

@@ -17,7 +17,7 @@ export interface OpenedRemoval {
 }
 
 /**
- * Records the read in the person's audit chain before it returns the data. Returns `not_found` if the removal is unknown or the account is
+ * Records the read in the person's audit chain before returning the data. Returns `not_found` if the removal is unknown or the account is
  * erased.
  */
 export const openRemoval = async (services: WriteDependencies, id: RemovalId | null): Promise<Result<OpenedRemoval, "not_found">> => {

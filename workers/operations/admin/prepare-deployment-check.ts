@@ -51,7 +51,7 @@ export const prepareDeploymentCheck = async (services: WriteDependencies): Promi
   return { clientId: business.clientId, apiKey };
 };
 
-/** Ends the check: revokes the API key of the check business. Does nothing if there is none. */
+/** Ends the check by revoking the check business's API keys. */
 export const endDeploymentCheck = async (services: WriteDependencies): Promise<void> => {
   const db = services.shards.forId(business.id);
   await commit(db, services, [revokeAllApiKeys(db, business.id, services.clock())], []);

@@ -26,7 +26,7 @@ const maxReplacements = 40;
 
 type Dependencies = WriteDependencies & EventSequences;
 
-/** Where the work continues. */
+/** The position at which the next step starts. */
 export interface SecretCursor {
   readonly shard: string;
   /** The last business that was read; empty before the first one. */
@@ -39,7 +39,7 @@ export interface SecretStep {
   readonly replaced: number;
   /** The number of secrets created before that time that this step found but did not replace. */
   readonly outdated: number;
-  /** When the last earlier secret that this step found stops signing; null if it found none. */
+  /** The latest time at which an earlier secret from this step stops signing; null if there is none. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;

@@ -3,7 +3,10 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { requeueFailedMail } from "../../../storage/failed-mail.ts";
 import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** Puts a failed email back into the outbox. Returns `not_found` if no shard has it or if it is a one-time code, which has expired. */
+/**
+ * Puts a failed email back into the outbox. Returns `not_found` if no shard has the email, or if it contains a one-time code, which has
+ * expired by now.
+ */
 export const resendMail = async (
   services: ReadDependencies & Schedules,
   id: string,

@@ -14,11 +14,11 @@ const rowsPerStep = 100;
 /** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 
-/** The name of the last step, which is for the signing secrets of webhook endpoints. The other steps are named after their tables. */
+/** The last step, for the signing secrets of webhook endpoints. The other steps have the names of their tables. */
 const endpointsStep = "endpoints";
 const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
 
-/** Where the work continues. */
+/** The position at which the next step starts. */
 export interface RewrapCursor {
   readonly shard: string;
   readonly step: string;

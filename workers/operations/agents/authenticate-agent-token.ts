@@ -1,5 +1,4 @@
-// Authenticates an agent token by its SHA-256 hash. The token contains the code of the shard that stores the hash. Every failure looks the
-// same.
+// Authenticates an agent token by its SHA-256 hash. The token contains the ID of the shard that stores the hash.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";

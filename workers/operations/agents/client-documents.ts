@@ -55,13 +55,11 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
   }
 };
 
-export type ClientLookupServices = AgentDependencies;
-
 /** Returns the first shard's database, which stores the copies of client documents. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
 /** Fetches a document. If its host does not respond, uses the saved copy or else the built-in list of known clients. */
-const loadClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
+const loadClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
   const site = services.getSite(url.hostname);
   const ofSite = [...pendingOAuthReads.values()].filter((pending) => pending === site).length;
@@ -79,7 +77,7 @@ const loadClientDocument = async (services: ClientLookupServices, url: URL): Pro
 };
 
 /** Returns the cached document, or fetches it. Concurrent calls share one fetch. A failed fetch is retried after 30 seconds. */
-export const getClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
+export const getClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { oauthClients, clock } = services;
   const cached = oauthClients.get(url.href);
   const current = await cached?.catch(() => undefined);

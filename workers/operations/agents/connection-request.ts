@@ -8,7 +8,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
-/** The lifetime of a request. It is long enough for people to copy a code from one device to another before they decide. */
+/** Long enough to sign in with a code from another device before deciding. */
 const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;
@@ -52,5 +52,4 @@ export const openConnectionRequest = async (
 /** Returns a redirect URI's host, or an empty string if the URI is invalid. */
 export const getRedirectHost = (redirectUri: string): string => parseRedirectUri(redirectUri)?.host ?? "";
 
-/** Returns the database for the person's shard. */
 export const getSessionDatabase = (services: Stores, session: Session): Database => services.shards.forId(session.userId);

@@ -1,4 +1,4 @@
-// Checks whether a client already has an active token for this person.
+// Checks whether a client already has access to the person's account.
 import type { Session } from "../../../core/access/session.ts";
 import { listTokenIdsByClient } from "../../../storage/agent-tokens.ts";
 import type { ReadDependencies } from "../dependencies.ts";

@@ -1,5 +1,5 @@
-// Tells the person by email that their agent changed something. The email can alert people who never read their history to a stolen token.
-// Sends at most one email per token per hour.
+// Emails the person that their agent changed something, at most once per token per hour. The email can reveal a stolen token to people who
+// never read their history.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";

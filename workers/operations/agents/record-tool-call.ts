@@ -1,5 +1,5 @@
-// Records every tool call in the audit chain of the account to which the token gives access. Entries contain the token's ID and the
-// argument names, but never argument values.
+// Records every tool call in the audit chain of the account to which the token gives access. Entries contain argument names, but never
+// argument values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";

@@ -1,10 +1,11 @@
 // Saves a copy of a client's metadata document.
 import { parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
 import { upsertOAuthClient } from "../../../storage/oauth-clients.ts";
-import { getClientDocument, getClientCopyDatabase, type ClientLookupServices } from "./client-documents.ts";
+import { getClientDocument, getClientCopyDatabase } from "./client-documents.ts";
+import type { AgentDependencies } from "./dependencies.ts";
 
-/** Saves the copy after a person has approved the client. The copy is used if the client's host does not respond. */
-export const saveClientDocument = async (services: ClientLookupServices, id: string): Promise<void> => {
+/** Call this after a person has approved the client. The copy is used while the client's host does not respond. */
+export const saveClientDocument = async (services: AgentDependencies, id: string): Promise<void> => {
   const url = parseDocumentUrl(id);
   if (url === null) return;
   const { client, fetchedAt } = await getClientDocument(services, url);

@@ -42,10 +42,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
 /** Returns whether this deployment has witnesses or timestamp authorities for ledger checkpoints. */
 export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
-/**
- * Returns the attested checkpoint and inclusion proof for a receipt's statement, or null if there is none yet or the lookup fails. Found
- * attestations never change, so they are cached.
- */
+/** Returns the attested checkpoint and inclusion proof for a receipt's statement, or null if there is none yet or the lookup fails. */
 export const getAttestedStatement = async (
   services: AttestationDependencies,
   receipt: Receipt | null,

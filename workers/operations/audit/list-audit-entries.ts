@@ -1,5 +1,4 @@
-// Lists a page of a business's audit log for its members, and says who made each entry. The page has no proofs; `getAuditTrail` returns
-// them.
+// Lists a page of a business's audit log for its members, with the actor of each entry. `getAuditTrail` also returns proofs.
 import type { Actor } from "../../../core/actor.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { matchesActor, type ActorFilter } from "../../../core/audit/actor-filter.ts";

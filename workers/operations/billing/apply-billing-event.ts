@@ -66,17 +66,17 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
 };
 
 /** Makes one attempt. If the customer or account has changed since it was loaded, throws an error that `isOutdatedBilling` recognizes. */
-const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<"done"> => {
+const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   const { db, customer, revision } = await locateCustomer(services, event);
-  if (await hasBillingEvent(db, event.id)) return "done";
+  if (await hasBillingEvent(db, event.id)) return;
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
-  if (event.kind === "checkout" && account === null) return "done"; // the account never existed
+  if (event.kind === "checkout" && account === null) return; // the account never existed
   // Until a customer has an account, plans for either realm are accepted. `deriveEntitlement` checks the realm once there is an account.
   const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
   const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
-  if (isForeign) return "done"; // a customer stays with its account
+  if (isForeign) return; // a customer stays with its account
   const after = advanceBillingStatus(customer, event, resolvePlanName);
   const previousCustomer = event.kind === "checkout" ? await findCustomerByAccount(db, event.accountId) : null;
   const isReplaced = previousCustomer !== null && previousCustomer.customerId !== event.customerId;
@@ -90,7 +90,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
       : [];
   if (after === null || isSuperseded) {
     if (ends.length > 0) await commit(db, services, [eventRow, ...ends], []);
-    return "done";
+    return;
   }
   const hasEnded = after.endedAt !== null;
   const shouldUnlink = hasEnded && account?.kind === "consumer" && account.isOver;
@@ -109,20 +109,16 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
     ...change.rows,
   ];
   await commit(db, services, rows, change.domainEvents);
-  return "done";
 };
 
 /** Events for one customer can arrive in bursts of three or four, and processing one can make attempts for the others fail. */
 const maxAttempts = 5;
 
-/**
- * Applies an event. Throws if the provider must send the event again. If it returns, the event has been processed, even if it changed
- * nothing.
- */
+/** Applies an event, unless it was applied before. Throws if the provider must send the event again. */
 export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
-    const outcome = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
-    if (outcome !== "done") throw new Error("billing: the account kept changing");
+    const refusal = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
+    if (refusal !== undefined) throw new Error("billing: the account kept changing");
   } catch (error) {
     if (!isDuplicateBillingEvent(error)) throw error; // a concurrent request applied it
   }

@@ -3,7 +3,6 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import { getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
-import type { CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { Submission, CaptureContext } from "../../../core/certificates/certificate.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
@@ -23,7 +22,14 @@ import { isForeignKeyViolation, StorageFault } from "../../../storage/faults.ts"
 import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
-import { buildCaptureReceipt, commitIssuance, deriveManageToken, rootSaltBytes, type IdempotencyHashes } from "./commit-issuance.ts";
+import {
+  buildCaptureReceipt,
+  commitIssuance,
+  deriveManageToken,
+  rootSaltBytes,
+  type CaptureResult,
+  type IdempotencyHashes,
+} from "./commit-issuance.ts";
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import { runIsolated } from "../../log.ts";
 import { chooseIntakeTarget } from "../intake/choose-intake-target.ts";
@@ -41,12 +47,6 @@ export interface CaptureRequest {
   readonly idempotencyKey: string | null;
   /** The owner of the request's API key; null if the request comes from a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
-}
-
-export interface CaptureResult {
-  readonly receipt: CaptureReceipt;
-  /** True if an earlier request with this idempotency key issued the certificate. */
-  readonly isReplayed: boolean;
 }
 
 /**

@@ -70,8 +70,8 @@ export const buildCaptureReceipt = (
 };
 
 /**
- * Remembers the database size that D1 reports, so that a full shard is noticed without a query. D1 does not report the size with results
- * that contain rows.
+ * Remembers the database size that D1 reports, so that finding out that a shard is full takes no query. D1 does not report the size with
+ * results that contain rows.
  */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);
@@ -79,7 +79,7 @@ const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, s
   if (size !== undefined) intakeState.recordSize(shard, size, clock());
 };
 
-export interface CommittedIssuance {
+export interface CaptureResult {
   readonly receipt: CaptureReceipt;
   /** True if an earlier request with this idempotency key issued the certificate. */
   readonly isReplayed: boolean;
@@ -99,7 +99,7 @@ export const commitIssuance = async (
   recognized: RecognizedFields,
   idempotencyKey: IdempotencyHashes | null,
   hasApiKey: boolean,
-): Promise<Result<CommittedIssuance, "idempotency_conflict">> => {
+): Promise<Result<CaptureResult, "idempotency_conflict">> => {
   const { certificate } = issued;
   const { account, room } = client.known;
   const [manageToken, value, emails, phones] = await Promise.all([

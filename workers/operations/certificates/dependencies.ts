@@ -9,8 +9,8 @@ import type { KnownClient } from "./known-client.ts";
 /** Cached accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * The cached accounts are never trusted. An insert contains the account revision on which it is based, and fails if the account has
-   * changed. An error is returned only after a fresh read.
+   * A cached account can be outdated. Therefore, an insert fails if the account's revision has changed, and an error is returned only after
+   * the account was read again.
    */
   readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }

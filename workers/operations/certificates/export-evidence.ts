@@ -32,7 +32,10 @@ import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-const maxAuditEntries = 2_010; // up to 999 entity withdrawals, 999 acknowledgments and a few others; at 2 KiB each, they fit into a pack of at most 10 MiB
+/**
+ * Up to 999 entity withdrawals, 999 acknowledgments and a few others. At 2 KiB each, the entries fit into a pack of at most 10 MiB.
+ */
+const maxAuditEntries = 2_010;
 
 /** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or has none of them yet. */
 const packAudit = async (
@@ -84,8 +87,8 @@ const packAudit = async (
 };
 
 /**
- * An issuance that reuses an earlier policy capture links it in the issuance's batch, without an audit entry, because reading the capture
- * first would cost a round trip. The first export writes the entry instead, so that the pack proves its policies.
+ * Writes the audit entry of a policy capture that the certificate shares with an earlier one, so that the pack proves its policies. The
+ * issuance did not write the entry, because reading the capture first would have cost a round trip.
  */
 const logSharedPolicies = async (services: CertificateWriteDependencies, db: Database, opened: OpenedCertificate): Promise<void> => {
   const { certificate, chain } = opened;

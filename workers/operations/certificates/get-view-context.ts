@@ -1,4 +1,4 @@
-// Provides the deployment's base URLs and the current time, which are needed to show a certificate.
+// The context for rendering a certificate: the deployment's base URLs and the current time.
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../dependencies.ts";
 

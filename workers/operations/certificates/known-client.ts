@@ -1,8 +1,7 @@
-// The accounts that an isolate remembers between submissions.
+// The account data that an isolate remembers between submissions.
 import type { Instant } from "../../../core/time.ts";
 import type { AccountSnapshot } from "../../../storage/account-snapshots.ts";
 
-/** The data about a client that an isolate remembers. */
 export interface KnownClient extends AccountSnapshot {
   /** When this isolate last saved the account to KV; 0 if it has never done so. */
   readonly savedAt: Instant;

@@ -1,5 +1,5 @@
-// Reads one page of a business's certificates from all of its shards. With one shard, this takes one query. With several, the positions are
-// merged first, and then only the page's certificates are read.
+// Reads one page of a business's certificates from all of its shards. With several shards, merges the positions first and then reads only
+// the page's certificates.
 import type { BusinessPrincipal } from "../../../core/access/principal.ts";
 import { shardOfId, type CertId } from "../../../core/ids.ts";
 import {

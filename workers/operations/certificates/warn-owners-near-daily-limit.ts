@@ -8,8 +8,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareOwnerNotice } from "../owner-notices.ts";
 
 /**
- * Writes the warning at most once per client per UTC day. Owners need to know, because forms get no certificates beyond the limit.
- * Only one of several concurrent calls writes it. If a call fails, the next submission tries again.
+ * Writes the warning at most once per client per UTC day, even if calls are concurrent. Beyond the limit, the client's forms get no
+ * certificates. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,

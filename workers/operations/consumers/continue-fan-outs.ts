@@ -1,4 +1,4 @@
-// Background job: copies changed contact fields to the shares that the change's batch did not update. Those shares are in other shards, did
+// Background job: copies changed contact fields to the shares that the change's batch did not update, because they are in other shards, did
 // not fit into the batch, or exceeded the person's hourly limit on updates. The job applies the current fields, so several pending changes
 // cause only one event.
 import { batch, type Database } from "../../../storage/database.ts";
@@ -31,8 +31,8 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
   const { consumerId, shard, changed } = fanOut;
   const now = services.clock();
   const shareDb = services.shards.forId(`con_${shard}`);
-  const stored = shareDb === null ? null : await findContactFields(personDb, services.vault, consumerId);
-  if (shareDb === null || stored === null) {
+  const stored = await findContactFields(personDb, services.vault, consumerId);
+  if (stored === null) {
     await finishFieldFanout(personDb, fanOut).run();
     return;
   }

@@ -36,7 +36,7 @@ export const eraseInAllShards = async (
   try {
     await commit(personDb, services, [...eraseConsumer(personDb, id), ...mail], [deleted]);
   } catch (error) {
-    if (!isOutdatedFields(error)) throw error; // another worker already erased the account
+    if (!isOutdatedFields(error)) throw error; // another process already erased the account
   }
   services.scheduleMail();
   return { revokedCount, isDone: true };

@@ -63,8 +63,8 @@ export interface ErasureProgress {
 
 /**
  * Revokes the person's active shares in batches of 500, then erases everything that identifies the person in this shard. Each batch is one
- * transaction that includes its events and owner emails. Shares past their end date are not revoked, because the sweep expires them. The
- * function can be repeated, and stops when the work budget is used up.
+ * transaction that includes its events and owner emails. Shares past their end date are not revoked, because the sweep expires them. Stops
+ * when the work budget is used up; a repeated call continues.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;

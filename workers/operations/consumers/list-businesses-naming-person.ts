@@ -26,7 +26,7 @@ export const queryNamingBusinesses = (db: Database, person: Parameters<typeof li
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
-/** Queries all shards that have not been queried yet. For an unavailable shard, the result is undefined. */
+/** Queries all shards that are not in `known`. The result is undefined for an unavailable shard. */
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],

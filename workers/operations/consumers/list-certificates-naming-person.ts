@@ -14,7 +14,7 @@ export interface NamingCertificatePage {
 
 const certificatesPerPage = 50;
 
-/** Lists one certificate more than fits on a page. Certificates from the same millisecond are ordered by shard, earlier shards first. */
+/** Lists one certificate more than fits on a page. Certificates from the same millisecond are in the order of their shards. */
 const listInShards = async (
   services: Stores,
   address: string,

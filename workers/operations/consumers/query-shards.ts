@@ -6,7 +6,7 @@ import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Queries the person's shard, and also returns which other shards may contain the person's shares. */
+/** Queries the person's shard and returns the other shards that may contain the person's shares. */
 export const queryOwnShard = async <T>(
   services: Stores,
   id: ConsumerId,

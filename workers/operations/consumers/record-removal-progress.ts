@@ -1,4 +1,4 @@
-// Records, for the operator, how data brokers responded to a removal request.
+// Records how data brokers responded to a removal request. An operator runs this operation.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";

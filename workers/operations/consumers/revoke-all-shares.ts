@@ -1,4 +1,4 @@
-// Lets a person revoke all shares with one business.
+// Revokes a person's shares with one business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WriteDependencies } from "../dependencies.ts";

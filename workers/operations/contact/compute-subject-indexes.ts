@@ -3,7 +3,7 @@ import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 
-/** An email address and a phone number, in plain text or as the SHA-256 of the normalized form. At least one of the values is not null. */
+/** An email address or a phone number or both, each in plain text or as the SHA-256 of its normalized form. */
 export interface SubjectQuery {
   readonly email: string | null;
   readonly emailSha256: string | null;

@@ -22,12 +22,12 @@ export interface SubjectMatch extends SubjectComparison {
   readonly oneToOne: boolean;
 }
 
-/** The result after an erasure, when there is nothing left to compare with. */
+/** The result after an erasure, because there is nothing left to compare with. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
  * Compares an email address and phone number with those on the certificate. The caller must be the issuer or a business that the issuer has
- * linked to a name on the certificate. A caller's own business name is never used, because a caller can choose any name. Each call is
+ * linked to a name on the certificate. Another business's own name does not count, because a business can choose any name. Each call is
  * recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20
  * mismatches per certificate per caller per UTC day, so that contact details cannot be guessed.
  */

@@ -6,11 +6,12 @@ import type { IntakeDependencies } from "./dependencies.ts";
 
 export type IntakeTarget = "database" | "journal";
 
-const countTimeoutMs = 300; // a journal that does not respond for this long is treated as empty, so that it cannot delay a healthy database
+/** A journal that does not respond within this time is treated as empty, so that it cannot delay a healthy database. */
+const countTimeoutMs = 300;
 
 /**
- * Decides based on this isolate's state. Asks the journal only if there is no recent information, so that a repeated submission finds the
- * one that another isolate has just journaled. Never rejects.
+ * Decides from this isolate's state. If the state is outdated, also asks the journal whether it has waiting submissions, so that a repeated
+ * submission finds one that another isolate journaled. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());

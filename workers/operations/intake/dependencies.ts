@@ -5,7 +5,7 @@ import type { IntakeJournal } from "../../../durable-objects/intake-journal/obje
 import type { Runtime, Stores } from "../dependencies.ts";
 
 export interface Intake {
-  /** What this isolate knows about the recent state of the databases that accept submissions. */
+  /** What this isolate knows about the availability of the databases that accept submissions. */
   readonly intakeState: IntakeState;
   readonly intakeJournal: (name: JournalName) => DurableObjectStub<IntakeJournal>;
 }

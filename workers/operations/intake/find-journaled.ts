@@ -23,8 +23,8 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 };
 
 /**
- * Runs `find`. If the database does not have the certificate, asks the journal to move it to the database. If the journal has moved it, now
- * or since the first `find`, runs `find` again. Returns null only if neither has the certificate. Throws an outage if one of them does not
+ * Runs `find`. If the database does not have the certificate, asks the journal to move it to the database. Runs `find` again if the journal
+ * moves the certificate or has already moved it. Returns null only if neither has the certificate. Throws an outage if one of them does not
  * respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {

@@ -1,5 +1,5 @@
-// The integration helper: fetches a page from the business, maps its form and builds the script tag. This is separate from
-// `planIntegration`, because the rate limit counts only requests that fetch a page.
+// The integration helper: fetches a page from the business, maps its form and builds the script tag. Separate from `planIntegration`,
+// because the rate limit counts only requests that fetch a page.
 import { isHostOnDomains } from "../../../core/access/origins.ts";
 import type { FetchedPage } from "../../../core/access/outbound-page.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";

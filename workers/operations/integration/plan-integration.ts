@@ -52,7 +52,7 @@ const parseIntegrationRequest = ({
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** Problems with the URL itself. All other problems concern hosts that must not be fetched. */
+/** Problems with the URL itself, unlike problems with a host that must not be fetched. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;

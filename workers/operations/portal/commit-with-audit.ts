@@ -8,15 +8,12 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import type { Condition } from "../../../storage/query.ts";
 import type { Stores, WriteDependencies } from "../dependencies.ts";
 
-export type Services = WriteDependencies;
-
-/** Returns the database for the business's shard. */
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);
 
 /** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` is true after the rows are written. */
 export const commitWithAudit = async (
-  services: Services,
+  services: WriteDependencies,
   member: MemberSession,
   rows: readonly Statement[],
   action: AuditedAction,

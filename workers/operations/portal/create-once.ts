@@ -1,4 +1,4 @@
-// Creates only one record per idempotency key, for portal routes whose operation stores the key itself.
+// Creates at most one record per idempotency key. The record and the saved response are written in one batch.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
@@ -12,9 +12,10 @@ import {
   insertIdempotentResponse,
   isIdempotencyKeyTaken,
 } from "../../../storage/idempotency.ts";
-import { getBusinessDatabase, commitWithAudit, type Services } from "./commit-with-audit.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** A request and its idempotency key. If a member repeats a key on the same route, the input must also be the same. */
+/** A repeated key must come with the same input. */
 export interface IdempotentOperation {
   readonly route: string;
   readonly key: string | null;
@@ -40,7 +41,7 @@ interface Draft<T> {
  * as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
-  services: Services,
+  services: WriteDependencies,
   member: MemberSession,
   { route, key, input }: IdempotentOperation,
   makeDraft: (now: Instant) => Promise<Result<Draft<T>, C>>,
@@ -48,7 +49,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const db = getBusinessDatabase(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
-  // The input can contain an email address, and a plain hash of it could be brute-forced. It is therefore hashed with a secret key.
+  // The input can contain an email address, and a plain hash of it could be brute-forced, so the hash uses a secret key.
   const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
   const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
     const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());

@@ -42,7 +42,7 @@ export const createSavedView = async (
     });
   } catch (error) {
     if (!isSavedViewLimitReached(error) && !isSavedViewNameTaken(error)) throw error;
-    const isSaved = (await listViewsByBusiness(getBusinessDatabase(services, member), member.business.id)).some(
+    const isSaved = (await listViewsByBusiness(db, member.business.id)).some(
       (saved) => saved.name === view.name && saved.query === view.query,
     );
     if (!isSaved) return refuse("invalid_request", isSavedViewNameTaken(error) ? nameTakenMessage : viewLimitMessage);
