@@ -107,7 +107,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       accepted: acceptedEntitiesField,
       entitiesWithdrawn: withdrawnEntitiesField,
       // Whether endpoints can subscribe to opt-in events.
-      isToldAll: businesses.emitCertificateIssued,
+      emitsIssuanceEvents: businesses.emitCertificateIssued,
       // The default scope of a withdrawal that the business records.
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,

@@ -2,6 +2,7 @@
 import { readBytesUpTo } from "../../core/bytes.ts";
 import type { LedgerFailure, PermanentFailure, RetryableFailure } from "../../core/ledger/adapter.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
+import { withTimeout } from "./timeout.ts";
 
 export type SendRequest = (request: Request) => Promise<Response>;
 
@@ -32,23 +33,18 @@ export const sendWithLimits = async (
   init: RequestInit,
   { timeoutMs, maxBytes, signal }: ExchangeLimits,
 ): Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure> => {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const timer = setTimeout(abort, timeoutMs);
-  signal?.addEventListener("abort", abort);
-  if (signal?.aborted) abort();
-  try {
-    const response = await send(new Request(url, { ...init, redirect: "manual", signal: controller.signal }));
-    const body = await readBytesUpTo(response.body, maxBytes);
-    return body === null
-      ? retryableFailure("answer_too_large")
-      : { ok: true, answer: { status: response.status, headers: response.headers, body } };
-  } catch {
-    return retryableFailure(controller.signal.aborted ? "timeout" : "connection");
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-  }
+  return withTimeout(timeoutMs, async (timeout) => {
+    const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+    try {
+      const response = await send(new Request(url, { ...init, redirect: "manual", signal: limit }));
+      const body = await readBytesUpTo(response.body, maxBytes);
+      return body === null
+        ? retryableFailure("answer_too_large")
+        : { ok: true, answer: { status: response.status, headers: response.headers, body } };
+    } catch {
+      return retryableFailure(limit.aborted ? "timeout" : "connection");
+    }
+  });
 };
 
 /** Parses the Retry-After header (seconds or a date) into milliseconds from now. Returns undefined if it is missing or malformed. */

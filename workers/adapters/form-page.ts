@@ -34,8 +34,8 @@ const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
  * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. The limits
- * above multiply, so none of them alone limits the work. A real business's page takes a tenth of these steps. All of them together take a
- * fraction of a second.
+ * above multiply, so none of them alone limits the work. The page of a real business takes a tenth of these steps. Three million steps take
+ * a fraction of a second.
  */
 const maxSteps = 3_000_000;
 

@@ -8,8 +8,10 @@ const pageLayout = { width: 595, height: 842, margin: 64 }; // A4 in points
 const bodyStyle = { size: 11, line: 16, gap: 10 };
 const titleStyle = { size: 18, line: 30 };
 
-/** Replaces non-Latin characters, for example in an address, with `\u{…}` escapes, because the standard fonts have only Latin letters. */
-const escapeNonLatin = (text: string): string =>
+/**
+ * Replaces non-ASCII characters, for example in an address, with `\u{…}` escapes, because the standard fonts do not contain most of them.
+ */
+const escapeNonAscii = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
 /** Breaks lines at spaces. Splits words that are longer than a line. */
@@ -39,7 +41,7 @@ export const writePdf: WritePdf = async (text) => {
   const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 500 KB that few isolates need
   const document = await PDFDocument.create({ updateMetadata: false });
   const [regular, bold] = [await document.embedFont(StandardFonts.Helvetica), await document.embedFont(StandardFonts.HelveticaBold)];
-  document.setTitle(escapeNonLatin(text.title));
+  document.setTitle(escapeNonAscii(text.title));
   document.setCreationDate(new Date(text.issuedAt));
   document.setModificationDate(new Date(text.issuedAt));
   let sheet = document.addPage([pageLayout.width, pageLayout.height]);
@@ -52,11 +54,11 @@ export const writePdf: WritePdf = async (text) => {
     y -= height;
     sheet.drawText(line, { x: pageLayout.margin, y, size, font });
   };
-  put(escapeNonLatin(text.title), bold, titleStyle);
+  put(escapeNonAscii(text.title), bold, titleStyle);
   const fits = (line: string): boolean => regular.widthOfTextAtSize(line, bodyStyle.size) <= pageLayout.width - 2 * pageLayout.margin;
   for (const paragraph of text.paragraphs) {
     y -= bodyStyle.gap;
-    for (const line of wrapLines(escapeNonLatin(paragraph), fits)) put(line, regular, bodyStyle);
+    for (const line of wrapLines(escapeNonAscii(paragraph), fits)) put(line, regular, bodyStyle);
   }
   return Uint8Array.from(await document.save({ useObjectStreams: false, addDefaultPage: false }));
 };

@@ -1,6 +1,6 @@
 // Normalizes phone numbers to E.164 for matching. The stored number stays as entered. The library's complete metadata is used, because the
 // smaller sets contain only the lengths of numbers, not which ones are assigned.
-import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode, type PhoneNumber } from "libphonenumber-js/max";
+import { isSupportedCountry, parsePhoneNumberFromString as parse, type PhoneNumber } from "libphonenumber-js/max";
 import { toAsciiDigits } from "../../core/digits.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
 
@@ -14,15 +14,13 @@ const vanityPattern = /^\+?(?:\d{1,3}[\s.-]*)?\(?\d{3}\)?[\s.-]*(?=.*[a-z]{3})[a
 const toKeypadDigits = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => String(2 + keypad.findIndex((letters) => letters.includes(letter.toLowerCase()))));
 
-const parse = (phone: string, country: CountryCode | undefined): PhoneNumber | undefined => parsePhoneNumberFromString(phone, country);
-
 /** Parses a number in any of the forms that the comment on `toE164` describes. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
   const region = isSupportedCountry(country) ? country : undefined;
   const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim()); // contact apps also copy invisible direction marks
   const parsed = parse(text, region);
-  // Without a country, the library parses only numbers with a country code. The first call therefore tells the two kinds apart.
-  if (parsed !== undefined && (parse(text, undefined) === undefined ? parsed.isValid() : parsed.isPossible())) return parsed;
+  // Without a country, the library parses only numbers that contain a country code, so a second call shows whether this number has one.
+  if (parsed !== undefined && (parse(text) === undefined ? parsed.isValid() : parsed.isPossible())) return parsed;
   const vanity = vanityPattern.test(text) ? parse(toKeypadDigits(text), region) : undefined;
   return vanity?.isValid() === true ? vanity : null;
 };

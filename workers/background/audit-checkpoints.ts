@@ -35,7 +35,7 @@ const requestGuardAttestations = async (
 const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: ShardId, interval: number): Promise<void> => {
   const log = platform.auditLogStub(auditLog);
   const highWater = await findHighWater(db, auditLog);
-  // The log's storage was restored to an earlier state. The log freezes, because it must not sign a second history.
+  // If the log's storage was restored to an earlier state, the log freezes, because it must not sign a second history.
   if (highWater !== null && !(await log.checkHighwater(highWater.size, highWater.root))) {
     platform.log.error({ at: "audit", error: "the log is behind its last signature: frozen" });
     return;
@@ -53,7 +53,7 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: Sh
   );
 };
 
-/** Makes one checkpoint per audit log for the interval that contains `now`. A second call in the same interval has no effect. */
+/** Saves one checkpoint per audit log for the interval that contains `now`. A second call in the same interval has no effect. */
 export const checkpointAuditLogs = async (platform: Platform, now: Instant): Promise<void> => {
   const db = platform.shards.get(firstShard);
   await forEachShard(platform, "audit", (_, auditLog) => checkpointAuditLog(platform, db, auditLog, getCheckpointInterval(now)));

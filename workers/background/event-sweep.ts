@@ -25,7 +25,7 @@ export const drainEvents = async (platform: Platform, businessId: string, enviro
   await drainSequence(platform, getEventSequenceName(businessId, environment));
 };
 
-/** Makes every sequence with unread events read them. Sets aside the sequences that fail. */
+/** Makes every sequence with unread events read them. A sequence that fails does not delay the others. */
 export const sweepEvents = (platform: Platform): Promise<void> => {
   const reader = createEventReader(async (sequences) => {
     const failed = new Set<string>();

@@ -4,22 +4,12 @@ import type { ShardId } from "../../core/ids.ts";
 import { toIsoOrNull } from "../../core/time.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
-import { listDueErasures, eraseSubjects, countDueErasures, isAlreadyErased, type DueErasure } from "../../storage/certificate-erasures.ts";
+import { listDueErasures, eraseSubjects, countDueErasures, isAlreadyErased } from "../../storage/certificate-erasures.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
+import { takeBatch } from "./take-batch.ts";
 
 const maxPerBatch = 500;
-const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
-
-/** Returns as many erasures from the start of the list as fit in one batch, but at least one. */
-const takeBatch = (due: readonly DueErasure[]): readonly DueErasure[] => {
-  let views = 0;
-  const end = due.findIndex(({ viewRows }, at) => {
-    views += viewRows;
-    return at > 0 && views > maxViewsPerBatch;
-  });
-  return end === -1 ? due : due.slice(0, end);
-};
 
 /** Erases certificates until all due ones are erased or the budget is used up. Returns the number erased. */
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {

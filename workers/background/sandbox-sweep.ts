@@ -5,25 +5,14 @@ import {
   deleteTestShares,
   listExpiredTestCertificates,
   listExpiredTestShares,
-  type ExpiredTestCertificate,
 } from "../../storage/sandbox-records.ts";
 import { deletePolicyTexts, listDeletedPolicyTexts } from "../../storage/policies.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
+import { takeBatch } from "./take-batch.ts";
 
 const maxPerBatch = 200;
 const maxTextsPerRun = 200; // each is one call to KV, and an invocation can make 1,000
-const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
-
-/** Returns as many certificates from the start of the list as fit in one batch, but at least one. */
-const takeBatch = (expired: readonly ExpiredTestCertificate[]): readonly ExpiredTestCertificate[] => {
-  let views = 0;
-  const end = expired.findIndex(({ viewRows }, at) => {
-    views += viewRows;
-    return at > 0 && views > maxViewsPerBatch;
-  });
-  return end === -1 ? expired : expired.slice(0, end);
-};
 
 const deleteInShard = async (platform: Platform, db: Database): Promise<void> => {
   while (await platform.hasBudget()) {

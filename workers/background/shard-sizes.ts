@@ -1,5 +1,5 @@
-// Measures how full each shard is. New accounts are created in the emptiest shard. A database that reaches its size limit cannot store more
-// certificates, so a warning is logged long before that.
+// Measures how full each shard is, because new accounts are created in the emptiest shard. A database that reaches its size limit cannot
+// store more certificates, so an error is logged long before that.
 import { getShardBytes } from "../../storage/health.ts";
 import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";

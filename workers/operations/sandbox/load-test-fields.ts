@@ -4,7 +4,7 @@ import type { Database } from "../../../storage/database.ts";
 import { findTestShareCopy, openShareCopy } from "../../../storage/share-values.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the decrypted copy with its keys, or null if the share is not active. */
+/** Returns the share's copy of the fields, decrypted, or null if the share is not active. */
 export const loadTestFields = async (
   services: ReadDependencies,
   db: Database,

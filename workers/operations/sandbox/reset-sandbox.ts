@@ -17,7 +17,9 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /** True if active test shares remain, because one call revokes at most 2,000. The call that revokes the last shares resets the clock. */
+  /**
+   * True if active test shares may remain, because one call revokes at most 2,000. The call that revokes the last shares resets the clock.
+   */
   readonly hasMore: boolean;
 }
 

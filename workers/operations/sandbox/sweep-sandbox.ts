@@ -6,7 +6,7 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 
 export interface SweepResult {
   readonly swept: number;
-  /** True if more shares are due. The next call, or the background job that runs every minute, sweeps them. */
+  /** True if more shares may be due. The next call, or the background job that runs every minute, sweeps them. */
   readonly hasMore: boolean;
 }
 

@@ -38,7 +38,7 @@ export interface TriggeredEvent {
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
 const maxSweeps = 11; // 1,000 shares each: ten sweeps for the 10,000 shares in a full sandbox, and one more to find that nothing is left
 
-/** Moves the clock to the share's next warning or end. Everything that is due before then also happens. */
+/** Moves the sandbox clock to the share's next warning or to its end. This also triggers everything that is due before then. */
 const advanceToShareMilestone = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,

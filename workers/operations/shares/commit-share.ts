@@ -58,7 +58,7 @@ export const commitShare = async (
     ...creation,
     writtenAt,
     storageLimits: services.config.storageLimits,
-    fields: { revision, isSameShard: isSameShard },
+    fields: { revision, isSameShard },
     indexes,
     signature,
   });

@@ -6,8 +6,8 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
 
 /**
- * The lifetime of a signature. It is long enough to redirect a person from a page that was left open; after that, the sheet's own time
- * limit applies.
+ * The lifetime of a signature. It is long enough for a page that the person left open. Once the sheet is open, the sheet's own time limit
+ * applies.
  */
 export const signatureLifetimeMs = hourMs;
 

@@ -1,5 +1,5 @@
-// Alerts the owners and the operator about an endpoint that keeps failing. The endpoint stays enabled, because a lost revocation would be
-// worse.
+// Alerts the owners and the operator about an endpoint that keeps failing. The endpoint stays enabled, because losing a revocation event
+// would be worse than repeated failures.
 import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/endpoint.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";

@@ -8,14 +8,10 @@ export interface CallOutcome {
   readonly durationMs: number;
 }
 
-/**
- * Converts the result of a request for a member. A request that was blocked before it was sent looks like one to an unreachable receiver,
- * so that test deliveries cannot be used to probe the internal network.
- */
+/** Converts the result of a request that a member started. A request that could not be sent is reported as unanswered. */
 export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;
 
-/** Returns the outcome as shown to the member. */
 export const toCallOutcome = (outcome: AttemptOutcome): CallOutcome => ({
   delivered: isDelivered(outcome),
   responseStatus: outcome.kind === "answered" ? outcome.status : 0,

@@ -43,8 +43,8 @@ export interface CreatedWebhook {
 
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_exists" | "webhook_limit" | "idempotency_conflict";
 
-// A concurrent request with the same idempotency key has added the endpoint and is about to commit its response. This request waits up to
-// half a second for it.
+// If a concurrent request with the same idempotency key has added the endpoint, this request waits up to half a second for the response of
+// the other request to be committed.
 const concurrentWaitMs = 100;
 const maxConcurrentWaits = 5;
 

@@ -9,10 +9,7 @@ import { runIsolated } from "../../log.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
-/**
- * Returns the decrypted secret from a cache, because decrypting it takes two steps, and deliveries to a busy endpoint can need the secret a
- * thousand times per second.
- */
+/** Caches decrypted secrets, because deliveries to a busy endpoint can need the same secret a thousand times per second. */
 const openCachedSecret = async (
   { openedSecrets, vault }: WebhookDependencies,
   owner: EndpointSettings,

@@ -1,4 +1,4 @@
 // The method and actor that are recorded when a signed-in person withdraws consent.
 
-/** The person verified the email address with a code when they signed in. */
+/** The method is `email_code`, because an emailed code or link verified the address when the account was created. */
 export const accountWithdrawalChange = { method: "email_code", recorded: null, actor: { kind: "subject", verifiedBy: "account" } } as const;

@@ -1,4 +1,4 @@
-// Lets the holder of an emailed link withdraw more than one certificate.
+// Lists the other certificates that the holder of an emailed link can withdraw.
 import type { CertId } from "../../../core/ids.ts";
 import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
 import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";

@@ -26,7 +26,6 @@ export const locateWritableRecord = async (
   return located === null ? refuse("cert_not_found") : ok(located);
 };
 
-/** Returns whether the business has acknowledged the withdrawal, and narrows the type accordingly. */
 export const hasAcknowledged = <T extends { readonly acknowledgedAt: Instant | null }>(
   withdrawal: T,
 ): withdrawal is T & { readonly acknowledgedAt: Instant } => withdrawal.acknowledgedAt !== null;

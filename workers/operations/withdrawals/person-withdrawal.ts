@@ -50,7 +50,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 
 /**
  * Finds the certificate. Returns `cert_not_found`, `forbidden` for a third-party site, and `invalid_request` for a name that is not a
- * recipient. It runs before a code attempt is counted. This reveals nothing, because a certificate's recipients are public.
+ * recipient. Callers run this before they count a code attempt. The errors reveal nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
   services: IntakeDependencies,
@@ -94,12 +94,12 @@ export const withdrawVerified = async (
   if (!withdrawn.ok) return withdrawn;
   // If this fails or does not finish, the job that runs every minute continues the work.
   await runIsolated(services, "shares of a withdrawal", async () => {
-    const home = services.shards.forId(businessId); // contains all of the business's shares
-    if (forAllShards) await insertAccountWithdrawal(home, { ...work, forAllShards: false }).run();
-    const { isDone } = await endNamedShares(services, home, work);
+    const accountDb = services.shards.forId(businessId); // contains all of the business's shares
+    if (forAllShards) await insertAccountWithdrawal(accountDb, { ...work, forAllShards: false }).run();
+    const { isDone } = await endNamedShares(services, accountDb, work);
     if (!isDone) return;
-    await finishAccountWithdrawal(home, work).run();
-    // The certificates in other shards are withdrawn by a background job, for which the certificate's batch contains a work row.
+    await finishAccountWithdrawal(accountDb, work).run();
+    // A background job withdraws the certificates in other shards. The certificate's batch contains the job's work row.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

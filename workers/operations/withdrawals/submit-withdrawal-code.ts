@@ -20,7 +20,7 @@ export interface CodeSubmissionResult {
 }
 
 /**
- * Withdraws the certificate. If the business has other certificates that contain the address, this only uses up the code. The person then
+ * Withdraws the certificate. If the business has other certificates that contain the address, this only uses up the code, and the person
  * chooses what to withdraw, and the returned token authorizes the choice. Returns the same errors as `withdrawByCode`. If one code is
  * submitted twice concurrently, one submission is refused.
  */
