@@ -45,7 +45,6 @@ const signIn = async (page: Page): Promise<string> => {
   return email;
 };
 
-/** Sends a setup request with the page's cookies. */
 const sendRequest = async (page: Page, method: "POST" | "PUT", path: string, data: object): Promise<{ data: never }> => {
   const answer = await page.request.fetch(service.origin + path, { method, data, headers: { "content-type": "application/json" } });
   if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
@@ -69,7 +68,6 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
   return data.share.id;
 };
 
-/** Issues a certificate to this email address and returns its ID. */
 const issueCertificate = async (email: string): Promise<string> => {
   const answer = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
@@ -86,7 +84,7 @@ const issueCertificate = async (email: string): Promise<string> => {
   return ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
 };
 
-/** Signs in a person who has saved details and two shares with the same business. */
+/** Opens the app as a person who has saved details and two shares with the same business. */
 const openWithShares = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
   const opened = await openPage(browser, options);
   const email = await signIn(opened.page);
@@ -96,7 +94,6 @@ const openWithShares = async (options: BrowserContextOptions = {}): Promise<Open
   return { ...opened, email, id };
 };
 
-/** Checks a page in light and dark mode, on a desktop and on two phones. */
 const findingsInEveryWindow = (page: Page): Promise<readonly string[]> =>
   findingsInWindows(
     page,
@@ -117,7 +114,7 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `${dir}/${name}.png`, fullPage: true });
 };
 
-// Checking forty pages with every axe rule takes 25 s on an idle machine, and several times that on a busy one.
+// Checking forty pages with every axe rule takes 25 s on an idle machine and several times as long on a busy one.
 describe("the app", { timeout: 180_000 }, () => {
   test("revokes a share in three steps with the keyboard", async () => {
     const { page, problems, close, id } = await openWithShares();

@@ -32,7 +32,7 @@ interface Call {
   readonly session: string;
 }
 
-/** Returns the arguments that a real shell passes to curl, because the test covers the quoting. One shell parses all commands. */
+/** Returns the arguments that a real shell passes to curl, so that the test covers the quoting. One shell parses all commands. */
 const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] => {
   const lines = calls.map(({ text, session }) => `SVC_SESSION='${session}'\n${text}\n`);
   const script = `curl() { printf '%s\\0' "$#" "$@"; }\n${lines.join("")}`;
@@ -56,8 +56,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens only `details` elements that contain a kind of element that is not in `known`, and returns the new kinds. The page has two
-   * hundred `details` elements, but they contain the same few kinds of elements.
+   * Opens the `details` elements that contain a kind of element that is not in `known`, and returns the new kinds. The page has two hundred
+   * `details` elements, but only a few kinds of elements are in them.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
@@ -109,7 +109,7 @@ describe("the API reference", () => {
       expect(repeated, path).toEqual([]);
       const added = await expandEachKind(page, kinds);
       kinds.push(...added);
-      // The pages of operations consist of the same parts, so a page is checked in full only if it has a new kind of part.
+      // Many operation pages consist of the same elements, so only pages with a new kind of element are checked in full.
       if (operations.includes(path) && added.length === 0) continue;
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
@@ -186,7 +186,7 @@ describe("the API reference", () => {
     await close();
   });
 
-  /** The errors that this setup causes: there is one owner, there is no internet access, a test key is needed, and there is no plan. */
+  /** Errors that this setup causes, because it has one owner, no internet access, no test key and no plan. */
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
     /^\/v1\/business\/portal\/integrate page_unreachable$/,
@@ -212,7 +212,7 @@ describe("the API reference", () => {
     const owner = await signInDemoUser(service.world.ownerEmail, "business");
     const consumer = await signInDemoUser(service.world.consumerEmail, "consumer");
     const leaving = await signInDemoUser("leaving@example.com", "consumer"); // deleting an account ends its sessions
-    // The examples' client and domain do not exist here and are replaced. Everything else is sent as the shell parses it.
+    // The examples' client and domain do not exist here, so the test replaces them. It sends everything else as the shell parses it.
     const prepared = calls.map((call): Call => {
       const text = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
@@ -245,7 +245,7 @@ describe("the API reference", () => {
     expect(given).toContain("/v1/consent answered");
     expect(given).toContain("/v1/certs answered");
     expect(given).toContain("/v1/webhooks answered");
-    // The examples' records, code and passkeys do not exist here. No other error is expected.
+    // The only expected errors: the examples' records, code and passkeys do not exist here.
     const expected = [
       / answered$/,
       /…(?:\/[a-z/-]+)? (?:cert_)?not_found$/,

@@ -1,5 +1,5 @@
-// Tests that the integration helper reads from a page's source the same form that a browser finds on the page. The test uses real-world
-// forms and names that are special in CSS.
+// Tests that the integration helper finds the same form in a page's source that a browser finds on the page. The tests use real-world
+// forms, and names that are special in CSS.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,10 +22,7 @@ const sourceOf = (name: string): string =>
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 
-/**
- * The fields that the page script collects (test/widget/forms.test.ts). The forms that are not listed here are built by scripts or are
- * dialogs.
- */
+/** The fields that the page script collects (test/widget/forms.test.ts). Forms that scripts build and forms in dialogs are not listed. */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   aspnet: ["first_name", "email", "phone"],
   bootstrap: ["first_name", "email", "city"],

@@ -1,6 +1,6 @@
 // Tests a business's first hour in a browser: signing up, verifying a domain, adding the tag to its page, issuing and withdrawing a test
-// certificate, acknowledging the withdrawal, adding a webhook endpoint, and issuing a live certificate. With UPDATE_SCREENSHOTS=1, also
-// takes the screenshot of the first steps for the portal guide.
+// certificate, confirming that contact has ended, adding a webhook endpoint, and issuing a live certificate. With UPDATE_SCREENSHOTS=1,
+// also takes the portal guide's screenshot of the first steps.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
@@ -58,7 +58,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** Returns the code in the newest email to the address. The email is sent after the response, so this waits for it. */
+/** Returns the code in the newest email to the address. The service sends the email after its response, so this waits for it. */
 const codeFor = async (address: string): Promise<string> => {
   let code = "";
   await expect
@@ -96,7 +96,7 @@ const stepsOf = async (page: Page): Promise<Record<string, string>> => {
   return Object.fromEntries(await Promise.all(read));
 };
 
-/** Reloads until a row has this text, because a change takes effect after its response. */
+/** Reloads until a row has this text, because the change appears only after the response. */
 const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
   const row = page.locator("tbody tr").filter({ hasText: text }).first();
   await expect
@@ -199,7 +199,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByRole("button", { name: "Send test event" }).click();
   await page.getByText(/204/).first().waitFor();
 
-  // Optional event types are created only after an owner enables them. Until then, the page says so.
+  // Until an owner turns on the opt-in event types, the service does not create these events, and the page says so.
   await page.getByText("aren’t sent until an owner turns them on").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByLabel("Send events for every certificate").check();
@@ -209,7 +209,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await navigateTo(page, "Events");
   await waitForRow(page, /certificate\.issued.*1 of 1/s);
 
-  // The person withdraws, and the business acknowledges that it has stopped contacting them.
+  // The person withdraws, and the business confirms that contact has ended.
   const person = await openPage(browser);
   await person.page.goto(verifyUrl);
   await person.page.getByLabel("Your email address").fill("pat@first-hour.example");

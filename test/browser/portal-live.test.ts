@@ -1,4 +1,4 @@
-// Tests the portal pages that are updated without a reload: the setup steps and the events.
+// Tests the portal pages that update themselves without a reload: the setup steps and the events.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, missingIcons, openPage } from "../support/browser.ts";
@@ -30,7 +30,7 @@ const signUp = async (page: Page, email: string): Promise<void> => {
   await page.context().addCookies([{ name, value, url: service.origin }]);
 };
 
-/** Issues a certificate on the demo site, or a test certificate on a page of this machine. Returns the token of its withdrawal link. */
+/** Issues a live certificate from the demo site or a test certificate from a local page. Returns the token of its withdrawal link. */
 const issue = async (clientId: string, email: string): Promise<{ readonly certId: string; readonly token: string }> => {
   const answer = await postJson(
     "/v1/consent",

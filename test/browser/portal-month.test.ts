@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Lists the pages, and for each list the first detail page that it links to. */
+/** Lists all pages, and the first detail page of each list. */
 const listPaths = async (): Promise<readonly string[]> => {
   const details: string[] = [];
   for (const [list, prefix] of [

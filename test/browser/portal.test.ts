@@ -47,7 +47,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Returns the code in the newest email. The email is sent after the response, so this waits for it. */
+/** Returns the code in the newest email. The service sends the email after its response, so this waits for it. */
 const codeFor = async (email: string): Promise<string> => {
   const codes = new Set<string>();
   await expect
@@ -86,7 +86,7 @@ const paths = [
   ...["/portal/test", "/portal/test/sandbox", "/portal/test/events"],
 ];
 
-/** Lists the service's own words that break across lines inside tables. Only third-party text may break anywhere. */
+/** Lists the service's own words that break across lines in tables. Only third-party text may break inside a word. */
 const brokenWords = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const words = [...document.querySelectorAll(".listing :is(button, td > a, td > code:not(.wraps, .hash))")];

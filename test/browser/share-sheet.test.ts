@@ -36,7 +36,6 @@ interface Visit extends OpenPage {
   readonly requests: Request[];
 }
 
-/** Opens a page whose clock can be advanced. */
 const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   const opened = await openPage(browser, options);
   const context = opened.page.context();
@@ -64,11 +63,9 @@ const checkStep = async (page: Page): Promise<void> => {
   checkedSteps.add(step);
 };
 
-/** Selector of the consent button. */
 const share = ".answer [formaction]";
 const next = ".answer button.primary";
 
-/** Fills in the details that a new person has not saved. */
 const typeName = async (sheet: Page): Promise<void> => {
   await sheet.fill("#field-first_name", "Pat");
   await sheet.fill("#field-last_name", "Example");
@@ -101,7 +98,7 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
 
-/** Prepares a person with saved details and a session. With `passkey`, the session has ended and the device has a passkey. */
+/** Prepares a person with saved details and a session. With `passkey`, the person has no session but a device with a passkey. */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   if (how === "fresh") return { email, device: null };
@@ -168,7 +165,7 @@ const expectFilled = async ({ page, events }: Visit, email: string, filledPage =
   return detail.share_id;
 };
 
-/** Does the same as `expectFilled`. Also expects exactly one share, redeemed once, and no trace of the request in the page or its URL. */
+/** Like `expectFilled`, but also expects exactly one share, redeemed once, and no trace of the request in the page or its URL. */
 const expectShared = async (visited: Visit, email: string, address: string): Promise<void> => {
   const { page, events, requests, problems } = visited;
   const share = await expectFilled(visited, email);
@@ -183,7 +180,6 @@ const expectShared = async (visited: Visit, email: string, address: string): Pro
   expect(problems).toEqual([]);
 };
 
-/** Clicks the share button and returns the window that opens. */
 const openSheet = async (page: Page): Promise<Page> => {
   const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(shareButtonSelector)]);
   return sheet;
@@ -194,7 +190,7 @@ const lostOpener = "This window lost its connection to";
 
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
-/** Follows a link on the given origin to the address, or opens the address directly if the origin is null. */
+/** Opens the address through a link on a page of `origin`, or directly if `origin` is null. */
 const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
   if (origin === null) {
     await page.goto(String(address));
@@ -216,7 +212,7 @@ const countOwnShares = async (page: Page): Promise<number> => {
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** Collects requests for the sheet from now on, and delays each one until `gate` resolves. */
+/** Starts to collect requests for the sheet, and delays each one until `gate` resolves. */
 const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
   const requests: Request[] = [];
   await page.context().route(
@@ -483,7 +479,7 @@ describe("sharing with the demo business", () => {
       null,
     ])
       await send(sheet, forged);
-    await page.evaluate((message) => postMessage(message, "*"), answer); // the right content, but from the page's own origin
+    await page.evaluate((message) => postMessage(message, "*"), answer); // the message of the sheet, but from the page's own origin
     const [stranger] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),

@@ -1,5 +1,5 @@
-// Tests how the result of a share returns to the business's page, against a fake service. The result returns exactly once and in one of
-// three ways, regardless of what the browser and the page's headers do to the window. B numbers are rows of the browser matrix in
+// Tests how the result of a share returns to the business's page, against a fake service. It must return exactly once, in one of three
+// ways, whatever the browser and the page's headers do to the window. B numbers are rows of the browser matrix in
 // docs/reference/page-script.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
@@ -213,7 +213,7 @@ test("accepts the answer on a page that no longer has a share tag", async () => 
 
 describe("B32 lost response to the redemption", () => {
   test.each(["lost", "silent"] as const)("retries with the same idempotency key and fills the form once (%s)", async (how) => {
-    // The browser itself retries a request if a reused connection breaks, so the retry must break too.
+    // The browser itself retries a request if a reused connection breaks, so that retry must fail too.
     let brokenAt = 0;
     fake.settings.redeem = () => {
       brokenAt ||= Date.now();

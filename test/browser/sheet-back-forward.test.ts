@@ -52,7 +52,7 @@ test("delivers the answer when Back restores a decision that has been made in th
       return null;
     };
   });
-  // Browsers differ in which pages they cache. WebKit caches even no-store pages, and Chromium caches them only if no cookie changes.
+  // WebKit caches even no-store pages, but Chromium caches them only if no cookie changes.
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {

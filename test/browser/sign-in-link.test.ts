@@ -22,7 +22,7 @@ interface Mailed {
   readonly code: string;
 }
 
-/** Waits for the newest sign-in email to an address. The email is sent after the response. */
+/** Waits for a sign-in email to an address, because the service sends it after its response. */
 const waitForMail = async (email: string): Promise<Mailed> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);

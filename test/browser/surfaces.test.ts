@@ -12,7 +12,6 @@ let browser: Browser;
 /** Paths of pages that need no session. */
 let publicPaths: readonly string[];
 
-/** The credentials for the operator's page, which asks for the admin token. */
 const operator = () => ({ username: "operator", password: service.vars.ADMIN_TOKEN as string });
 
 const postJson = (path: string, body: object): Promise<Response> =>
@@ -86,7 +85,6 @@ afterAll(async () => {
 const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width })));
 const zoomedWidth = 640; // 200% zoom in a window of 1,280 pixels
 
-/** Lists the faults of a page in all appearances. */
 const inspect = async (page: Page, path: string): Promise<readonly string[]> => {
   const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` }); // tells the sheet which page made the request
   expect([path, answer?.status()]).toEqual([path, path === "/c/unknown" ? 404 : 200]);
@@ -107,7 +105,7 @@ const inspect = async (page: Page, path: string): Promise<readonly string[]> => 
 
 const maxStops = 40;
 
-/** Moves through the page with the Tab key. Lists the elements whose focus is not visible. */
+/** Moves through the page with the Tab key, and lists the elements whose focus is not visible. */
 const listInvisibleStops = async (page: Page, path: string): Promise<readonly string[]> => {
   await page.goto(`${service.origin}${path}`);
   const invisible: string[] = [];

@@ -62,7 +62,7 @@ const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
   return data.verify_url;
 };
 
-/** Selector of the fingerprint check, once it has an outcome. */
+/** Matches the fingerprint check once it has an outcome. */
 const verdict = '#checks [data-proof="fingerprint"][data-outcome]';
 const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-outcome");
 const withOutcome = (outcome: "pass" | "fail"): string => `#checks [data-proof="fingerprint"][data-outcome="${outcome}"]`;
@@ -78,7 +78,7 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (!screenshotsAsked) return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
-  // Captures the top of the page, as the README shows it. The aspect ratio is the same as that of the README's other two screenshots.
+  // The top of the page, as the README shows it, in the aspect ratio of the README's other two screenshots.
   const clip = { x: 0, y: 0, width: 860, height: 774 };
   const cropped = { "verify-page-light": "readme-certificate", "verify-page-dark": "readme-certificate-dark" }[name];
   if (cropped !== undefined) await page.screenshot({ path: `docs/images/${cropped}.png`, fullPage: true, clip });
@@ -142,7 +142,6 @@ describe("from the demo site", () => {
 });
 
 describe("the check in the visitor's browser", () => {
-  /** Opens the page and modifies its HTML in transit. */
   const openTampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
     const { page, close } = await openPage(browser);
     await page.route(url, async (route) => {
@@ -276,7 +275,7 @@ describe("without scripts", () => {
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toBe("Not checked in this browser");
     expect(await page.locator("#check").innerText()).toContain("You can also verify the certificate yourself, as described below.");
-    // Counts only buttons outside forms, because a form needs no scripts.
+    // Counts only buttons outside forms. Forms work without scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
     ).toBe(0);
@@ -593,7 +592,7 @@ describe("on paper", () => {
       context.fillStyle = "white";
       context.fillRect(0, 0, side, side);
       context.drawImage(image, 0, 0);
-      // The pixels are returned as one string, because the driver serializes each array element separately and there are 640,000 elements.
+      // Returns one string, because the driver would serialize each of the 640,000 array elements separately.
       return { side, data: Array.from(context.getImageData(0, 0, side, side).data, (byte) => String.fromCharCode(byte)).join("") };
     });
     const data = Uint8ClampedArray.from(painted.data, (char) => char.charCodeAt(0));

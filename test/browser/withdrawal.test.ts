@@ -56,7 +56,10 @@ const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LL
 const statusOf = async (certId: string): Promise<string> =>
   ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
 
-/** Returns the newest email with a code to this address, from /dev/mail. The email is sent after the response, so this waits for it. */
+/**
+ * Returns the newest email with a code to this address, from /dev/mail. The service sends the email after its response, so this waits for
+ * it.
+ */
 const mailFor = async (email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
@@ -76,7 +79,6 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
 };
 const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
-/** Clicks a button and waits for the next page. */
 const clickAndWait = async (page: Page, name: string): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]);
 };

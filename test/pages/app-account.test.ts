@@ -1,5 +1,5 @@
 // Tests the app's account pages over HTTP: agent tokens, removals, data export, account deletion and reauthentication.
-import "@cantoo/pdf-lib"; // loads hundreds of modules here so that loading does not count toward a test's timeout
+import "@cantoo/pdf-lib"; // loads hundreds of modules before the first test's timeout starts
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -32,7 +32,7 @@ const browserOf = (
 const actionsOf = ({ document }: ReadPage): readonly string[] =>
   DomUtils.getElementsByTagName("form", document).map(({ attribs }) => attribs.action ?? "");
 
-/** Posts a page's form in two ways: with another person's session and from another site. */
+/** Posts a page's form twice: with another person's session, and from another site. */
 const elsewhere = async (
   browser: BrowserSession,
   page: ReadPage,

@@ -31,7 +31,6 @@ const searchFor = (verifier: string, change: Readonly<Record<string, string>> = 
     ...change,
   })}`;
 
-/** A browser with its cookies and its current URL. */
 class Visitor {
   readonly cookies = new Map<string, string>();
   readonly answers: TestResponse[] = [];
@@ -71,7 +70,7 @@ const reviewHeading = "Share these details?";
 const formActions = ({ text }: TestResponse): readonly string[] =>
   [...text.matchAll(/<form[^>]*action="([^"?]+)/g)].map(([, path]) => path as string);
 
-/** Continues to the review as a new person whose only saved value is the account's address. */
+/** Continues to the review as a new person whose only saved value is the sign-in address. */
 const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;

@@ -1,5 +1,5 @@
-// Tests text from third parties on a page. Regardless of what the text contains, the page has the same elements and attributes as with
-// harmless text, and the text can be read back unchanged. Warnings next to the text describe what readers cannot see.
+// Tests text from third parties on a page. Whatever the text contains, the page has the same elements and attributes as with harmless text,
+// and shows the text unchanged. Warnings next to the text describe what readers cannot see.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** Opens the page with `text` in every field that third parties write. */
+/** Opens the page with `text` in every field that comes from third parties. */
 const pageHolding = async (text: string, policyUrl = `https://example.com/${text}`): Promise<ReadPage> => {
   const three = [`1${text}`, `2${text}`, `3${text}`];
   await env.DB.batch([
@@ -240,7 +240,7 @@ describe("warnings about text", () => {
       new Set(["Contains invisible characters: U+200B.", "Mixes look-alike letters from different alphabets: Cyrillic, Latin."]),
     );
     expect(remarks.every((remark) => named(remark, "svg").length === 1)).toBe(true);
-    // There are nine texts (business, text, three recipients, purpose, two masked values, policy) with two warnings each.
+    // Nine texts (business, disclosure, three recipients, purpose, two masked values, policy) with two warnings each.
     expect(remarks).toHaveLength(18);
   });
 });

@@ -1,4 +1,4 @@
-// Tests upper limits for what a page costs, in database calls and bytes.
+// Tests limits on the cost of each page, in database calls and bytes.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -11,12 +11,12 @@ import { grantShare, signInPerson } from "../support/sharing.ts";
 import { call, issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
 /**
- * One call for the session, one for a shard's data, and one more if that data requires another query. Alternatively, one call for the
- * session and one in each of two shards.
+ * One call for the session and two for data: either to two shards, or to one shard with a second query that needs the first one's result.
  */
 const maxCalls = 3;
 /**
- * The history page first reads the entries from both shards. It then queries both again for the entries' payloads and for pending entries.
+ * One call for the session. The history page then reads the entries from both shards, and queries both again for the entries' payloads and
+ * for pending entries.
  */
 const maxCallsOfHistory = 5;
 const maxPortalBytes = 9_000;
@@ -42,7 +42,6 @@ beforeAll(async () => {
   });
 });
 
-/** The ID to use in the path of pages about one record. */
 const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/certificates/:id": () => records.cert_id,
   "/portal/deadlines/:id": () => records.cert_id,

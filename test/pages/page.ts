@@ -24,7 +24,7 @@ export const textOf = (node: Node): string => DomUtils.textContent(node);
 
 const inLine: ReadonlySet<string> = new Set(["a", "bdi", "code", "span", "time", "wbr"]);
 
-/** Returns the visible text: blocks are separated, and whitespace is collapsed. */
+/** Returns the visible text, with blocks separated and whitespace collapsed. */
 export const words = (node: Node): string => {
   const spaced = (part: Node): string => {
     if (Array.isArray(part)) return part.map(spaced).join("");

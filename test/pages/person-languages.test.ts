@@ -66,7 +66,7 @@ const unlimitedCall = createServiceCall({ LIMIT_SESSION: "1000/60" });
 const browserIn = (language: Language, cookie = ""): BrowserSession =>
   createBrowserSession(cookie, unlimitedCall, { "accept-language": language });
 
-/** Creates a person with as many kinds of records as possible. Returns the paths of their pages. */
+/** Creates a person with many kinds of records. Returns the paths of the person's pages. */
 const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
   const by = await signInPerson();
   const { id } = (await by.get("/v1/me")).body.data;

@@ -38,7 +38,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Returns the options in a page that prompts for a passkey. */
 const parseOptions = (answer: TestResponse) => {
   const prompt = elementsIn(parsePage(answer).document).find(({ attribs }) => attribs["data-passkey"] !== undefined);
   return JSON.parse(prompt?.attribs["data-options"] ?? "null");

@@ -56,7 +56,7 @@ const enter = async (who: Member, membershipId: string, from = page, action = pa
 };
 const decline = async (who: Member, membershipId: string): Promise<TestResponse> =>
   postForm(who, declining, { ...parseFormFields(await openPage(who, page), declining), seat: membershipId });
-/** Signs in on the pages and returns the response after the code is submitted. */
+/** Signs in on the pages and returns the response to the code. */
 const giveCodeOnPages = async (address: string, next = "/portal"): Promise<TestResponse> => {
   await clearCodes();
   const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: address, next });

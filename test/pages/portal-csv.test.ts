@@ -1,5 +1,5 @@
-// Tests a CSV export with many batches. It contains every row once and in order, is read only as fast as the client receives it, and never
-// looks complete if a batch failed.
+// Tests a CSV export with many batches. It contains every row once and in order, reads rows only as fast as the client receives them, and
+// never looks complete if a batch failed.
 import { describe, expect, test } from "vitest";
 import { streamCsv } from "../../workers/pages/portal/csv.ts";
 

@@ -1,5 +1,5 @@
-// Tests the page of a person who belongs to no business and has been invited to one. Signing in does not join the business. The person
-// clicks a button to accept or decline.
+// Tests the page for people who belong to no business and have been invited to one. Signing in alone does not add them to the business;
+// they accept or decline with a button.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -35,7 +35,7 @@ const listTeam = async (): Promise<readonly string[]> =>
     (member) => `${member.email} ${member.status}`,
   );
 const team = (status: string): readonly string[] => [`owner-${round}@inviting.example active`, `${email} ${status}`];
-/** Signs in on the pages and returns the response after the code is submitted. */
+/** Signs in on the pages and returns the response to the code. */
 const signInOnPages = async (next = "/portal"): Promise<{ readonly to: string; readonly member: Member }> => {
   await clearCodes();
   const cookie = getCookie(await postForm({ cookie: "" }, "/portal/sign-in", { email, next }));

@@ -1,5 +1,5 @@
-// Tests the overview of a live business. It shows the activity per day and per month in one environment. Each action is counted when it
-// happens. An export contains the same figures and is recorded in the audit chain.
+// Tests the overview of a live business, which shows the activity per day and per month in one environment. An export contains the same
+// figures, and the audit chain records it.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newCertificates } from "../support/counted-certificates.ts";
@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 
 interface Figures {
-  /** The number of certificates issued today, and the number withdrawn today. */
+  /** Certificates issued today and withdrawn today. */
   readonly today: readonly [number, number];
-  /** The number of acknowledgments this month that were on time, and the number that were late. */
+  /** Acknowledgments this month that were on time and that were late. */
   readonly month: readonly [number, number];
 }
 

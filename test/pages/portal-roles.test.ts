@@ -1,5 +1,5 @@
-// Tests permissions in the portal. Every page and form has an entry here with the expected result for each kind of visitor in both
-// environments. A refused request changes no row, and the owner of another business changes no row of this business.
+// Tests permissions in the portal. Every page and form has an entry with the expected result for each kind of visitor in both environments.
+// A refused request changes no row, and the owner of another business changes no row of this business.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -21,9 +21,9 @@ import { getPageText } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
-/** The expected status for each role, including a redirect's target. */
+/** The expected status for each role, followed by the target of a redirect. */
 interface Line extends Readonly<Record<Role, string>> {
-  /** The result in test mode for visitors who have access. It can differ because these records are live records. */
+  /** The result in test mode for visitors who have access, if it differs, because these are live records. */
   readonly test?: string;
   readonly id?: string;
   readonly sent?: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /sign-in/passkey": publicPage("303 /portal/sign-in"),
   "POST /sign-in/passkey": publicPage("200"),
   "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?answer=passkey"),
-  // Page for people who have been invited but have not joined a business. They have a separate kind of session.
+  // The page for people who have been invited but have not joined a business. Their sessions are of a separate kind.
   "GET /invitations": { ...signIn, stranger: "303 /portal/businesses", member: "303 /portal/businesses", owner: "303 /portal/businesses" },
   "POST /invitations/accept": publicPage("303 /portal/sign-in"),
   "POST /invitations/decline": publicPage("303 /portal/sign-in"),
@@ -215,16 +215,16 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   const answer = await send(role, request);
   await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
-  // For visitors who are not members, a redirect to the sign-in page is a refusal. Signing out also redirects there, but is not refused.
+  // A redirect of a nonmember to the sign-in page is a refusal, except after signing out.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;
   expect(await listRecordRows(records)).toEqual(ours);
-  // Values in the request path also appear in the page's links.
+  // A value in the request path may appear in the page's links.
   for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
 };
 
-/** Returns the position of a form. Forms that remove records that other forms need run late, and signing out and leaving run last. */
+/** Orders the forms: forms that remove records that other forms need run late, and signing out and leaving run last. */
 const lastOf = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
 const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));

@@ -39,7 +39,6 @@ const testCert = async (): Promise<string> => {
 const trigger = (who: Member, fields: Readonly<Record<string, string>>) =>
   submitForm(who, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
 
-/** Returns the table cells of a page. */
 const listed = ({ document }: Awaited<ReturnType<typeof openPage>>): string => named(document, "table").map(words).join();
 
 describe("test mode", () => {

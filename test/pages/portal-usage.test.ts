@@ -11,7 +11,6 @@ import { call, submitConsent, issueCertificate, buildSubmission, world } from ".
 const owner = (): Promise<Member> => signIn(world.ownerEmail);
 const heading = "Live certificates";
 
-/** Returns the counts as the page shows them. */
 const used = async (who: Member, path = "/portal/billing"): Promise<readonly number[]> => {
   const page = await openPage(who, path);
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.now());

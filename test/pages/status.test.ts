@@ -1,4 +1,4 @@
-// Tests the public status page, and the operator's routes that fill it.
+// Tests the public status page, and the operator's routes that record incidents.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -1,5 +1,5 @@
-// Tests what people see when an email to them, or to a person whom they invited, could not be delivered. The provider of this deployment
-// does not support addresses with non-ASCII characters before the @.
+// Tests what people see when an email to them, or to someone they invited, could not be delivered. The email provider in these tests
+// rejects addresses with non-ASCII characters before the @.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { parseDocument } from "htmlparser2";
@@ -21,7 +21,8 @@ const waitUntilMailFailed = () =>
 const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
 const undelivered = "We couldn’t deliver the email to this address. Check the address, or use a different one.";
 
-// The tests also use a deployment with a working provider. Its relay must not send the emails of these tests.
+// The business signs up on a deployment with a working provider. This waits until that deployment's relay is idle, because it must not send
+// the emails of these tests.
 const signUpOwner = async (email: string) => {
   const owner = await signUpBusiness(email);
   await waitUntilSettled();

@@ -201,7 +201,7 @@ describe("the timeline", () => {
     readonly anchored_at: number | null;
   }
 
-  /** Opens the page in this state. If background work changes the state in the meantime, sets it again. */
+  /** Opens the page in this state. If background work changes the state in the meantime, tries again. */
   const openIn = async (certId: string, state: State): Promise<ReadPage> => {
     for (;;) {
       if (state.status === "anchored") await submitAnchors(basePlatform);
@@ -384,7 +384,7 @@ describe("response headers", () => {
     const { cert_id } = await issueCertificate();
     const path = { certificate: cert_id, format: "format", unknown: "nothing", "wrong method": cert_id }[kind];
     const page = await read(`/c/${path}`, { method: kind === "wrong method" ? "POST" : "GET" });
-    // The script of an open certificate fetches the page again while something on it is pending.
+    // Only this page's script may fetch the page again, while something on it is pending.
     const policy = expected["content-security-policy"].replace(
       "data:; ",
       kind === "certificate" ? "data:; connect-src 'self'; " : "data:; ",
@@ -427,8 +427,7 @@ describe("response headers", () => {
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
     for (const [at, ask] of asks.entries()) {
-      // Policies and anchors may be added in the meantime. The page then equals the later of the two honest pages instead of the earlier
-      // one.
+      // Policies and anchors may arrive in the meantime, so the page may equal either the earlier or the later honest page.
       const [before, asked, after] = [await honest(), await ask(), await honest()];
       expect([before, after], `spoofed header ${at}`).toContain(asked);
       expect(asked).toContain(`http://svc.test/c/${cert_id}`);

@@ -1,5 +1,5 @@
-// Tests the withdrawal forms as an attacker's program uses them. They have the same limits as the API, and a cookie stores an address
-// without revealing it. test/browser/withdrawal.test.ts tests how people use the forms.
+// Tests the withdrawal forms against an attacker's program: the limits, and the cookie that stores the address.
+// test/browser/withdrawal.test.ts tests how people use the forms.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";

@@ -1,5 +1,4 @@
-// Registers the routes of all pages: the home page, the API reference under /docs, security.txt, the app, the portal, the consent sheet, and
-// certificates under /c. In development, also registers the captured emails at /dev/mail.
+// Registers the routes of all pages. In development, also registers /dev/mail, which shows captured emails.
 import { Hono } from "hono";
 import type { AppEnv } from "../http/context.ts";
 import type { Config } from "../env.ts";

@@ -1,4 +1,4 @@
-// /app/export and /app/delete: downloading all data of an account, and deleting the account.
+// Serves /app/export, which downloads all of a person's data, and /app/delete, which deletes the account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
@@ -29,7 +29,7 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** Builds the content of the export file, which is the same as that of the API's export. */
+/** Builds the content of the export file. The API's export returns the same content. */
 export type ExportFormatter = (account: AccountExport, tokens: readonly AgentToken[], services: Services) => object;
 
 const exportPage = (view: AppView): Page => {
@@ -134,7 +134,7 @@ const loadDeletionState = async (request: AppRequest): Promise<DeletionState> =>
 const renderDeleteAccount = async (request: AppRequest): Promise<Response> =>
   renderAppPage(request, deleteAccountPage(request, await loadDeletionState(request)));
 
-/** The confirmation words in all languages. All are accepted, because the page may have been opened in another language. */
+/** The confirmation word of each language. Every one is accepted, because the person may have switched languages after opening the page. */
 const confirmationWords: ReadonlySet<string> = new Set(Object.values(accountMessages).map(({ deletion }) => deletion.word));
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {

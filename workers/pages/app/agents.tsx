@@ -1,4 +1,4 @@
-// /app/agents: access tokens for a person's assistants. A token is shown once, in the response to the form that created it.
+// Serves /app/agents: access tokens for a person's AI assistants. A token is shown once, in the response to the form that created it.
 import { cutText } from "../../../core/cut-text.ts";
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
@@ -62,7 +62,7 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
 
 interface TokenListData {
   readonly tokens: readonly AgentToken[];
-  /** Sent with the form for a new token, so that submitting it twice creates only one. */
+  /** Sent with the form, so that submitting it twice creates only one token. */
   readonly idempotencyKey: string;
   readonly typedName?: string;
   readonly error?: string;

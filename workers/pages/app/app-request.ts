@@ -43,7 +43,7 @@ const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessag
   return (await openNote<FlashMessage>(c.var.services, { name: "flash", owner }, sealed))?.content ?? null;
 };
 
-/** Counts an action against the person's limit. Returns the page to respond with if the limit is reached, otherwise null. */
+/** Counts an action against the person's limit. Returns the error page if the limit is reached, otherwise null. */
 export const checkPersonLimit = ({ c, person }: AppRequest, name: LimitName): Promise<Response | null> =>
   checkAccountLimit(c, name, person.id);
 
@@ -76,7 +76,7 @@ export const authenticatedPage = (show: (request: AppRequest) => Promise<Respons
 /** Handles a form of the app. Without a session, redirects to the app, which shows the sign-in form. */
 export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
 
-/** Handles GET requests to a form's action URL. The page rendered after a POST has language links to that URL. */
+/** Redirects from a form's action URL to its page. The language links on a page that responds to a POST lead to the action URL. */
 export const redirectToForm =
   (path: string) =>
   (c: Context<AppEnv>): Response => {
@@ -86,7 +86,6 @@ export const redirectToForm =
 
 export const renderAppPage = ({ c, language }: AppRequest, page: Page): Promise<Response> => renderPageOrRefusal(c, page, language);
 
-/** Renders a page with the refusal's HTTP status. */
 export const renderRefusal = ({ c, language }: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
   renderPageOrRefusal(c, page, language, code);
 

@@ -61,7 +61,7 @@ import {
 
 export const getOwnCertificateMessages = ({ language }: AppView): OwnCertificateMessages => ownCertificateMessages[language];
 
-/** Shows, in the list of all consents, the consents that were given to one business on forms. */
+/** A list item that counts the consents given to one business on forms, with a link to them. */
 export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
   summary,
   isEnded,
@@ -95,7 +95,10 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   );
 };
 
-/** Shows, in a list of consents, the shares that other people created with the person's address. `businessId` links to the business. */
+/**
+ * A list item that counts the shares in which someone else entered this person's email address. With `businessId`, it links to the
+ * business.
+ */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -115,7 +118,7 @@ export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded:
   );
 };
 
-/** Shown below a list of businesses: the link to the next ones, and a note if some are missing. */
+/** The end of a list of businesses: a link to the next page, and a warning if some businesses are missing. */
 export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boolean }> = ({ naming, isEnded }) => {
   const messages = getOwnCertificateMessages(useAppView());
   const last = naming.businesses.at(-1);
@@ -151,7 +154,6 @@ const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy })
   );
 };
 
-/** Shows one business's certificates, newest first. */
 export const CertificateList: FC<{ page: NamingCertificatePage; businessId: string }> = ({ page, businessId }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -201,9 +203,7 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
   );
 };
 
-/**
- * Shows the status on the certificate's own page. Unlike the status in lists, it also distinguishes refused and partly withdrawn consents.
- */
+/** The status on the certificate's own page. Unlike the status in lists, it tells refused and partly withdrawn consents apart. */
 const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
@@ -321,7 +321,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
   );
 };
 
-/** Explains the consequences before the withdrawal. `activeCount` is how many active certificates of the business name the person. */
+/** `activeCount` is the number of the business's active certificates that name the person. */
 const withdrawPage = (view: AppView, certificate: PublishedCertificate, activeCount: number, error?: string): Page => {
   const messages = getOwnCertificateMessages(view);
   const path = certificatePath(certificate.id);

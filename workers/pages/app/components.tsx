@@ -28,7 +28,6 @@ export interface FlashMessage {
   readonly count?: number;
 }
 
-/** Information about the reader for the components of a page. */
 export interface AppView extends Pick<SignedInRequest, "email" | "now" | "formToken"> {
   readonly language: Language;
   readonly messages: AppMessages;
@@ -59,7 +58,6 @@ interface TabLink {
   readonly isCurrent: boolean;
 }
 
-/** Links between the views of a page. */
 export const Tabs: FC<{ label: string; links: readonly TabLink[] }> = ({ label, links }) => (
   <nav class="tabs" aria-label={label}>
     {links.map(({ path, text, count, isCurrent }) => (
@@ -81,7 +79,6 @@ export interface Consequence {
   readonly text: Child;
 }
 
-/** Lists what happens after a decision. */
 export const ConsequenceList: FC<{ of: readonly Consequence[] }> = ({ of }) => (
   <ul class="follows">
     {of.map(({ icon, text }) => (
@@ -93,7 +90,6 @@ export const ConsequenceList: FC<{ of: readonly Consequence[] }> = ({ of }) => (
   </ul>
 );
 
-/** Shows the business that a decision concerns. */
 export const BusinessLine: FC<{ name: string; children?: Child }> = ({ name, children }) => (
   <div class="row named">
     <Monogram name={name} />
@@ -126,7 +122,6 @@ const endingSoonDays = 7; // the first email about a share's end is sent this ma
 /** Returns true if the deadline has passed and the business has not confirmed that contact has ended. */
 export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;
 
-/** Returns true if the share ends within a few days. */
 export const isEndingSoon = ({ status, expiresAt }: Share, now: Instant): boolean =>
   status === "active" && expiresAt - now < (endingSoonDays + 1) * dayMs;
 

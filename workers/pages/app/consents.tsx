@@ -62,7 +62,7 @@ interface BusinessGroup {
   readonly name: string;
   readonly lastActivityAt: Instant;
   readonly shares: readonly Share[];
-  /** Consents given on forms; null if the list does not show any of them. */
+  /** Null if this list shows no consents that were given to the business on forms. */
   readonly certificateSummary: BusinessCertificateSummary | null;
 }
 
@@ -140,7 +140,7 @@ const countCertificates = ({ certificates, active }: BusinessCertificateSummary,
 const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSummary, isEnded: boolean): number =>
   isEnded ? othersShares - activeOthersShares : activeOthersShares;
 
-/** Shows the websites on which the person granted the shares, and the link that ends all sharing and consent with the business. */
+/** Shows a business's shares and consents, and the link that ends all of them. */
 const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => {
   const { messages } = useAppView();
   const hosts = [...new Set(shares.map(({ origin }) => new URL(origin).host))];
@@ -232,18 +232,18 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
 };
 
-/** One business's records that name the person. There is at least one such record. */
+/** The person's records with one business. There is at least one. */
 interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
   readonly shares: readonly Share[];
   readonly certificates: NamingCertificatePage;
   readonly activeCertificateCount: number;
-  /** Shares that other people created with the person's address. */
+  /** Shares in which someone else entered this person's email address. */
   readonly activeOthersShares: number;
 }
 
-/** Counts the consents with the business that can be ended. */
+/** Counts the shares and consents that the person can end. */
 const countEndable = ({ shares, activeCertificateCount, activeOthersShares }: BusinessConsents): number =>
   filterActiveShares(shares).length + activeCertificateCount + activeOthersShares;
 
@@ -289,7 +289,6 @@ const businessPage = (view: AppView, consents: BusinessConsents): Page => {
   );
 };
 
-/** Explains the consequences before all consents of a business end. */
 const revokeAllPage = (view: AppView, consents: BusinessConsents): Page => {
   const { id, name, shares, activeCertificateCount, activeOthersShares } = consents;
   const { messages, language } = view;

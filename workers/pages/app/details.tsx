@@ -1,5 +1,5 @@
-// /app/details: a person's contact details. A change is first shown for review, together with the businesses that it would be sent to, and
-// only the review page saves it. It can be undone for ten minutes, because the previous values are sealed in a cookie for this person.
+// Serves /app/details: a person's contact details. Before a change is saved, a review page shows it together with the businesses that will
+// receive it. The person can undo a change for ten minutes; until then, a sealed cookie keeps the previous values.
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
@@ -56,7 +56,6 @@ interface DetailsPageData {
   readonly undo: { readonly until: Instant } | null;
 }
 
-/** Explains what an invalid field must contain. */
 const describeInvalidValue = ({ language }: AppView, key: ContactKey): string => {
   const { badEmail, badPhone, badCountry, badText } = sheetMessages[language];
   return key === "email" ? badEmail : key === "phone" ? badPhone : key === "country" ? badCountry : badText;

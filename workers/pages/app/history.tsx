@@ -1,4 +1,4 @@
-// /app/history: the entries of a person's audit chain, optionally filtered by business.
+// Serves /app/history: the entries of a person's audit chain, which can be filtered by business.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseBusinessId } from "../../../core/ids.ts";
@@ -42,7 +42,7 @@ interface HistoryPageData extends History {
   readonly businessId: string | null;
 }
 
-/** Renders nothing if there is nothing to choose from, unless a filter is set. */
+/** Renders nothing if no filter is set and there is nothing to choose from. */
 const BusinessFilter: FC<{ shares: readonly Share[]; selectedId: string | null }> = ({ shares, selectedId }) => {
   const { messages, language } = useAppView();
   const names = new Map<string, string>(shares.map(({ business }) => [business.id, business.name]));
@@ -77,7 +77,6 @@ const BusinessFilter: FC<{ shares: readonly Share[]; selectedId: string | null }
   );
 };
 
-/** Shown in place of the table. */
 const EmptyHistory: FC<{ isFiltered: boolean; isSearched: boolean }> = ({ isFiltered, isSearched }) => {
   const { messages } = useAppView();
   return (

@@ -77,7 +77,6 @@ interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
   readonly business?: string;
 }
 
-/** Builds a page inside the app layout: navigation, flash message, content, and who is signed in. */
 const framePage = (view: AppView, { tab, title, business = "", hasError, script }: AppPageOptions, content: Child): Page => {
   const inView = (part: Child): Child => <AppViewProvider value={view}>{part}</AppViewProvider>;
   return {
@@ -100,16 +99,13 @@ const framePage = (view: AppView, { tab, title, business = "", hasError, script 
 interface HeadedPageOptions extends AppPageOptions {
   /** Defaults to the title. */
   readonly heading?: Child;
-  /** Shows the initials of the business before the heading. */
   readonly hasMonogram?: boolean;
-  /** One sentence below the heading. */
   readonly lede?: Child;
-  /** A status and facts, shown in one line below the heading. */
   readonly status?: Child;
   readonly actions?: Child;
   /** The pages above this one, for the breadcrumb. `current` is the name of this page. */
   readonly trail?: { readonly parents: readonly { readonly path: string; readonly text: Child }[]; readonly current: Child };
-  /** Set on account pages, which then show links to each other. */
+  /** Set on account pages, which show links to each other. */
   readonly section?: AccountSection;
 }
 
@@ -143,7 +139,6 @@ const PageHead: FC<HeadedPageOptions> = ({ title, business = "", heading, hasMon
   </div>
 );
 
-/** Builds a page with a heading. */
 export const appPage = (view: AppView, options: HeadedPageOptions, content: Child): Page => {
   const { section } = options;
   const { sectionsLabel, sections: names } = getAccountMessages(view);
@@ -169,14 +164,10 @@ interface ConfirmPageOptions extends AppPageOptions {
   readonly action: string;
   readonly consequences: readonly Consequence[];
   readonly buttons: ConfirmActionsProps;
-  /** Content after the card. */
   readonly more?: Child;
 }
 
-/**
- * Builds a page that asks for confirmation before something ends. It shows the business, the question, the consequences, the fields, and
- * two equal buttons.
- */
+/** Builds a page that asks for confirmation before a share or a consent ends. Its two buttons have the same size. */
 export const confirmPage = (
   view: AppView,
   { about, action, consequences, buttons, more, ...options }: ConfirmPageOptions,

@@ -1,5 +1,5 @@
-// /app/prove/{purpose}: asks a person to sign in again before an action that requires a recent sign-in. The person uses the usual sign-in
-// forms.
+// Serves /app/prove/{purpose}, which asks a person to sign in again, with the usual sign-in forms, before an action that requires a recent
+// sign-in.
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -7,10 +7,11 @@ import { ButtonLink, NextPathField, SubmitButton } from "../shared/form-fields.t
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
+import { PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
 import { VerbatimText, FormattedMessage } from "../shared/components.tsx";
 import { getAccountMessages, type AppView } from "./components.tsx";
 import { appPage } from "./page.tsx";
-import { codeStepPage, PasskeySignInForm } from "./sign-in.tsx";
+import { codeStepPage } from "./sign-in.tsx";
 import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
 /** For each action: the page to return to, and the maximum age of the sign-in in minutes. */
@@ -39,7 +40,7 @@ const reauthenticatePage = (view: AppView, purpose: ProofPurpose): Page => {
             <SubmitButton>{sheetMessages[view.language].send}</SubmitButton>
           </div>
         </form>
-        <PasskeySignInForm next={next} />
+        <PasskeySignInForm action="/app/passkey" next={next} />
       </div>
     </div>,
   );

@@ -70,7 +70,6 @@ const RemovalItem: FC<{ removal: Removal }> = ({ removal: { id, status, requeste
   );
 };
 
-/** The reason why the person cannot make a new request. */
 type UnavailableReason = "not_on_plan" | "not_sold";
 
 type RequestInput = "targets" | "authorize" | "notes";
@@ -126,7 +125,6 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
   );
 };
 
-/** Explains why a new request is not available, and how to get access. */
 const RemovalsUnavailable: FC<{ reason: UnavailableReason; isFirst: boolean }> = ({ reason, isFirst }) => {
   const { removals } = getAccountMessages(useAppView());
   const isSold = reason === "not_on_plan";

@@ -1,5 +1,5 @@
-// /stop/{share_id}: the link in an email that stops a share without signing in. Its token is in the fragment, which browsers do not send.
-// The page's script copies the token into the form, so it is sent only when the form is submitted. The page itself does not read the share.
+// Serves /stop/{share_id}, the link in an email that stops a share without a sign-in. The link's token is in the URL fragment, which
+// browsers do not send. The page script copies the token into the form, so only submitting the form sends it.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
@@ -85,7 +85,6 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
   };
 };
 
-/** A notice with a link to the app. */
 const resultPage = (title: string, advice: string, link: string): Page =>
   noticePage(
     title,
@@ -95,7 +94,10 @@ const resultPage = (title: string, advice: string, link: string): Page =>
     </div>,
   );
 
-/** Shows the same page for an invalid token, an unknown share and a share that has already ended, so that links cannot be probed. */
+/**
+ * Shows the same page for an invalid token, an unknown share and a share that has already ended, so that the page does not reveal which
+ * shares exist.
+ */
 const renderRevokeFailed = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 404, ({ language }) => {
     const { stopFailed, stopFailedAdvice } = sheetMessages[language];

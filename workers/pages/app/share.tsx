@@ -1,5 +1,4 @@
-// Serves /app/shares/{id}: one share with its values, timeline and verification data. The share can be renewed here and, after a
-// confirmation page, stopped.
+// Serves /app/shares/{id}: one share with its values, timeline and verification data, and the pages that renew or stop it.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
@@ -76,8 +75,8 @@ const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMess
 };
 
 /**
- * Lists the share's audit entries and the last update sent to the business. The audit log records updates for the contact details, not for
- * the share.
+ * Lists the share's audit entries and the last update sent to the business. Updates have no audit entry for the share, because the log
+ * records them for the contact details.
  */
 const listTimelineEvents = ({
   history,
@@ -273,7 +272,6 @@ const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Pa
   );
 };
 
-/** Explains the consequences before the share stops. */
 const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = "", error?: string): Page => {
   const { messages } = view;
   const { name } = share.business;
@@ -321,8 +319,8 @@ const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = ""
 };
 
 /**
- * A field group that can be part of the renewed share. `keys` contains the fields that were shared before or, for a new group, all fields
- * that the person has filled in.
+ * A field group that the renewed share can contain. `keys` lists the fields shared before or, for a new group, the fields that the person
+ * has filled in.
  */
 interface RenewableGroup {
   readonly group: FieldGroup;

@@ -16,25 +16,14 @@ import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/
 import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { ConsequenceList } from "./components.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
-import { FormattedMessage, Icon, usePageContext, VerbatimText } from "../shared/components.tsx";
-import { PasskeyPrompt, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
+import { FormattedMessage, usePageContext, VerbatimText } from "../shared/components.tsx";
+import { PasskeyPrompt, PasskeySignInForm, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 
 interface SignInStep {
   /** The page to open after signing in. */
   readonly next: string;
   readonly error?: string | undefined;
 }
-
-/** Hidden until the script finds that the browser supports passkeys. */
-export const PasskeySignInForm: FC<{ next: string }> = ({ next }) => (
-  <form method="post" action="/app/passkey" data-offers-passkey="" hidden>
-    <NextPathField next={next} />
-    <button type="submit" class="btn">
-      <Icon name="key-round" />
-      {appMessages[usePageContext().language].usePasskey}
-    </button>
-  </form>
-);
 
 const emailStepPage = (language: Language, { next, typed, error }: SignInStep & { readonly typed?: string }): Page => {
   const messages = sheetMessages[language];
@@ -60,14 +49,13 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
             <EmailField id="email" label={messages.email} hint={`${messages.emailHint} ${messages.emailNew}`} error={error} typed={typed} />
             <SubmitButton>{messages.send}</SubmitButton>
           </form>
-          <PasskeySignInForm next={next} />
+          <PasskeySignInForm action="/app/passkey" next={next} />
         </div>
       </div>
     ),
   };
 };
 
-/** Asks for the code that was emailed to `email`. */
 export const CodeStep: FC<SignInStep & { readonly email: string }> = ({ next, email, error }) => {
   const messages = sheetMessages[usePageContext().language];
   return (
@@ -111,7 +99,7 @@ export const codeStepPage = (language: Language, step: SignInStep & { readonly e
   ),
 });
 
-/** Contains the options for the browser's passkey prompt. The script shows the prompt and submits its result. */
+/** Contains the options for the browser's passkey prompt. The page script shows the prompt and submits the result. */
 const passkeyStepPage = (language: Language, next: string, options: object): Page => {
   const messages = appMessages[language];
   return {
@@ -136,11 +124,13 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
   };
 };
 
-/** Returns the page to open after signing in. Accepts only paths of the app, so that a sign-in link cannot lead to another site. */
+/**
+ * Parses the page to open after signing in. Any path outside the app becomes `/app`, so that a sign-in link cannot lead to another site.
+ */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app";
 
-/** Shows the browser's current step, according to its cookie. */
+/** Shows the sign-in step that this browser has reached, which its cookie records. */
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);

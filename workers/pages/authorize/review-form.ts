@@ -1,4 +1,4 @@
-// What the person chose and typed on the consent sheet's review step, and whether it is complete enough to submit.
+// Parses and checks what the person chose and typed on the review step of the consent sheet.
 import {
   findInvalidKeys,
   filterKeysInGroup,
@@ -24,7 +24,7 @@ export const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", 
 export const parseChoices = (form: FormFields): DecisionChoices =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.") || name.startsWith(fieldPrefix)));
 
-/** The choices without the typed values, which do not belong in a cookie. */
+/** Removes the typed values, because a cookie must not contain them. */
 export const withoutTypedValues = (choices: DecisionChoices): DecisionChoices =>
   new Map([...choices].filter(([name]) => !name.startsWith(fieldPrefix)));
 
@@ -33,7 +33,6 @@ export const listOptionalKeys = ({ scope, needed }: RequestedScope): readonly Co
 export type FieldErrorKind = "missing" | "invalid";
 
 export interface ReviewedForm {
-  /** The fields to share. */
   readonly scope: readonly ContactKey[];
   /** The values to save with the decision; null clears a saved value. */
   readonly changes: ReadonlyMap<ContactKey, string | null>;
@@ -42,8 +41,8 @@ export interface ReviewedForm {
 }
 
 /**
- * Reads the needed fields and the selected optional groups. `saved` holds the person's fields; if they have not saved an email address,
- * `signInEmail` is used. Values typed into a group that is not selected are ignored.
+ * Reads the required fields and the selected optional groups. If `saved` has no email address, `signInEmail` is used. Values typed into an
+ * optional group that is not selected are ignored.
  */
 export const reviewForm = (
   form: DecisionChoices,

@@ -1,4 +1,4 @@
-// The last step of the consent sheet: every detail that would be shared, the fields that are still missing, and the decision.
+// The last step of the consent sheet. It shows every detail to be shared, asks for missing fields, and asks for the decision.
 import type { Child, FC } from "hono/jsx";
 import {
   filterKeysInGroup,
@@ -61,7 +61,8 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
 /**
- * Lists the keys of a group that are shown as inputs: missing fields, fields that were typed, and all fields while the person is editing.
+ * Lists the fields of a group that are shown as inputs: missing fields, fields that were typed and, while the person is editing, all
+ * fields.
  */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];
@@ -237,8 +238,8 @@ const TestPersonChoice: FC<{ review: Review }> = ({ review: { view, choices } })
 };
 
 /**
- * Only the consent button posts to the URL that records the decision. The form itself posts to the review, and so does the button that
- * browsers activate for the Enter key.
+ * Only the consent button posts to the URL that records the decision. The form's own action, and the button that browsers activate for the
+ * Enter key, lead back to the review.
  */
 export const reviewStepPage = (view: SheetView, step: ReviewStep): Page => {
   const { token, email, activeShares, isEditing, isEmpty } = step;

@@ -1,6 +1,6 @@
-// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe. Steps
-// are not stored. Which step is shown depends on who is signed in, on their saved details and on their decisions. Without evidence that the
-// request came from the business, no step is shown and no form is accepted.
+// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe. The
+// current step is not stored; it follows from who is signed in, their saved details and their decisions. Without evidence that the request
+// came from the business, the sheet shows no step and accepts no form.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
@@ -93,7 +93,10 @@ interface OpenedSheet {
   readonly decisionKey: string;
 }
 
-/** Explains to the person why the request is refused. Only `invalid_request` shows the detail, which is meant for the page's developer. */
+/**
+ * Explains to the person why the request is refused. Only `invalid_request` shows the detail, which is for the developer of the business's
+ * page.
+ */
 const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   if (code === "rate_limited") return renderStorageLimitReached(c);
   c.set("refused", code);
@@ -127,8 +130,8 @@ const getRequestSearch = (c: Context<AppEnv>): string => {
 };
 
 /**
- * Finds the evidence that this page load provides for the request. Only the first load of the sheet has the page's referrer, and a
- * signature expires, so the cookie stores the evidence for the later steps.
+ * Finds evidence in this request that it came from the business. A cookie stores the evidence for later steps, because only the first load
+ * of the sheet has the business's page as its referrer, and a signature expires.
  */
 const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signature: string | undefined): Promise<ArrivalEvidence | null> => {
   if (await isSignedRequest(c.var.services, sheet, signature)) return "request_signature";
@@ -192,9 +195,7 @@ const loadFields = async (services: Services, person: Person | null, persona: Pe
   return saved.ok ? saved.value : {};
 };
 
-/**
- * Handles a session that ended during the decision. Keeps the choices, without typed values, in a cookie while the person signs in again.
- */
+/** Asks the person to sign in again after the session ended during the decision. A cookie keeps the choices, without typed values. */
 const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
   const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...withoutTypedValues(parseChoices(form))]));
   if (choices.length <= maxChoicesLength) setCookie(c, choicesCookie, choices, { ...cookieOptions(c), maxAge: browserCookieSeconds });
@@ -268,9 +269,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
   return redirectToSheet(c);
 };
 
-/**
- * Sends another code to the same address. If a code was sent within the last minute, the limit for codes applies and no new code is sent.
- */
+/** Sends another code to the same address, unless a code was sent within the last minute. */
 const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   if (email === null) return redirectToSheet(c);
@@ -303,8 +302,8 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 };
 
 /**
- * Handles the form that the page script sends after a reply from the window that opened the sheet. The token proves that this browser
- * loaded the sheet for this request. The form contains the origin of the reply, which must be the origin in the request.
+ * Handles the form that the page script sends when the window that opened the sheet has replied. The form's token proves that this browser
+ * loaded the sheet for this request. The origin of the reply must be the origin in the request.
  */
 const handleOpenerConfirmed = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTHORIZE_PER_IP");
@@ -368,8 +367,8 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
 };
 
 /**
- * Shows the review again with the person's choices, after it expired or after the person pressed Enter in a field. The choices come only
- * from the page's own form and token, because a URL must never be able to check a box.
+ * Shows the review again with the person's choices after the review expired or the person pressed Enter in a field. The choices come only
+ * from the posted form, because a URL must never be able to check a box.
  */
 const renderReview = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
   const isTest = formRequest.sheetRequest.request.client.environment === "sandbox";
@@ -388,7 +387,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // for the language links on pages that respond to a form
+  pages.get("/:step", (c) => redirectToSheet(c)); // language links on pages that respond to a form lead here
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));

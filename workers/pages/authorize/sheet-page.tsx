@@ -1,4 +1,5 @@
-// The frame of every step of the consent sheet: the requester at the top, then the content, and two buttons of the same size at the bottom.
+// The frame of every step of the consent sheet: the requesting business at the top, then the content, and two buttons of the same size at
+// the bottom.
 import type { Child, FC } from "hono/jsx";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import { appMessages } from "../i18n/app.ts";
@@ -17,12 +18,11 @@ import {
   BusinessQuote,
 } from "../shared/components.tsx";
 
-/** Information about the request that every step needs. */
 export interface SheetView {
   readonly request: AuthorizedRequest;
   /** The query string with its question mark; every form and link keeps it. */
   readonly search: string;
-  /** The URL at which the business may receive the result without the opener window. If null, only the opener window may receive it. */
+  /** The URL that may receive the result through a redirect. If null, only the window that opened the sheet may receive it. */
   readonly returnUrl: string | null;
   readonly language: Language;
   readonly messages: SheetMessages;
@@ -94,7 +94,7 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
   };
 };
 
-/** A link that declines. With scripts it closes the window. Without scripts it returns to the business's page, if that is possible. */
+/** Declines. With scripts, the link closes the window. Without scripts, it returns to the business's page if the request allows that. */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a
     class="btn"
@@ -109,7 +109,6 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
   </a>
 );
 
-/** The two buttons of a step, which are the same size and always in the same place. */
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
 /** Links to the business's verified website, regardless of who made the request. */
@@ -120,8 +119,8 @@ export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages 
 );
 
 /**
- * Shows what a person needs for the decision. If only the window that opened the sheet may receive the result, the page script has to send
- * it. Without scripts, the page then says so and does not ask for anything.
+ * Contains a step that leads to the decision. If only the window that opened the sheet may receive the result, the page script must deliver
+ * it. Without scripts, the page then says so instead of showing the step.
  */
 export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, children }) => {
   const { returnUrl, request, messages } = view;
@@ -156,7 +155,6 @@ export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, chil
   );
 };
 
-/** A heading that names the business. */
 export const BusinessHeading: FC<{ view: SheetView; text: string }> = ({ view, text }) => (
   <h1>
     <BusinessMessage text={text} name={view.request.client.business.name} />

@@ -1,5 +1,5 @@
-// Pages of the consent sheet, one per step, except the review (review-step.tsx). Every form works without scripts; the page script only
-// delivers the result and checks which page opened the sheet.
+// Pages of the consent sheet, one per step, except the review (review-step.tsx). Every form works without scripts. The page script only
+// delivers the result and confirms which page opened the sheet.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -42,7 +42,7 @@ const RequestedDetails: FC<{ view: SheetView }> = ({ view }) => {
   );
 };
 
-/** A short reminder of what the business asks for, on the steps that do not show it in full. */
+/** A short reminder of the requested details, for steps that do not show the whole request. */
 const RequestReminder: FC<{ view: SheetView }> = ({ view }) => {
   const { request, messages } = view;
   return (
@@ -165,8 +165,8 @@ export const codeStepPage = (
   );
 
 /**
- * Shown if there is no evidence that the request came from the business. The page does not ask for anything. If a window opened the sheet
- * and replies, the page script sends the form, which provides the evidence.
+ * Shown if there is no evidence that the request came from the business. The page does not ask for anything. If the window that opened the
+ * sheet replies, the page script sends the form, and the reply's origin is the evidence.
  */
 export const unconfirmedPage = (view: SheetView, token: string): Page => {
   const { request, search, messages } = view;
@@ -213,7 +213,7 @@ const ResultPage: FC<{ isDone?: boolean; heading: Child; answers?: Child; childr
   </>
 );
 
-/** Confirms the share. The code is only on this page until the opener has received it. */
+/** Confirms the share. The page contains the code until the window that opened the sheet has received it. */
 export const grantedPage = (view: SheetView, share: Share, code: string, email: string | null): Page => {
   const { request, returnUrl, messages, language } = view;
   const host = getOriginHost(request);
@@ -339,7 +339,7 @@ export const declinedPage = (view: SheetView): Page => {
   );
 };
 
-/** Builds the page for a request that is invalid or refused. `detail` is for the developer of the page that sent the person here. */
+/** Builds the page for a request that is invalid or refused. `detail` is for the developer of the business's page. */
 export const sheetNoticePage = (title: string, advice: string, detail?: string): Page => ({
   ...noticePage(title, advice, detail !== undefined && <p class="small">{detail}</p>),
   preservesQuery: true,

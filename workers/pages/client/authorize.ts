@@ -1,11 +1,11 @@
-// Connects the consent sheet with the page that opened it, through messages that are restricted to the request's origin. The script
-// confirms that the page made the request, and delivers the result. If the opener is closed or does not respond, the script returns to the
-// page. It does not make decisions, and every form works without it.
-import "./passkey.ts"; // must be first, because it shows the passkey form
+// Connects the consent sheet to the page that opened it, with messages restricted to the request's origin. The script confirms that the
+// page made the request, and delivers the result. If the opener is closed or does not respond, the script navigates to the return URL.
+// Every form works without the script.
+import "./passkey.ts"; // first, because it shows the passkey form
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");
 
-const responseTimeoutMs = 1_000; // an open page responds to the message immediately
+const responseTimeoutMs = 1_000; // an open page responds at once
 const clickGuardMs = 500; // a window that just appeared may receive a click meant for the page below
 
 if (sheet !== null) {
@@ -23,7 +23,8 @@ if (sheet !== null) {
     if (event.origin !== origin || event.source !== opener || opener === null) return;
     const { type, state: messageState } = (event.data ?? {}) as { readonly type?: unknown; readonly state?: unknown };
     if (messageState !== state) return;
-    // The page replies only to a state that it created itself, so its reply proves that it made the request. An empty state proves nothing.
+    // The page replies only to a state that it created, so a reply proves that it made the request. With an empty state, a reply proves
+    // nothing.
     if (type === "svc:hello" && confirmation !== null && state !== "" && !isConfirmed) {
       isConfirmed = true;
       (confirmation.elements.namedItem("opener_origin") as HTMLInputElement).value = event.origin;
@@ -61,7 +62,7 @@ if (sheet !== null) {
     if (opener === null) returnToPage();
     else setTimeout(returnToPage, responseTimeoutMs);
   } else if ((sheet.dataset.back ?? "") === "") {
-    // The decision needs an opener here, because only the opener can receive the result.
+    // Here, only the opener can receive the result, so there is no decision without an opener.
     show(opener === null ? "[data-lost-opener]" : "[data-decides]");
     if (opener !== null) show("[data-lost]", false);
   }
@@ -84,6 +85,6 @@ if (sheet !== null) {
       else isSent = true;
     });
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.replace(location.href); // the page may be outdated after Back, and this GET does not resend a form
+    if (persisted) location.replace(location.href); // after Back, the page may be outdated; this GET does not resend a form
   });
 }

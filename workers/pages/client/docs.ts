@@ -1,5 +1,5 @@
-// The script for the documentation pages. It shows the copy buttons and highlights the visible part in "On this page". It also closes the
-// navigation drawer when a link in it leads to a part of the same page. Without scripts, a click outside the drawer closes it.
+// The script for the documentation pages. It shows the copy buttons, and highlights the visible section in "On this page". It also closes
+// the navigation drawer after a click on a link to a section of the same page.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");
@@ -11,13 +11,10 @@ navigation?.addEventListener("click", ({ target }) => {
 const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
 const parts = links.flatMap((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))) ?? []);
 
-/** A heading that is less than this many pixels below the top of the window counts as being read. */
+/** In pixels from the top of the window. The reader is in the last section whose heading is above this line. */
 const readingLine = 160;
 
-/**
- * Marks the last part that begins above the reading line. At the top of the page, marks the first part. At the end of the page, marks the
- * last part.
- */
+/** Marks the last section that begins above the reading line; the first one at the top of the page, and the last one at its end. */
 const markPartInView = (): void => {
   const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
   const current = isAtEnd ? parts.at(-1) : (parts.findLast((part) => part.getBoundingClientRect().top <= readingLine) ?? parts[0]);

@@ -1,6 +1,6 @@
-// Keeps a list up to date: fetches the page every five seconds while it is visible, and replaces the list. Stops after ten minutes. A list
-// of events has a button that starts and stops this. An element with `data-follows` is updated from the start. Without scripts, the page
-// has a link that reloads it.
+// Keeps a list up to date: fetches the page every five seconds while it is visible, and replaces the list. Stops after ten minutes. On the
+// list of events, a button starts and stops the updates. An element with `data-follows` updates from the start. Without scripts, a link
+// reloads the page.
 import "./copy.ts";
 import { addIcons } from "./live/add-icons.ts";
 
@@ -22,7 +22,7 @@ const refresh = async (id: string): Promise<boolean> => {
   return true;
 };
 
-/** Updates the element regularly, and returns a function that stops this. `onEnd` is called if the updates end for any other reason. */
+/** Updates the element regularly, and returns a function that stops the updates. Calls `onEnd` if they end for any other reason. */
 const follow = (id: string, onEnd: () => void): (() => void) => {
   const endsAt = Date.now() + maxPollingMs;
   const stop = (): void => clearInterval(timer);

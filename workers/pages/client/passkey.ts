@@ -1,5 +1,5 @@
-// Offers passkeys if the browser supports them. The page contains the options, and a form sends the credential, so the script itself makes
-// no requests.
+// Offers passkeys if the browser supports them. The page contains the options, and a form sends the credential, so the script makes no
+// requests.
 const isSupported = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
 if (isSupported) for (const offer of document.querySelectorAll<HTMLElement>("[data-offers-passkey]")) offer.hidden = false;
@@ -29,7 +29,7 @@ const submitCredential = async (): Promise<void> => {
     field.value = JSON.stringify((credential as PublicKeyCredential).toJSON());
     field.form?.submit();
   } catch {
-    failureMessage.hidden = false; // canceled, or the device has no passkey: the person can try again with the button
+    failureMessage.hidden = false; // the person canceled, or the device has no passkey; the button tries again
   }
   isPending = false;
 };

@@ -18,13 +18,13 @@ const getElementText = (element: Element): string => (element instanceof HTMLTim
 const listBoundTexts = (root: ParentNode, bound: string): string[] =>
   [...root.querySelectorAll(`[data-bound="${bound}"]`)].map(getElementText);
 
-/** The value shown for a member. Returns null if several elements show different values, because these cannot match any record. */
+/** Returns the value that the page shows for a member, or null if several elements show different values. */
 const getShownValue = (bound: string): string | null => {
   const [first, ...others] = listBoundTexts(document, bound);
   return first !== undefined && others.every((other) => other === first) ? first : null;
 };
 
-/** Lists the recipient names in all parts of a list. Returns undefined if the page has no such list. */
+/** Lists the recipient names of a list that the page may show in several parts. Returns undefined if the page has no such list. */
 const listShownEntities = (list: string): string[] | undefined => {
   const parts = [...document.querySelectorAll(`[data-list="${list}"]`)];
   return parts.length === 0 ? undefined : parts.flatMap((part) => listBoundTexts(part, "entity")).sort();
@@ -81,14 +81,14 @@ const checkPage = async (): Promise<void> => {
   const item = findCheckItem("fingerprint");
   const messages = document.querySelector<HTMLElement>("#verdict")?.dataset;
   if (item === null || messages === undefined) return;
-  // Over plain http from another machine, browsers provide no crypto.subtle.
+  // Browsers provide `crypto.subtle` only over HTTPS and on localhost.
   if (globalThis.crypto?.subtle === undefined) return showOutcome(item, "incomplete", messages.unable);
   const mismatch = await findMismatch(messages);
   if (mismatch === null) showOutcome(item, "pass");
   else showOutcome(item, "fail", `${messages.fail}. ${mismatch}`);
 };
 
-// Checks run one after another. Any change to the page's text triggers another check.
+// Checks run one after another. Every change to the page's text starts another check.
 let lastCheck = checkPage();
 const observer = new MutationObserver((changes) => {
   const list = document.querySelector("#checks");

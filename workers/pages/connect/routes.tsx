@@ -1,5 +1,5 @@
 // Routes of {app_url}/oauth/authorize, where a user decides whether an agent may connect. Each step is a plain form that redirects to the
-// same URL; only the decision redirects to the client's registered URI. An invalid request is explained here and never redirected, so a
+// same URL. Only the decision redirects to the client's registered URI. An invalid request gets an error page and never a redirect, so a
 // link alone cannot send a user to another site.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
@@ -68,7 +68,6 @@ const renderConnectNotice = (
   return renderConnectPage(c, status, noticePage(messages[heading] as string, messages[advice] as string));
 };
 
-/** The authorization request, and the user who decides on it. */
 interface OpenedRequest {
   readonly view: ConnectView;
   readonly session: Session | null;
@@ -76,7 +75,7 @@ interface OpenedRequest {
   readonly realm: Realm;
 }
 
-/** Shows the error with a link back to the client. Callers must have checked that the redirect URI is registered. No code is issued. */
+/** Shows the error with a link back to the client. Callers must have checked that the redirect URI is registered. */
 const renderOAuthError = (
   c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,
@@ -184,9 +183,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   return redirectToConnect(c, { as: realm });
 };
 
-/**
- * Sends another code to the same address. If a code was sent within the last minute, the limit for codes applies and no new code is sent.
- */
+/** Sends another code to the same address, unless a code was sent within the last minute. */
 const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c, pendingConnectCookie);
   if (email === null) return redirectToConnect(c);
@@ -219,7 +216,10 @@ const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectForm
   return redirectToConnect(c);
 };
 
-/** Sends the result to the client through the browser, with a redirect if `form-action` allows it and otherwise with a `Refresh` page. */
+/**
+ * Sends the browser to the client with the result: with a redirect if `form-action` allows it, and otherwise with a page that refreshes to
+ * the client.
+ */
 const redirectToClient = async (
   c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,

@@ -15,7 +15,6 @@ import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
 import { formatDay, VerbatimText, formatMessage, Monogram, Notice, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
 
-/** Information about the request that every step needs. */
 export interface ConnectView {
   readonly request: ConnectionRequest;
   /** The query string with its question mark; every form keeps it. */
@@ -28,7 +27,7 @@ export interface ConnectView {
 
 /**
  * Returns the origin that the Content Security Policy's `form-action` directive must allow for the redirect to the client. Returns
- * undefined for app schemes and IPv6 hosts, because the directive cannot express them. `returningPage` is used for those.
+ * undefined for app schemes and IPv6 hosts, because the directive cannot express them; they get `returningPage` instead of a redirect.
  */
 export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
   const kind = parseRedirectUri(redirectUri)?.kind;
@@ -41,7 +40,7 @@ const getClientName = ({ request: { client, redirectUri }, messages }: Pick<Conn
   return client.name === null ? formatMessage(messages.nameless, { host }) : <VerbatimText text={client.name} />;
 };
 
-/** Names the client and the place to which the result is sent. The wording is the same on every step. */
+/** Names the client and the host that receives the result. The wording is the same on every step. */
 const Asker: FC<{ view: ConnectView }> = ({ view: { request, messages } }) => {
   const { client, redirectUri } = request;
   const { kind = "https", host = "" } = parseRedirectUri(redirectUri) ?? {};
@@ -91,7 +90,7 @@ const ConnectHeading: FC<{ view: ConnectView }> = ({ view }) => (
 );
 
 /**
- * Returns to the client without access. It is a link rather than a form, because there is nothing to send before the person has signed in.
+ * Returns to the client without access. It is a link and not a form, because nothing needs to be recorded before the person has signed in.
  */
 const DeclineLink: FC<{ view: ConnectView }> = ({ view: { deniedUrl, messages } }) => (
   <a class="btn" href={deniedUrl} rel="noreferrer">
@@ -186,7 +185,7 @@ const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: bo
 export interface DecisionStep {
   readonly session: Session;
   readonly email: string;
-  /** The request as the page showed it, in sealed form. The decision applies to this request and not to the URL. */
+  /** The request that this page shows, sealed. The decision applies to this request and not to the one in the URL. */
   readonly sealedRequest: string;
   /** True if the same client is already connected. */
   readonly isConnected: boolean;
@@ -195,7 +194,7 @@ export interface DecisionStep {
   readonly now: Instant;
 }
 
-/** Lists the tokens, each with a button to revoke it. At the limit, one of them must be revoked before anything can be connected. */
+/** Lists the tokens, each with a button that revokes it. The user must revoke one before connecting another agent. */
 const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, messages, language }, tokens }) => {
   const day = (at: Instant): string => formatDay(language, at);
   return (
@@ -279,8 +278,8 @@ export const decisionStepPage = (
 };
 
 /**
- * Used for redirect URIs that `form-action` cannot allow. The browser is redirected with a `Refresh` header, and the page contains a link
- * as the fallback.
+ * For redirect URIs that `form-action` cannot allow. A `Refresh` header takes the browser to the client, and the page has a link as the
+ * fallback.
  */
 export const returningPage = (messages: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
   const text = formatMessage(isAllowed ? messages.returning : messages.returningDenied, { host });

@@ -65,7 +65,6 @@ export interface ApiDocument {
 }
 
 export interface Operation extends OperationObject {
-  /** The method in uppercase. */
   readonly method: string;
   readonly path: string;
 }
@@ -78,7 +77,6 @@ export const listOperations = (document: ApiDocument, tag: string): Operation[] 
       .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
   );
 
-/** Lists the webhook event types, each with its body. */
 export const listEventTypes = (document: ApiDocument) =>
   Object.entries(document.webhooks).map(([type, { post }]) => ({
     type,
@@ -144,7 +142,7 @@ export interface SchemaMember {
   readonly required: boolean;
 }
 
-/** Lists the members of an object, or of the objects in a list; empty for other types. */
+/** Lists the members of an object, or of the objects in a list. Empty for other types. */
 export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember[] => {
   const { schema: own } = resolveNullable(document, schema);
   if (own.type === "array" && own.items !== undefined) return listMembers(document, own.items);
@@ -155,7 +153,9 @@ export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember
   }));
 };
 
-/** Returns a value that the schema allows: its example, default or first choice or, failing that, a value built from its members. */
+/**
+ * Returns an example for the schema: its own example, its default or its first choice. If it has none of them, builds one from its members.
+ */
 export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
   const { schema: own, orNull } = resolveNullable(document, schema);
   const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];
@@ -214,7 +214,7 @@ const buildExampleQuery = (document: ApiDocument, operation: Operation): string 
 };
 
 /**
- * Builds the call as a curl command. The key and the cookie are read from environment variables, so that they do not get into the shell
+ * Builds the call as a curl command. It reads the key and the cookie from environment variables, so that they do not get into the shell
  * history.
  */
 export const buildCurlCommand = (document: ApiDocument, operation: Operation): string => {
@@ -236,7 +236,7 @@ export const buildCurlCommand = (document: ApiDocument, operation: Operation): s
   return parts.join(" \\\n  ");
 };
 
-/** Lists an operation's errors: the status, the code, and when each is returned. */
+/** Lists an operation's errors: status, code, and the condition for each. */
 export const listRefusals = (operation: Operation) =>
   Object.entries(operation.responses)
     .filter(([status]) => status >= "400")

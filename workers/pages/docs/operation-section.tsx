@@ -59,7 +59,6 @@ const CodeSample: FC<{ text: string; label: string; language: "json" | "sh" }> =
   </figure>
 );
 
-/** One input or output with its type, constraints and description. */
 const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?: Child }> = ({ name, schema, remark, children }) => {
   const document = useApiDocument();
   const { schema: own } = resolveNullable(document, schema);
@@ -85,10 +84,10 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
   );
 };
 
-const maxSchemaDepth = 6; // schemas here nest three deep; the limit ends a recursive schema
+const maxSchemaDepth = 6; // the API's schemas nest three deep; the limit only stops a recursive schema
 
 /**
- * Lists the members of an object. Nested members are collapsed. Inputs mark the members that are required, and outputs mark those that may
+ * Lists the members of an object, with nested members collapsed. Inputs mark the members that are required, and outputs mark those that may
  * be missing.
  */
 const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; depth?: number }> = ({ members, isInput, depth = 0 }) => (
@@ -269,7 +268,7 @@ const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] =>
   return data === undefined ? [] : listMembers(document, data.schema);
 };
 
-/** Lists the webhook event types. All of them have the same body, but they differ in which IDs and values are set. */
+/** Lists the webhook event types. They share one body, but differ in which of its IDs and values are set. */
 export const EventTypes: FC = () => (
   <>
     <h1>Webhook events</h1>

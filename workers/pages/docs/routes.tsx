@@ -39,7 +39,6 @@ const toGroupPath = (tag: string): string => `/docs/api/${tag}`;
 /** The page that describes the webhook events. It is in the `events` group. */
 const eventTypesPage = { group: "events", name: "event-types", title: "Webhook events" } as const;
 
-/** A page about one operation or about the webhook events. */
 interface GroupPage {
   readonly path: string;
   readonly title: string;
@@ -51,7 +50,6 @@ const listGroupPages = (document: ApiDocument, group: string): readonly GroupPag
   ...(group === eventTypesPage.group ? [{ path: `${toGroupPath(group)}/${eventTypesPage.name}`, title: eventTypesPage.title }] : []),
 ];
 
-/** A part of the page to which the table of contents links. */
 interface PageSection {
   readonly id: string;
   readonly title: string;
@@ -69,7 +67,6 @@ const SectionLinks: FC<{ sections: readonly PageSection[] }> = ({ sections }) =>
 
 interface NavigationProps {
   readonly document: ApiDocument;
-  /** The path of the current page. */
   readonly current: string;
   readonly sections: readonly PageSection[];
 }
@@ -77,7 +74,6 @@ interface NavigationProps {
 interface NavigationEntryProps extends GroupPage {
   readonly current: string;
   readonly sections: readonly PageSection[];
-  /** The pages below this one. */
   readonly children?: Child;
 }
 
@@ -96,8 +92,8 @@ const NavigationEntry: FC<NavigationEntryProps> = ({ path, title, current, secti
 );
 
 /**
- * Lists the guides and the groups of operations. The current group also lists its pages and, on narrow screens, the current page also lists
- * its parts.
+ * Lists the guides and the groups of operations. The current group also shows its pages. On a narrow screen, the current page also shows
+ * its sections.
  */
 const DocsNavigation: FC<NavigationProps> = ({ document, current, sections }) => {
   const groups = [
@@ -108,7 +104,7 @@ const DocsNavigation: FC<NavigationProps> = ({ document, current, sections }) =>
     { heading: "API reference", links: document.tags.map(({ name }) => [toGroupPath(name), toTitle(name)] as const) },
   ];
   return (
-    // The navigation can be focused, so that it can be scrolled with the keyboard.
+    // The navigation can receive focus, so that people can scroll it with the keyboard.
     <nav class="docs-nav" id="docs-nav" popover="auto" aria-label="Documentation" tabindex={0}>
       <ul aria-label="Start">
         <li>
@@ -161,7 +157,7 @@ const TopBar: FC<{ appUrl: string }> = ({ appUrl }) => (
   </header>
 );
 
-/** Returns the guide's HTML, with the URLs of this deployment. */
+/** Returns the guide's HTML with the URLs of this deployment. */
 const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
   raw(
     (guides[name]?.html ?? "")
@@ -273,7 +269,7 @@ const OperationGroup: FC<{ document: ApiDocument; name: string; description: str
 
 const renderedPages = new WeakMap<ApiDocument, Map<string, string>>();
 
-/** Renders a page once per isolate, because it is the same for everyone. */
+/** Renders a page once per isolate. It is the same for everyone. */
 const renderCached = (document: ApiDocument, path: string, render: () => Child): Child => {
   const pages = renderedPages.get(document) ?? new Map<string, string>();
   renderedPages.set(document, pages);

@@ -1,4 +1,4 @@
-// The home page, the not-found page and the first page of a withdrawal. The first two list everything that a visitor can do here.
+// The home page, the not-found page and the page that starts a withdrawal.
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
 import { productName } from "../shared/brand.ts";
@@ -21,15 +21,14 @@ import {
   type PageContext,
 } from "../shared/components.tsx";
 
-/** The data for the pages in this file. */
 export interface LandingContext {
   readonly config: Config;
   /** The verifier download and its hash. */
   readonly verifier: { readonly url: string; readonly sha256: string };
-  /** The invalid certificate ID. Set only if the form was sent from this site, so that it is safe to show again. */
+  /** An invalid certificate ID that was typed into a form on this site, so that it is safe to show again. */
   readonly typedNumber?: string | undefined;
   readonly isInvalidNumber?: boolean;
-  /** The invalid email address. */
+  /** An invalid email address that was typed into a form on this site. */
   readonly typedEmail?: string;
 }
 
@@ -161,7 +160,7 @@ const PrimaryLink: FC<{ href: string; children?: Child }> = ({ href, children })
 );
 
 /** Links people and businesses to the pages that they need next. */
-const Doors: FC<{ landing: LandingContext }> = ({ landing: { config } }) => {
+const NextPages: FC<{ landing: LandingContext }> = ({ landing: { config } }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;
   return (
@@ -325,7 +324,7 @@ const ResourceLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
   );
 };
 
-/** The certificate ID form is handled by the host that serves certificates, which can differ from the page's own host. */
+/** The form for the certificate ID submits to the host that serves certificates, which can differ from the page's host. */
 const allowVerifyFormAction = ({ config }: LandingContext): { readonly formActionOrigin: string } => ({
   formActionOrigin: new URL(config.verifyUrl).origin,
 });
@@ -348,7 +347,7 @@ export const landingPage = ({ messages: { front } }: PageContext, landing: Landi
         </div>
         <ExampleCertificate />
       </section>
-      <Doors landing={landing} />
+      <NextPages landing={landing} />
       {landing.config.environment === "development" && <DemoSection config={landing.config} />}
       <HowItWorks />
       <ForDevelopers landing={landing} />
@@ -368,12 +367,12 @@ export const notFoundPage = ({ messages }: PageContext, landing: LandingContext)
         <p class="lede">{messages.noPageAdvice}</p>
       </div>
       <CheckForm landing={landing} />
-      <Doors landing={landing} />
+      <NextPages landing={landing} />
     </>
   ),
 });
 
-/** Starts a withdrawal by certificate ID or by email, for people who do not have the certificate open. */
+/** Lets people who do not have the certificate open start a withdrawal, by certificate ID or by email. */
 export const startWithdrawalPage = (
   { messages: { startWithdrawal: messages, withdraw }, selectedLanguage }: PageContext,
   landing: LandingContext,

@@ -1,5 +1,5 @@
-// GET / on every host that people visit, /withdraw, GET /c?number=, and the not-found page. At /, programs get JSON with the URL of the
-// API description instead of a page.
+// Serves / on every host that people visit, /withdraw, /c?number=, and the not-found page. At /, programs get JSON with the URL of the API
+// description instead of a page.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
@@ -27,7 +27,7 @@ export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   c.req.header("sec-fetch-dest") === "document" ||
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";
 
-/** Applies the rate limit for public reads; a refusal is a page for browsers and JSON for programs. */
+/** Applies the rate limit for public reads. Browsers get the refusal as a page, and programs as JSON. */
 export const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
   const refused = applyRateLimit(
     c,
@@ -54,7 +54,7 @@ const renderLandingPage = (
   return renderPage(c, status, (pageContext) => buildPage(pageContext, landing));
 };
 
-/** Typed values are shown again only for forms on this site, because otherwise a link on another site could put any text on the page. */
+/** Typed values are shown again only if the form is on this site. Otherwise, a link on another site could put any text on the page. */
 const isSameOrigin = (c: Context<AppEnv>): boolean => c.req.header("sec-fetch-site") === "same-origin";
 
 export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
@@ -103,8 +103,8 @@ export const registerCertificateNumberRoutes = (pages: Hono<AppEnv>): void => {
 };
 
 /**
- * Shows the page on the app's host, where people can sign in. On the host that serves certificates, where people may also type this path,
- * redirects to the app's host.
+ * Shows the page on the app's host, where people can sign in. The host that serves certificates redirects there, because people may type
+ * this path after either host.
  */
 const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response> => {
   const app = getOtherOrigin(c, "appUrl");

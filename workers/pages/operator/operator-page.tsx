@@ -1,4 +1,4 @@
-// The operator's page: the figures that alerts watch, how full each shard is, overdue work and failing endpoints. It shows no personal
+// The operator's page: the figures that trigger alerts, how full each shard is, overdue work and failing endpoints. It shows no personal
 // data.
 import { alertKinds } from "../../../core/alerts.ts";
 import type { ServiceInspection } from "../../operations/admin/measure-service.ts";

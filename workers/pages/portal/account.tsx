@@ -1,5 +1,5 @@
-// /portal/account: the devices on which a member is signed in, and the member's passkeys. Adding or removing a passkey requires a recent
-// sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
+// Serves /portal/account: the devices on which a member is signed in, and the member's passkeys. Adding or removing a passkey requires a
+// recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";
@@ -20,12 +20,11 @@ import { revokeOtherSessions } from "../../operations/access/revoke-other-sessio
 import { revokeSession } from "../../operations/access/revoke-session.ts";
 import { FormattedMessage, formatDay, formatMessage, Icon, StatusBadge, VerbatimText } from "../shared/components.tsx";
 import { ButtonLink, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
-import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
+import { PasskeyPrompt, PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
 import { ActionButton, Card, Link, messages, PostForm, language } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, type PageHandler } from "./handlers.ts";
 import { renderMemberPage } from "./page.tsx";
-import { PasskeySignInForm } from "./passkey-form.tsx";
-import { accountPath, provePath } from "./paths.ts";
+import { accountPath, passkeyPath, provePath } from "./paths.ts";
 import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 import { CodeStep, codeSentTo } from "./sign-in.tsx";
 
@@ -136,7 +135,7 @@ const requireRecentProof =
   (request) =>
     isRecentlyVerified(request.member, request.now, addPasskeyProofMinutes) ? act(request) : redirectTo(request, provePath);
 
-/** Asks the member to sign in again, with a code or a passkey. Uses the sign-in forms. */
+/** Asks the member to sign in again with a code or a passkey, through the usual sign-in forms. */
 const renderProof = async (request: PortalRequest): Promise<Response> => {
   const { c, email, member, now } = request;
   if (isRecentlyVerified(member, now, addPasskeyProofMinutes)) return redirectTo(request, accountPath);
@@ -166,7 +165,7 @@ const renderProof = async (request: PortalRequest): Promise<Response> => {
                   <SubmitButton>{signInMessages.send}</SubmitButton>
                 </div>
               </form>
-              <PasskeySignInForm next={provePath} />
+              <PasskeySignInForm action={passkeyPath} next={provePath} />
             </>
           )}
         </div>

@@ -31,7 +31,7 @@ const auditPath = "/portal/audit";
 const entriesPerPage = 50;
 const maxIdLength = 80; // longer than any ID
 
-/** Describes who made the entry. Members and keys that no longer exist are described without a name. */
+/** Describes who caused the entry. A member or a key that no longer exists is described without a name. */
 const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {
   const { actors } = auditMessages;
   if (actor === null) return actors.erased;
@@ -81,7 +81,7 @@ const findRecordPath = (entityType: string, id: string): string | null => {
   }
 };
 
-/** Shows the record that an entry is about: its name, or the start and the end of its ID. */
+/** Shows the name of the record that an entry is about or, if it has no name, the start and the end of its ID. */
 const EntryRecord: FC<{ entry: AuditEntry; page: AuditEntryPage }> = ({
   entry: { entityType, entityId },
   page: { members, keys, clients },

@@ -1,5 +1,5 @@
-// The plan, billing status and monthly usage, and the link to payment. It is a link because the content security policy does not let a form
-// submit to the payment provider.
+// The plan, billing status and monthly usage, and the link to payment. The content security policy does not let a form submit to the
+// payment provider, so payment is a link.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { authorizeRead } from "../../../core/access/entitlement.ts";
@@ -34,7 +34,7 @@ const monthlyCertificatesChart: ChartDefinition = {
   csvHeader: ["month", "issued", "withdrawn"],
 };
 
-/** Shows live certificates only, even in test mode, because only live certificates are billed. */
+/** Shows only live certificates, even in test mode, because only live certificates are billed. */
 const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
   const current = months.at(-1) as ChartPoint;
   const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(current.start);
@@ -57,7 +57,6 @@ const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
 
 type PaymentAccess = Awaited<ReturnType<typeof getBilling>>["paymentAccess"];
 
-/** Explains why the member cannot pay. */
 const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true }>["code"]): string => {
   if (code === "owner_required") return messages.ownersOnly;
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;

@@ -1,4 +1,4 @@
-// Shows the businesses to which a member's email address belongs. The member can switch between them, and accept or decline invitations.
+// Shows the businesses that a member's email address belongs to. The member can switch between them, and accept or decline invitations.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseMemberId } from "../../../core/ids.ts";
@@ -18,7 +18,10 @@ import { redirectTo, type PortalFormRequest, type PortalRequest } from "./portal
 const businessMessages = messages.businesses;
 const businessesPath = "/portal/businesses";
 
-/** Returns the page to open after signing in or switching. Accepts only portal paths, so that a link cannot lead to another site. */
+/**
+ * Parses the page to open after signing in or switching. Any path outside the portal becomes `/portal`, so that a link cannot lead to
+ * another site.
+ */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 

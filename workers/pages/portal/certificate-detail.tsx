@@ -1,4 +1,4 @@
-// One certificate of the business. The person's details are masked until a member reveals them, which is recorded in the audit log.
+// One certificate of the business. The person's details are masked until a member reveals them. The audit log records each reveal.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
@@ -97,7 +97,7 @@ const describeRecipient = (
   };
 };
 
-/** States what the business must do about a withdrawal. Renders nothing if everything is confirmed. */
+/** States what the business must do about a withdrawal. Renders nothing if the business has confirmed everything. */
 const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn, entities } }) => {
   const { now } = usePortalRequest();
   const open = (withdrawal === null ? entitiesWithdrawn : [withdrawal]).filter(({ acknowledgedAt }) => acknowledgedAt === null);
@@ -221,7 +221,6 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
   </Card>
 );
 
-/** Lists what has happened to the certificate, in order, and what is still to come. */
 const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null }> = ({ certificate, loggedAt }) => {
   const { history } = certificateMessages;
   const { anchor, withdrawal, entitiesWithdrawn, subjectErasedAt } = certificate;
@@ -305,8 +304,8 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
   const { certificate, views, retentionUntil, loggedAt } = found.value;
-  // A test certificate must never appear among live certificates, or the other way around, so this redirects to the page in the
-  // certificate's own environment.
+  // A test certificate must never appear among live certificates, or a live one among test certificates, so this redirects to the page in
+  // the certificate's own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);

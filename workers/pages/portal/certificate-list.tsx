@@ -1,4 +1,5 @@
-// The list of certificates. Its filter is its query string, which can be saved under a name as a view; the same rows can be exported as CSV.
+// The list of certificates. The filter is in the query string. Members can save a filter as a named view and export the filtered rows as
+// CSV.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import { useContext, type FC } from "hono/jsx";
@@ -43,7 +44,7 @@ const certificatesPath = "/portal/certificates";
 const certificatesPerPage = 25;
 const maxPage = 10_000;
 const maxExportedRows = 10_000;
-const exportBatchSize = 500; // the number of rows that are read and sent at a time, a few hundred kilobytes
+const exportBatchSize = 500; // rows read and sent at a time, a few hundred kilobytes
 
 type CertificateFilter = {
   readonly status: "active" | "revoked" | null;
@@ -104,7 +105,7 @@ const toListQuery = async (
   };
 };
 
-/** Builds a saved view's query from every filter except the person, which a view must not store. */
+/** Builds a saved view's query. It leaves out the person, which a view must not store. */
 const toViewQuery = (filter: CertificateFilter): string => pathWithQuery("", { ...filter, person: null });
 
 const toFormValues = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query));
@@ -114,8 +115,8 @@ const isFiltered = (filter: CertificateFilter): boolean => pathWithQuery("", fil
 type ListViews = Awaited<ReturnType<typeof getCertificateListViews>>;
 
 /**
- * Tabs for all, active and withdrawn certificates, which keep the other filters. The counts are for the whole list, so they are shown only
- * if no other filter is set.
+ * Tabs for all, active and withdrawn certificates. They keep the other filters. The counts are shown only if no other filter is set,
+ * because they are for the whole list.
  */
 const StatusTabs: FC<{ filter: CertificateFilter; counts: ListViews["counts"] }> = ({ filter, counts }) => {
   const { pathInMode } = usePortalRequest();
@@ -222,7 +223,7 @@ const FilterChips: FC<{ filter: CertificateFilter; total: number }> = ({ filter,
   );
 };
 
-/** The filters, which are visible on a large screen and in a drawer on a phone. */
+/** The filters. On a phone, they are in a drawer. */
 const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
   const active = filterNames.filter((name) => filter[name] !== null).length;
   const input = (name: (typeof filterNames)[number], type: "text" | "date", placeholder?: string, maxlength?: number) => (
@@ -304,7 +305,6 @@ const NumberedPagination: FC<NumberedPaginationProps> = ({ page, pages, note, pa
   </nav>
 );
 
-/** Shows the first recipient and how many more there are. */
 const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others] }) =>
   first === undefined ? null : (
     <>
@@ -312,7 +312,6 @@ const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others
     </>
   );
 
-/** Shows the status and who withdrew consent. */
 const StatusCell: FC<{ of: CertificateSummary }> = ({ of }) => {
   const method = of.withdrawal?.method ?? of.entitiesWithdrawn.at(-1)?.method;
   return (
@@ -446,12 +445,12 @@ const renderCertificateList = async (request: PortalRequest): Promise<Response> 
   const filter = parseFilter((name) => req.query(name));
   const page = parsePageNumber(req.query("page"));
   const canonicalPath = listPath(filter, page);
-  // A filter form also submits its empty fields, so this redirect removes them from the URL.
+  // The filter form also submits its empty fields. This redirect removes them from the URL.
   const hasExtraParameters = new URL(req.url).searchParams.size > new URL(canonicalPath, req.url).searchParams.size;
   return hasExtraParameters ? redirectTo(request, canonicalPath) : renderFilteredList(request, filter, page);
 };
 
-/** Saves the filter under a name. Without a filter there is nothing to save, because the whole list is a built-in view. */
+/** Saves the filter as a named view. Without a filter, there is nothing to save, because the whole list is a built-in view. */
 const handleSaveView = async (request: PortalFormRequest): Promise<Response> => {
   const { services, member, form } = request;
   const filter = { ...parseFilter((name) => form.get(name)), person: null };
@@ -492,8 +491,8 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
 ];
 
 /**
- * Exports only the filtered rows that exist when the export starts, because certificates that are issued during the export would shift rows
- * from one batch to the next.
+ * Exports only the rows that exist when the export starts. Certificates issued during the export would shift rows from one batch into the
+ * next.
  */
 const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form, environment, now } = request;

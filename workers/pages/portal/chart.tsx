@@ -1,5 +1,5 @@
-// Bar charts of two counts: an SVG styled only with classes, because the content security policy forbids inline styles. The totals beside
-// each series and a table state the same figures.
+// Bar charts of two counts. The SVG is styled with classes, because the content security policy forbids inline styles. A table shows the
+// same figures.
 import type { FC } from "hono/jsx";
 import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
@@ -17,7 +17,7 @@ const barStep = 10;
 const barWidth = 7;
 const barOffset = 1.5;
 
-/** Returns the labels of a vertical axis. They are whole numbers in two to four even steps, and the last one is at least `highest`. */
+/** Returns the labels of a vertical axis: whole numbers in two to four even steps, up to at least `highest`. */
 const axisLabels = (highest: number): readonly number[] => {
   if (highest <= 2) return [0, 1, 2];
   const magnitude = 10 ** Math.floor(Math.log10(highest / 3));
@@ -41,8 +41,8 @@ interface PlotProps {
 const barClasses = { up: "a", down: "b" } as const;
 
 /**
- * Draws bars in an SVG element that stretches, and labels in HTML that do not stretch. The last bar is hollow, because its period is not
- * over.
+ * Draws the bars in an SVG element that stretches, and the labels in HTML so that they do not stretch. The last bar is hollow, because its
+ * period is not over.
  */
 const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, axis }) => {
   const total = (point: ChartPoint): number => sides.reduce((sum, side) => sum + point[side], 0);
@@ -91,8 +91,7 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * Formats for the start of a period: `shown` in the table, `axis` below the chart, and `iso` in the export. An exported ISO time is cut to
- * the length of `iso`.
+ * Formats for the start of a period: `shown` in the table, and `axis` below the chart. The export cuts an ISO time to the length of `iso`.
  */
 const timeUnits = {
   hour: {
@@ -127,9 +126,8 @@ interface ChartProps {
   readonly figures: readonly ChartPoint[];
   /** `up` and `down` are shown after a count, as in "12 withdrawn". */
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
-  /** If true, one plot shows both counts. Otherwise, each count has its own plot. */
+  /** True if one plot shows both counts. Otherwise, each count has its own plot. */
   readonly isStacked?: boolean;
-  /** The label of the current period. */
   readonly nowLabel?: string;
 }
 
@@ -220,7 +218,7 @@ export const Chart: FC<ChartProps> = ({
   );
 };
 
-/** Sends the figures of a chart as CSV, after the export is recorded in the audit log. */
+/** Records the export in the audit log, then sends the figures of a chart as CSV. */
 export const exportChart = async (
   { c, services, member, environment }: PortalFormRequest,
   { name, unit, csvHeader }: ChartDefinition,

@@ -1,4 +1,4 @@
-// The return URLs of a client. A share request may return to one of them without other evidence that the business made the request.
+// The return URLs of a client. A share request that returns to one of them needs no other evidence that the business made it.
 import type { Hono } from "hono";
 import { parseClientId, type ClientId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -16,7 +16,6 @@ const keysPath = "/portal/keys";
 const fieldName = "return_urls";
 const pagePath = (id: ClientId): string => `/portal/clients/${id}`;
 
-/** Renders the page of one of the business's clients in the page's environment. */
 const renderClient = async (request: PortalRequest, id: ClientId, error?: FormError): Promise<Response> => {
   const { services, member, environment } = request;
   const client = (await listClients(services, member)).find((listed) => listed.id === id && listed.environment === environment);

@@ -7,7 +7,6 @@ interface CodeBlockProps {
   readonly id: string;
   /** The name of the code, for screen readers and for the copy button. */
   readonly label: string;
-  /** Shown above the code, beside the copy button. */
   readonly caption?: string;
   readonly children: Child;
 }

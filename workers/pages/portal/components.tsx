@@ -34,8 +34,8 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
   <CopyButton of={of} label={formatCopyLabel(label)} />
 );
 
-// Both contexts must be set around a whole page. Hono restores a context only after the async components inside it have finished, so a
-// provider around a single form would also apply to the components after the form.
+// Both contexts must surround the whole page. Hono restores the previous value only after the async components inside a provider have
+// finished, so a provider around a single form would also affect the components after that form.
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
@@ -68,7 +68,7 @@ export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form })
   );
 };
 
-/** Makes a creation form idempotent: submitting it twice creates only one record. */
+/** Makes a form idempotent: submitting it twice creates only one record. */
 export const IdempotencyField: FC = () => <input type="hidden" name="once" value={toHex(usePortalRequest().services.random(16))} />;
 
 interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
@@ -91,7 +91,6 @@ const buttonClasses = {
   menu: undefined,
 } as const;
 
-/** A form that consists of one button. */
 export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "small", ...form }) => (
   <PostForm {...form} class="one-button">
     <button type="submit" class={buttonClasses[look]} aria-label={of === undefined ? undefined : `${label}: ${of}`}>
@@ -114,10 +113,9 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** The initial value. If the page responds to a form, the form's value is shown instead. */
+  /** The initial value. A page that responds to a form shows the form's value instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
-  /** Adds "(optional)" to the label. */
   readonly isOptional?: boolean;
   readonly autocomplete?: string;
   readonly rows?: number;
@@ -174,7 +172,6 @@ export const Field: FC<FieldProps> = ({
 interface SelectFieldProps {
   readonly name: string;
   readonly label: string;
-  /** The label of each value. */
   readonly options: Readonly<Record<string, string>>;
   readonly hint?: Child;
   readonly value?: string | null | undefined;
@@ -201,7 +198,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, hint, 
   );
 };
 
-/** If the page responds to a form, the form's value is used instead of `checked`. */
+/** A page that responds to a form uses the form's value instead of `checked`. */
 export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");
@@ -216,7 +213,7 @@ export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; check
 
 interface RadioFieldsProps {
   readonly name: string;
-  /** The name of the group for screen readers. Other people see it in the card's heading. */
+  /** The name of the group for screen readers. Sighted readers see it in the card's heading. */
   readonly legend: string;
   readonly value: string;
   readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
@@ -258,7 +255,6 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel }) =>
   </a>
 );
 
-/** Filters a list by one choice. */
 export const ListFilter: FC<SelectFieldProps & { path: string }> = ({ path, options, ...choice }) => (
   <form method="get" action={usePortalRequest().pathInMode(path)} class="row filter-bar">
     <SelectField {...choice} options={{ "": messages.any, ...options }} />
@@ -271,9 +267,7 @@ export const ListFilter: FC<SelectFieldProps & { path: string }> = ({ path, opti
 interface CardProps {
   readonly id: string;
   readonly title: string;
-  /** A sentence below the heading. */
   readonly note?: Child;
-  /** A link, a button or a status at the end of the heading. */
   readonly end?: Child;
   readonly footer?: Child;
   /** True if the content, such as a table or a list, fills the card from edge to edge. */
@@ -301,12 +295,12 @@ interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
   readonly hiddenValues?: Readonly<Record<string, string>>;
   readonly submitLabel: string;
   readonly submitIcon?: IconName;
-  /** Text to the left of the button, which says what the form will do or who may send it. */
+  /** Text beside the button that says what the form does or who can submit it. */
   readonly footnote?: Child;
   readonly isPrimary?: boolean;
 }
 
-/** A card that is one form with one button. Members who may not submit it see its fields and the reason. */
+/** A card with one form and one button. Members who may not submit the form see its fields and the reason. */
 export const FormCard: FC<FormCardProps> = async ({
   id,
   title,
@@ -389,7 +383,6 @@ interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child, kind?: ColumnKind])[];
-  /** Shown instead of the table if there are no rows. */
   readonly emptyMessage?: Child;
 }
 
@@ -405,7 +398,7 @@ export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<R
     />
   );
 
-/** Links to the first page and to the next page of a list. `false` hides a link. */
+/** Links to the first and the next page of a list. `false` hides a link. */
 export const Pagination: FC<{ first: string | false; next: string | false; note?: Child }> = ({ first, next, note }) =>
   first === false && next === false ? null : (
     <nav class="pager" aria-label={messages.pages.label}>
@@ -443,10 +436,12 @@ export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
   <time datetime={toIso(at)}>{`${shortDay.format(at)}, ${shortTime.format(at)}`}</time>
 );
 
-/** Shows the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */
+/** Returns the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */
+export const formatShortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-5)}`;
+
 export const ShortId: FC<{ id: string }> = ({ id }) => (
   <span class="mono" translate="no">
-    {`${id.slice(0, 9)}…${id.slice(-5)}`}
+    {formatShortId(id)}
   </span>
 );
 
@@ -455,7 +450,7 @@ export const capitalize = (text: string): string => text.charAt(0).toUpperCase()
 export type AuditEventType = keyof typeof messages.audit.types;
 export const isAuditEventType = (text: string): text is AuditEventType => Object.hasOwn(messages.audit.types, text);
 
-/** Describes the type of an audit entry, for example "Certificate issued". */
+/** Formats the type of an audit entry, for example "Certificate issued". */
 export const describeAuditEvent = (type: string): string => (isAuditEventType(type) ? messages.audit.types[type] : type);
 
 /** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */

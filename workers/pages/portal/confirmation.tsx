@@ -13,15 +13,13 @@ import type { Breadcrumb, Tab } from "./shell.tsx";
 
 interface Confirmation {
   readonly tab: Tab;
-  /** The page to which the question belongs, or the chain of pages that leads to it. */
+  /** The page above this one, or the chain of pages that leads to it. */
   readonly parent: Breadcrumb | readonly Breadcrumb[];
   readonly question: string;
   /** What the question is about, for example the name of a key. */
   readonly subject?: Child;
   readonly consequences: readonly (readonly [icon: IconName, text: string])[];
-  /** The path of the form that performs the action. */
   readonly action: string;
-  /** The label of the button that performs the action, as a verb and a noun. */
   readonly confirmLabel: string;
   /** The label of the alternative, such as "Keep key", which leads back to the parent page. */
   readonly cancelLabel: string;
@@ -67,7 +65,7 @@ export const renderConfirmation = (
     ),
   });
 
-/** Handles a page that asks for confirmation. Members who may not perform the action see the reason instead. */
+/** Handles a confirmation page. Members who may not perform the action see the reason instead. */
 export const confirmationPage = (requiredRole: Role, show: PageHandler<PortalRequest>) =>
   authenticatedPage((request) => {
     const { business, role } = request.member;

@@ -1,5 +1,5 @@
-// Lists withdrawn certificates and stopped shares for which the business has not yet acknowledged that contact has ended. Each has a form
-// for the acknowledgment.
+// Lists withdrawn certificates and stopped shares for which the business has not yet confirmed that contact has ended. Each has a form that
+// confirms it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";
@@ -38,7 +38,6 @@ import { toReader, redirectTo, type FormError, type PortalFormRequest, type Port
 
 const deadlineMessages = messages.deadlines;
 
-/** Says that the deadline is overdue, or when contact must end. */
 const DueLabel: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) =>
   isOverdue(ceaseBy, null, usePortalRequest().now) ? (
     <StatusLabel tone="bad" icon="circle-alert" text={deadlineMessages.overdue} />
@@ -242,7 +241,7 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
         ? await acknowledgeEntityWithdrawals(services, reader, actor, obligation.id, { ...details, entities: obligation.recipients })
         : await acknowledgeWithdrawal(services, reader, actor, obligation.id, details);
   if (acknowledged.ok) return redirectTo(request, "/portal/deadlines", "acknowledged");
-  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`); // another member acknowledged it first; that page shows this
+  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`); // another member confirmed it first, as that page shows
   return renderAcknowledgeForm(request, obligation, { code: acknowledged.code, field: null, text: messages.again });
 };
 

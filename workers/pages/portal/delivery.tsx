@@ -19,6 +19,7 @@ import {
   Card,
   formatCopyLabel,
   formatCount,
+  formatShortId,
   FormErrorMessage,
   Link,
   messages,
@@ -35,9 +36,6 @@ const webhookMessages = messages.webhooks;
 const { delivery: deliveryMessages } = webhookMessages;
 
 const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
-
-/** Returns the start and the end of an ID, for the breadcrumb. */
-const formatShortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-5)}`;
 
 const isFailed = ({ error }: OpenedAttempt): boolean => error !== null;
 
@@ -121,7 +119,6 @@ const ResponseCard: FC<{ attempt: OpenedAttempt; isLast: boolean; isWithheld: bo
   );
 };
 
-/** An attempt that is still to come. */
 const PlannedAttempt: FC<{ number: number; delivery: Delivery }> = ({ number, delivery: { attempt, nextAttemptAt } }) => {
   const isNext = number === attempt + 1;
   return (

@@ -350,7 +350,7 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
     backPath: pathOf(id),
   });
 
-/** Finds the endpoint without its deliveries. Returns null if this environment does not have the endpoint. */
+/** Finds the endpoint without its deliveries. Returns null if the endpoint is not in this environment. */
 const findEndpoint = async (request: PortalRequest, id: WebhookId): Promise<Endpoint | null> =>
   (await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null }))?.endpoint ?? null;
 
@@ -538,7 +538,7 @@ const handleRevealSecret = async (request: PortalFormRequest, id: WebhookId): Pr
 
 const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
   const before = await findEndpoint(request, id);
-  // A second submission would rotate the secret again and end the previous one, which receivers may still use.
+  // A second submission would rotate the secret again, and the secret that receivers still use would stop working.
   if (before !== null && before.secretHint !== request.form.get("hint")) return renderEndpointSecret(request, id, null);
   const rotated = await rotateWebhookSecret(request.services, request.member, id, async (sealed) => sealed);
   return rotated.ok ? renderEndpointSecret(request, id, rotated.value.secret) : notFoundPage(request);

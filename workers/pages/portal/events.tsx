@@ -1,5 +1,5 @@
-// Lists events, newest first, and their deliveries to each endpoint. The sealed data of an event is not shown, because it is meant for
-// receivers.
+// Lists events, newest first, and their deliveries to each endpoint. The encrypted data of an event is for receivers, so these pages do not
+// show it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { eventToWire, type StoredEvent } from "../../../core/events/event.ts";

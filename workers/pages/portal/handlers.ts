@@ -48,7 +48,7 @@ export const withId =
 
 /**
  * Handles a page of the portal. Without a session, redirects to the sign-in page, which leads back to this page. If the account's status
- * does not allow reading, explains why, unless `allowsInactiveAccount` is set.
+ * does not allow reading, shows the reason, unless `allowsInactiveAccount` is set.
  */
 export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInactiveAccount = false) =>
   signedIn.page((request) => {
@@ -58,12 +58,9 @@ export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInacti
 
 interface ActionOptions {
   readonly ownerOnly?: true;
-  /**
-   * True if the action does not change anything and is a form only because the access is recorded in the audit log or because it calls
-   * another server.
-   */
+  /** True if the action changes nothing. It is a form because the audit log records it, or because it calls another server. */
   readonly isReadOnly?: true;
-  /** True for a form that switches to another business. It must also work if the current business's status does not allow reading. */
+  /** True for forms that must work even if the business's status does not allow reading, such as switching to another business. */
   readonly allowsInactiveAccount?: true;
   readonly memberLimit?: LimitName;
   readonly businessLimit?: LimitName;

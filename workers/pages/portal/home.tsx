@@ -1,5 +1,5 @@
-// Shows the setup steps of a business with their current state. They are the home page until the first live certificate, and they stay
-// available at /portal/steps. With scripts, the list is updated automatically.
+// Shows the setup steps of a business and their current state. They are the home page until the first live certificate, and remain at
+// /portal/steps. With scripts, the list updates itself.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
@@ -24,19 +24,17 @@ interface StepAction {
   readonly to: string;
   readonly text: string;
   readonly isPublic?: true;
-  /** True for a page that is opened in live mode, even if the steps are shown in test mode. */
+  /** True if the link leads to live mode even from test mode. */
   readonly isLive?: true;
 }
 
 interface SetupStep {
   readonly title: string;
-  /** The page to which the title links if the step is done or if another step is next. */
+  /** The page that the title links to, unless the step is next. */
   readonly path: string;
   readonly state: "done" | "open" | "blocked";
   readonly text: Child;
-  /**
-   * Actions that are shown if the step is next, or if it is blocked by something that can be changed. The first action is the primary one.
-   */
+  /** Shown if the step is next, or if something that the member can change blocks it. The first action is the primary one. */
   readonly actions: readonly StepAction[];
 }
 

@@ -1,5 +1,5 @@
-// Shows the code that a business adds to its page or server: the script tag, the same configuration in JavaScript, and a request from a
-// server. The tabs are radio buttons, so they work without a script.
+// Shows the code that a business adds to its page or server: the script tag, the equivalent JavaScript, and the equivalent request from a
+// server. The tabs are radio buttons, so they work without scripts.
 import type { Child, FC } from "hono/jsx";
 import type { MappedPage } from "../../operations/integration/map-page.ts";
 import type { IntegrationInput } from "../../operations/integration/plan-integration.ts";
@@ -54,7 +54,6 @@ const Code: FC<{ label: string; id: string; children?: Child }> = ({ label, id, 
   </pre>
 );
 
-/** Shows a sentence about the code, and a button that copies the code. */
 const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, label }) => (
   <p class="row apart">
     <span class="small quiet">{text}</span>
@@ -74,7 +73,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <HighlightedCode text={built.snippet} language="html" />
     </Code>
   );
-  // For a share button, there is only the tag, because the person decides in a separate window.
+  // A share button has only the tag, because the person decides in a separate window.
   if (built.mode === "share") return <div class="code">{tag}</div>;
   return (
     <div class="code panels">

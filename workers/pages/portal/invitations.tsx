@@ -1,5 +1,5 @@
 // Serves /portal/invitations, for people who have verified their email address, do not belong to a business, and have been invited to one.
-// They see who invited them and to which business, and click a button to accept or decline. Members answer their invitations in
+// They see who invited them and to which business, and accept or decline. People who belong to a business answer invitations in
 // businesses.tsx.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
@@ -39,7 +39,7 @@ const signedIn = createSignedInHandlers({
   signedOutPath: "/portal/sign-in",
 });
 
-/** Returns the verified address with its index, which is used to find the invitations. */
+/** Returns the verified address and its index. Invitations are looked up by the index. */
 const getVerifiedAddress = async ({ services, email }: InvitedRequest) => ({
   email,
   emailIndex: await services.vault.blindIndex("email", normalizeEmailAddress(email) ?? ""),

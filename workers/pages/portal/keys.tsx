@@ -1,4 +1,4 @@
-// Manages API keys, which servers use, and clients, whose public IDs are used in tags. A key is shown once, in the response to the form
+// Manages API keys, which servers use, and clients, whose public IDs are in script tags. A key is shown once, in the response to the form
 // that created it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
@@ -65,7 +65,7 @@ const NewCredentialForm: FC<{ kind: CredentialKind }> = ({ kind }) => {
   );
 };
 
-/** Shows the stored parts of a key: its kind and its last characters. */
+/** Shows the prefix and the last characters of a key. The rest is not stored. */
 const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey: { environment, last4 } }) => (
   <code class="whole" translate="no">
     {environment === "live" ? "sk_live_" : "sk_test_"}…{last4}

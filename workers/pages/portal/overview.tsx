@@ -31,7 +31,7 @@ const percentOf = new Intl.NumberFormat(languageInfo[language].locale, { style: 
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Shows the change compared with the thirty days before, and the earlier value. */
+/** Shows the change from the previous thirty days, and the value of those days. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (
@@ -93,7 +93,6 @@ interface AttentionItem {
   readonly action: string;
 }
 
-/** Returns the host of an endpoint's URL, which is used as the endpoint's name on this page. */
 const hostOf = (url: string): string => new URL(url).host;
 
 /** Lists what a member has to do: overdue withdrawals, withdrawals to confirm, and failing endpoints. */

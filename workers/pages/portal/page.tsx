@@ -35,26 +35,22 @@ interface MemberPage extends RefusalDetails {
   readonly title?: string;
   /** The heading, if it contains more than the title, for example an ID in a monospaced font. */
   readonly heading?: Child;
-  /** A status after the heading. */
   readonly status?: Child;
-  /** A sentence below the heading. */
   readonly intro?: Child;
-  /** Buttons and links at the end of the heading's line. */
   readonly actions?: Child;
-  /** The page to which a detail page belongs, or the chain of pages that leads to it. */
+  /** The page above this one, or the chain of pages that leads to it. */
   readonly parent?: Breadcrumb | readonly Breadcrumb[];
   /** The end of the breadcrumb, if it is not the heading. */
   readonly crumb?: Child;
   readonly content: Child;
-  /** True to load the script that refreshes the page instead of the script for copy buttons. */
+  /** Loads the script that updates the page instead of the script for copy buttons. */
   readonly hasLiveUpdates?: boolean;
-  /** Set this to load the script that prompts for a passkey instead of the script for copy buttons. */
+  /** Loads the script that prompts for a passkey instead of the script for copy buttons. */
   readonly script?: "passkey.js";
-  /** Set for accounts that may not be read, because then there are no pages to navigate to. */
+  /** Set for accounts whose pages cannot be opened, so there is nothing to navigate to. */
   readonly hidesNavigation?: true;
 }
 
-/** Renders a member's page inside the portal's frame. */
 export const renderMemberPage = (
   request: PortalRequest,
   { tab, content, heading, status, intro, actions, parent, crumb, hasLiveUpdates, script, hidesNavigation, ...refusal }: MemberPage,
@@ -105,8 +101,8 @@ export const renderMemberPage = (
 };
 
 /**
- * Renders the same page for records that do not exist and for records of another business, so that the response does not reveal which IDs
- * exist.
+ * Renders the same page for a record that does not exist and for a record of another business, so that the response does not reveal which
+ * IDs exist.
  */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   renderMemberPage(request, {
@@ -135,8 +131,8 @@ const suspendedSince = (at: Instant): Child => (
 );
 
 /**
- * Renders the page for a pending, suspended or closed account, which does not show any account data. If a payment is missing, the page
- * offers the checkout to owners.
+ * Renders the page for a pending, suspended or closed account. It shows no account data. If a payment is missing, it offers owners the
+ * checkout.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
@@ -177,7 +173,7 @@ interface SecretPage {
   readonly backPath: string;
 }
 
-/** Shows a secret once, as the response to the form that created it. */
+/** Shows a secret in the response to the form that created it. No other page shows the secret. */
 export const renderSecretPage = (
   request: PortalRequest,
   { tab, title, label, heading = messages.secret.heading, value, backPath }: SecretPage,

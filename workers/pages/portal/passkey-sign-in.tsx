@@ -8,9 +8,8 @@ import { createFormHandlerFactory, type FormRequest } from "../shared/form-handl
 import { completePasskeySignIn, PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
 import { parseNextPath } from "./businesses.tsx";
 import { messages } from "./components.tsx";
-import { passkeyPath } from "./passkey-form.tsx";
 import { renderPortalPage } from "./page.tsx";
-import { pathWithQuery } from "./paths.ts";
+import { passkeyPath, pathWithQuery } from "./paths.ts";
 import { redirectSignedIn } from "./sign-in.tsx";
 
 const { signIn: signInMessages, account: accountMessages } = messages;

@@ -1,5 +1,5 @@
-// Paths of the portal. Lists the pages without an ID, for the navigation and for tests that visit all of them, and contains functions that
-// build paths. Test mode has the same pages under /portal/test.
+// Paths of the portal: lists for the navigation and for tests that visit every page, and functions that build paths. Test mode has the same
+// pages under /portal/test.
 import type { Environment } from "../../../core/access/entitlement.ts";
 
 export const liveRootPath = "/portal";
@@ -12,6 +12,8 @@ export const accountPath = "/portal/account";
 /** The page that asks a member to sign in again before an action that requires a recent sign-in. */
 export const provePath = `${accountPath}/prove`;
 
+export const passkeyPath = "/portal/sign-in/passkey";
+
 const isTestPath = (path: string): boolean => path === testRootPath || path.startsWith(`${testRootPath}/`);
 
 export const environmentFromPath = (path: string): Environment => (isTestPath(path) ? "sandbox" : "live");
@@ -22,7 +24,7 @@ export const pathInEnvironment = (environment: Environment, path: string): strin
     ? path
     : `${testRootPath}${path.slice(liveRootPath.length)}`;
 
-/** Builds a path with a query. Leaves out null values, so that the same list always has the same URL. */
+/** Builds a path with a query that leaves out null values. */
 export const pathWithQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
   const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
@@ -47,7 +49,7 @@ export const tabs = [
   ["settings", "/portal/settings"],
 ] as const;
 
-/** All pages without an ID, including those that are not in the navigation. The sandbox page exists in test mode only. */
+/** All pages without an ID in their path, including those that are not in the navigation. The sandbox page exists in test mode only. */
 export const livePaths: readonly string[] = [
   ...tabs.filter(([name]) => name !== "sandbox").map(([, path]) => path),
   "/portal/steps",

@@ -1,5 +1,4 @@
-// Requests from members who are signed in to the portal. They are separate from handlers.ts, because the components also depend on these
-// types.
+// Requests from members who are signed in to the portal. These types are separate from handlers.ts because the components need them too.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -16,7 +15,6 @@ export interface PortalRequest extends SignedInRequest {
   readonly environment: Environment;
   /** The path of a portal page in the same environment. */
   readonly pathInMode: (path: string) => string;
-  /** The posted form, for actions. */
   readonly form?: FormFields;
 }
 
@@ -30,10 +28,9 @@ export const redirectTo = ({ c, pathInMode }: PortalRequest, path: string, done?
   return c.redirect(done === undefined ? target : `${target}${target.includes("?") ? "&" : "?"}done=${done}`, 303);
 };
 
-/** Returns the reader to pass to operations: the member's business in the page's environment. */
+/** Returns the business and environment whose records operations may read for this page. */
 export const toReader = ({ member, environment }: PortalRequest) => ({ business: member.business, environment });
 
-/** The reason why a form was refused. */
 export interface FormError {
   readonly code: RefusalCode;
   /** The name of the invalid field; null if the error concerns the whole form. */
@@ -42,8 +39,8 @@ export interface FormError {
 }
 
 /**
- * Converts a refusal into a form error. A detail in the format `field: rule` applies to that field. Any other detail, or the default text
- * of the code, applies to the whole form.
+ * Converts a refusal into a form error. A detail in the format `field: rule` is shown at that field. Any other detail, or the default text
+ * of the code, is shown for the whole form.
  */
 export const toFormError = ({ code, detail }: Refusal): FormError => {
   const text = detail ?? refusals[code];

@@ -1,4 +1,4 @@
-// The business's profile and account settings. Each card has its own form, so that saving one card never changes the settings in another.
+// The business's profile and account settings. Each card has its own form, so saving one card does not change the settings in another.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";

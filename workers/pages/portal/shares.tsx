@@ -1,4 +1,4 @@
-// Shares with the business: the list, and one share with its history. The shared values are available through the API only.
+// Shares with the business: the list, and one share with its history. Only the API returns the shared values.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseShareId, type ShareId } from "../../../core/ids.ts";
@@ -62,7 +62,7 @@ const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
 /** Lists what is shared, for example "Email, phone, and name". */
 const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string => capitalize(formatFieldGroups(language, groupsFromKeys(scope)));
 
-/** Describes when the share ends or, after it was stopped, when contact must end. */
+/** States when the share ends or, once it is stopped, when contact must end. */
 const describeEnd = (share: Share): Child =>
   share.status === "revoked" && share.ceaseBy !== null ? (
     formatMessage(messages.certificates.contactEndsBy, { date: formatDay(language, share.ceaseBy) })

@@ -1,5 +1,5 @@
-// The frame of a portal page: the navigation on the side, the top bar, and the banner that is shown in test mode. On a narrow screen the
-// navigation is a drawer that opens without a script (`popover`).
+// The frame of a portal page: the navigation on the side, the top bar, and the banner of test mode. On a narrow screen, the navigation is a
+// drawer that opens without scripts (`popover`).
 import type { Child, FC } from "hono/jsx";
 import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
@@ -11,7 +11,6 @@ export type Tab = keyof typeof messages.tabs;
 const shellMessages = messages.shell;
 const menuId = "menu";
 
-/** A link to a page above the current one. */
 export interface Breadcrumb {
   readonly path: string;
   readonly text: Child;
@@ -59,8 +58,8 @@ const BusinessSwitcher: FC = () => {
 };
 
 /**
- * Finds a certificate, a share or a refused request by its ID. The form sends a POST request, because people can type anything, and the
- * text must not get into a URL.
+ * Finds a certificate, a share or a refused request by its ID. The form posts, because people may type personal data, which must not get
+ * into a URL.
  */
 const IdLookup: FC<{ id: string }> = ({ id }) => (
   <PostForm
@@ -116,7 +115,6 @@ const Navigation: FC<{ tab: Tab | null }> = ({ tab }) => {
 
 interface ShellProps {
   readonly tab: Tab | null;
-  /** The name of the page, at the end of the breadcrumb. */
   readonly title: Child;
   readonly parent?: Breadcrumb | readonly Breadcrumb[] | undefined;
   readonly hidesNavigation?: boolean;

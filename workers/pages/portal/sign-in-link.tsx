@@ -1,6 +1,6 @@
-// /portal/sign-in/link: the page that the link in a member's sign-in email opens. Opening it changes nothing, because mail scanners open
-// links too. The person signs in with a button, which works only in the browser that requested the email. Other browsers are asked for the
-// code.
+// Serves /portal/sign-in/link, the page that the link in a member's sign-in email opens. Opening it does not sign anyone in, because mail
+// scanners open links too. The person signs in with a button, which works only in the browser that requested the email. Other browsers are
+// asked for the code.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { signInLinkPaths } from "../../operations/access/sign-in-link.ts";
@@ -18,7 +18,7 @@ import { CodeStep, codeSentTo, redirectSignedIn, renderStep, renderUnlessSignedI
 const { signIn: signInMessages } = messages;
 const linkPath = signInLinkPaths.business;
 
-/** Renders the page that the link opens in the browser that requested the email. The person signs in only by clicking the button. */
+/** Renders the page that the link opens in the browser that requested the email. */
 const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, error?: FormError): Promise<Response> =>
   renderPortalPage(c, {
     title: signInMessages.title,
@@ -53,7 +53,7 @@ const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, erro
     ),
   });
 
-/** Renders the page that the link opens in a browser other than the one that requested the email. The page asks for the code. */
+/** Renders the page that the link opens in any other browser than the one that requested the email. */
 const renderElsewhereStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,

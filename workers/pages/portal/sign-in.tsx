@@ -1,5 +1,5 @@
-// Signs members in and up with an email code, in the same steps and with the same cookies as on the consent sheet. The next page is the
-// same whether or not the email address is known, so that the response does not reveal which addresses have an account.
+// Signs members in and up with an email code. The steps and cookies are those of the consent sheet. The response is the same whether or not
+// the email address is known, so that it does not reveal which addresses have an account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
@@ -24,8 +24,8 @@ import { businessChoicePath, parseNextPath } from "./businesses.tsx";
 import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
 import { listCountryNames } from "./country-names.ts";
 import { renderPortalPage } from "./page.tsx";
-import { PasskeySignInForm } from "./passkey-form.tsx";
-import { invitationsPath, pathWithQuery, provePath } from "./paths.ts";
+import { PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
+import { invitationsPath, passkeyPath, pathWithQuery, provePath } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
 
 const { signIn: signInMessages, signUp: signUpMessages } = messages;
@@ -38,9 +38,8 @@ export interface SignInStep {
   /** What the account is for, or where the code was sent. */
   readonly intro: Child;
   readonly content: Child;
-  /** If set, a passkey is offered as well. The value is the page to open after signing in. */
+  /** Set if the step also offers a passkey. The value is the page to open after signing in. */
   readonly passkeyNext?: string;
-  /** Links below the card to other pages. */
   readonly others?: Child;
   /** Set if the page is the response to a form that was refused. */
   readonly form?: FormFields;
@@ -62,7 +61,7 @@ export const renderStep = (
             <h1>{title}</h1>
             <p class="quiet">{intro}</p>
             <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
-            {passkeyNext !== undefined && <PasskeySignInForm next={passkeyNext} />}
+            {passkeyNext !== undefined && <PasskeySignInForm action={passkeyPath} next={passkeyNext} />}
           </div>
         </div>
         {others}
@@ -122,9 +121,7 @@ interface CodeStepProps {
   readonly next: string;
   readonly email: string;
   readonly error: FormError | undefined;
-  /**
-   * If a signed-in member is verifying their identity again, the page to which they can return. The address cannot be changed in this case.
-   */
+  /** Set if a signed-in member must sign in again: the page to which they can return instead. They cannot change the address. */
   readonly cancelPath?: string;
 }
 
@@ -202,7 +199,7 @@ export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, ren
   return session?.realm === "business" ? c.redirect(path, 303) : render();
 };
 
-/** Shows the browser's current step, according to its cookie. */
+/** Shows the sign-in step that this browser has reached, which its cookie records. */
 const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
   const pending = await findPendingSignIn(c);
   const answer = c.req.query("answer");
@@ -214,7 +211,7 @@ const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Respo
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
-  // A member who verifies their identity again stays signed in, so the next page shows the result.
+  // A member who must sign in again is still signed in, so the page that asked for the sign-in also shows the result.
   const signedInPath = next === provePath ? pathWithQuery(next, { answer: c.req.query("answer") ?? null }) : next;
   return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };
@@ -284,8 +281,7 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
 };
 
 /**
- * Does not check a form token, because signing out must also work with an expired session. `signInAction` already refuses forms from other
- * sites.
+ * Checks no form token, because signing out must also work with an expired session. `signInAction` already refuses forms from other sites.
  */
 const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   await signOutBrowser(c);

@@ -38,10 +38,10 @@ const WrappedCode: FC<{ text: string }> = ({ text }) => (
   </code>
 );
 
-/** Returns the form's values, so that the form can be submitted again. */
+/** Converts the input back into form values, so that the form can be submitted again. */
 const toFormValues = ({ mode, url, purpose, entities }: IntegrationInput) => ({ mode, url, purpose, entities: entities.join("\n") });
 
-/** States what to check before the tag goes live: how certain the mapping is, what it leaves out, and what the page lacks. */
+/** States what to check before using the tag: how certain the mapping is, which fields it leaves out, and what the page lacks. */
 const MappingNotice: FC<{ built: MappedPage }> = ({ built: { confidence, unmapped, warnings } }) => {
   const { leftOut } = snippetMessages;
   const names = unmapped.join(", ");
@@ -139,7 +139,6 @@ const tagIcons: Readonly<Record<ScriptTagState, IconName>> = {
   several: "triangle-alert",
 };
 
-/** Shows what was found on the page when it was fetched. */
 const PageChecks: FC<{ built: MappedPage }> = ({ built: { pageUrl, formSelector, fieldMap, tagOnPage, blocked } }) => {
   const { origin } = new URL(usePortalRequest().services.config.cdnUrl);
   const { fields, onPage } = snippetMessages;
@@ -304,7 +303,7 @@ const parseInput = (form: PortalFormRequest["form"]): IntegrationInput => ({
     .filter((name) => name !== ""),
 });
 
-/** Shows the result in the response to the form. A redirect is not possible, because the result is not stored. */
+/** The response to the form contains the result, because the result is not stored. */
 const handleBuildSnippet = async (request: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form, environment } = request;
   if (form.has("edit")) return renderSnippetBuilder(request);

@@ -58,7 +58,7 @@ const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, 
   );
 };
 
-/** Returns the owner who may neither leave nor become a member, because no other owner has joined. */
+/** Returns the only owner who has joined, if there is exactly one. That owner may neither leave nor become a member. */
 const findOnlyOwner = (members: readonly Member[]): Member | undefined => {
   const owners = members.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
   return owners.length === 1 ? owners[0] : undefined;

@@ -1,4 +1,4 @@
-// Components that the pages about endpoints, deliveries and events share: statuses, short times and the chart of the last 48 hours.
+// Components for the pages about endpoints, deliveries and events: statuses, short times and the chart of the last 48 hours.
 import type { Child, FC } from "hono/jsx";
 import { optInEventTypes } from "../../../core/events/event.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
@@ -30,7 +30,7 @@ interface RecentTimeProps {
   readonly precision?: keyof typeof timeFormats;
   /** True to show the day even if it is today. */
   readonly withDay?: boolean;
-  /** Shown after the time: the time zone, if no heading states it, and a note. */
+  /** Text after the time, such as the time zone if no heading states it. */
   readonly suffix?: string;
 }
 
@@ -71,7 +71,9 @@ const hoursPerBar = 2;
 const barHeights = { a: 16, b: 24, o: 5 } as const;
 const stripHeight = 24;
 
-/** Shows the attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that color is not the only indicator. */
+/**
+ * Shows the attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that it does not differ by color alone.
+ */
 export const AttemptStrip: FC<{ hours: readonly HourlyAttempts[] | null }> = ({ hours }) => {
   const { strip } = webhookMessages;
   const figures = toHourlyFigures(hours ?? [], usePortalRequest().now);
@@ -153,7 +155,10 @@ export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly s
   );
 };
 
-/** Summarizes an event's deliveries to all endpoints in one line. Outside a "Delivered" column, the text says what it counts. */
+/**
+ * Summarizes an event's deliveries to all endpoints in one line. `isInColumn` is true in a "Delivered" column, where the text need not say
+ * what it counts.
+ */
 export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[]; isInColumn?: boolean }> = ({ deliveries, isInColumn = true }) => {
   if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.nobody} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;

@@ -1,5 +1,5 @@
-// The list of webhook endpoints, and the form that adds one. The response to the form shows the new endpoint's secret. Also registers the
-// routes of all pages about endpoints.
+// The list of webhook endpoints, and the form that adds one. The response to the form shows the new endpoint's secret. This file also
+// registers the routes of all pages about endpoints.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { optInEventTypes } from "../../../core/events/event.ts";

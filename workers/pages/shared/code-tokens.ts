@@ -1,7 +1,7 @@
-// Splits code into the parts that the documentation colors, such as keywords, strings and comments. This is not a parser. Text that matches
-// no pattern stays plain, and joining all parts always gives the original code.
+// Splits code into the parts that the documentation colors, such as keywords, strings and comments. It uses patterns instead of a parser.
+// Text that matches no pattern stays plain, and the parts joined together are the original code.
 
-/** The CSS class of a part. `k` is a keyword, tag or key, `s` a string, and `c` a comment; null is anything else. */
+/** The CSS class of a part: `k` for a keyword, tag or key, `s` for a string, `c` for a comment, and null for anything else. */
 export type TokenKind = "k" | "s" | "c" | null;
 
 export interface CodeToken {
@@ -9,9 +9,7 @@ export interface CodeToken {
   readonly text: string;
 }
 
-/**
- * Patterns by kind, as sources of regular expressions. If two match at the same position, `c` takes precedence over `s`, and `s` over `k`.
- */
+/** The source of each kind's regular expression. If two match at the same position, `c` takes precedence over `s`, and `s` over `k`. */
 interface Patterns {
   readonly c?: string;
   readonly s: string;
@@ -63,7 +61,7 @@ const patternsByLanguage: Readonly<Record<string, Patterns>> = {
   http: { s: String.raw`(?<=: )[^\n]+`, k: matchWords("GET POST PUT PATCH DELETE") },
 };
 
-/** Splits code in a language of Markdown's code blocks. Code in an unknown language is one plain part. */
+/** `language` is the language of a Markdown code block. Code in an unknown language is one plain part. */
 export const splitCode = (code: string, language: string): readonly CodeToken[] => {
   const patterns = Object.hasOwn(patternsByLanguage, language) ? patternsByLanguage[language] : undefined;
   if (patterns === undefined) return [{ kind: null, text: code }];

@@ -1,5 +1,5 @@
-// Small components for all pages: untrusted text, times, hashes, badges, lists. They do not use inline styles or scripts, which the
-// content security policy forbids.
+// Small components for all pages: untrusted text, times, hashes, badges, lists. The content security policy forbids inline styles and
+// scripts.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { raw } from "hono/html";
 import { toIso, type Instant } from "../../../core/time.ts";
@@ -11,7 +11,6 @@ import type { IconName } from "./icon-names.ts";
 import { iconHref } from "./icons.ts";
 import { languageInfo, type Language } from "./language.ts";
 
-/** Information about a page that its components need. */
 export interface PageContext {
   readonly language: Language;
   readonly messages: PublicMessages;
@@ -32,16 +31,16 @@ export const withLanguage = (path: string, selected: Language | null): string =>
 export const PageContextScope = createContext(createPageContext("en"));
 export const usePageContext = (): PageContext => useContext(PageContextScope);
 
-// An HTML parser turns a carriage return into a line feed, which would change the hash of a disclosure text. A character reference is not
-// changed.
+// An HTML parser turns a carriage return into a line feed, which would change the hash of a disclosure text. A character reference keeps
+// it.
 const preserveCarriageReturns = (text: string): Child => {
   const [first = "", ...rest] = text.split("\r");
   return [first, ...rest.flatMap((part) => [raw("&#13;"), part])];
 };
 
 /**
- * Shows text from users or businesses exactly as it is stored. The text is isolated from the text direction around it, has no language, and
- * is not translated by the browser. `bound` names the member of the signed record that the page script compares it with.
+ * Shows text from users or businesses exactly as it is stored. Its direction does not affect the text around it, and browsers do not
+ * translate it. `bound` names the member of the signed record that the page script compares with the text.
  */
 export const VerbatimText: FC<{ text: string; bound?: string | undefined; passage?: boolean }> = ({ text, bound, passage }) => (
   <bdi dir="auto" lang="" translate="no" data-bound={bound} class={passage ? "exact passage" : "exact"}>
@@ -67,7 +66,7 @@ export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   </a>
 );
 
-/** Returns the first letters of the first two words of a name, which are shown in place of a logo. */
+/** Returns the initials of the first two words of a name, which replace a logo. */
 const toInitials = (name: string): string => {
   const initials = name.split(/\s+/).flatMap((word) => /[\p{L}\p{N}]/u.exec(word) ?? []);
   return initials.slice(0, 2).join("").toUpperCase();
@@ -121,7 +120,6 @@ export interface StatusBadgeProps {
   readonly text: string;
 }
 
-/** Shows a status as a word and an icon on a tinted background. */
 export const StatusBadge: FC<StatusBadgeProps> = ({ tone, icon, text }) => (
   <span class={tone === "plain" ? "pill" : `pill ${tone}`}>
     <Icon name={icon} />
@@ -204,7 +202,7 @@ export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => 
   );
 };
 
-/** Shows a message with its `{name}` placeholders replaced with components. A placeholder without a value stays visible. */
+/** Shows a message with each `{name}` placeholder replaced with a component. A placeholder without a value stays visible. */
 export const FormattedMessage: FC<{ text: string; parts: Readonly<Record<string, Child>> }> = ({ text, parts }) => (
   <>{text.split(/\{([a-z]+)\}/).map((piece, index) => (index % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
@@ -214,7 +212,7 @@ export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<
   <FormattedMessage text={text} parts={{ business: <VerbatimText text={name} />, ...parts }} />
 );
 
-/** Returns a message with its `{name}` placeholders replaced with plain text. */
+/** Returns a message with each `{name}` placeholder replaced with plain text. A placeholder without a value stays as it is. */
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
@@ -224,9 +222,7 @@ interface SectionProps {
   readonly name: string;
   readonly heading: Child;
   readonly class?: string;
-  /** A status next to the heading. */
   readonly status?: Child;
-  /** One sentence below the heading. */
   readonly hint?: Child;
   /** A list or a form that fills the card from edge to edge. It replaces the body. */
   readonly content?: Child;
@@ -247,7 +243,6 @@ export const Section: FC<SectionProps> = ({ name, heading, class: classes, statu
   </section>
 );
 
-/** Says what happened (`title`) and what follows from it. */
 export const Notice: FC<{
   tone?: "info" | "good" | "caution" | "bad";
   icon: IconName;
@@ -266,7 +261,6 @@ export const Notice: FC<{
   </div>
 );
 
-/** States what will appear here and how to get it, and offers one action. */
 export const EmptyState: FC<{ icon: IconName; title: string; advice?: Child; action?: Child }> = ({ icon, title, advice, action }) => (
   <div class="empty">
     <Icon name={icon} />
@@ -282,12 +276,11 @@ interface CodeBlockProps {
   readonly id?: string;
   /** The name of the signed record's member that the code shows. */
   readonly bound?: string;
-  /** Wraps long lines instead of scrolling. */
   readonly isWrapped?: boolean;
   readonly children?: Child;
 }
 
-/** Code that scrolls inside its frame. It can be focused so that the keyboard can scroll it. */
+/** Code that scrolls inside its frame. It can receive focus, so that people can scroll it with the keyboard. */
 export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = false, children }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset holds fields
   <pre class={isWrapped ? "wrapped" : undefined} tabindex={0} role="group" aria-label={label} translate="no">
@@ -297,7 +290,7 @@ export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = fa
   </pre>
 );
 
-/** Shows code with its keywords, strings and comments colored. `language` is a language of Markdown's code blocks. */
+/** Shows code with its keywords, strings and comments colored. `language` is the language of a Markdown code block. */
 export const HighlightedCode: FC<{ text: string; language: string }> = ({ text, language }) => (
   <>{splitCode(text, language).map(({ kind, text: part }) => (kind === null ? part : <span class={kind}>{part}</span>))}</>
 );
@@ -339,7 +332,6 @@ export const DescriptionRow: FC<{ name: Child; children?: Child }> = ({ name, ch
   </div>
 );
 
-/** Joins components with a separator. */
 export const JoinedList: FC<{ of: readonly Child[]; by: string }> = ({ of, by }) => (
   <>{of.map((part, index) => (index === 0 ? part : [by, part]))}</>
 );

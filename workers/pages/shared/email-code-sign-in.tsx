@@ -1,6 +1,6 @@
-// Signs people in by email. All surfaces use this code: one form asks for the email address, and the next form asks for the code. In
-// between, the email address is sealed in a cookie. The email's link opens a page of the app or the portal with a button that signs the
-// person in.
+// Signs people in by email, on all surfaces. One form asks for the email address, and the next form asks for the emailed code. Between the
+// two, a sealed cookie contains the address. The email also has a link to a page of the app or the portal, where a button signs the person
+// in.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
@@ -26,12 +26,12 @@ import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
 
-/** Returns the email address that a code was sent to. Returns null if there is none or if it has expired. */
+/** Returns the email address to which a code was sent, or null if no code is pending. */
 export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
   (await findPendingSignIn(c, cookie))?.email ?? null;
 
 /**
- * Returns whether the email with the pending code could not be delivered. Always returns false for members (see
+ * Returns true if the email with the pending code could not be delivered. For members, always returns false (see
  * has-sign-in-email-failed.ts).
  */
 export const hasPendingSignInFailed = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<boolean> => {
@@ -50,9 +50,7 @@ export const startEmailSignIn = async (
   await savePendingSignIn(c, { email: recipient.email, browser, next }, cookie);
 };
 
-/**
- * `none` means that no code is pending or that it has expired. `malformed` means that the input is not a code, so no attempt was counted.
- */
+/** `none`: no code is pending, or the code has expired. `malformed`: the input is not a code, so it did not count as an attempt. */
 type EmailSignInResult =
   | { readonly outcome: "none" | "wrong" }
   | { readonly outcome: "signed"; readonly token: string }
@@ -78,7 +76,7 @@ export const completeEmailSignIn = async (
   return { outcome: "signed", token: signed.value.token };
 };
 
-/** Signs in with an address and a code that were typed in a browser that has not requested the code. */
+/** Signs in with an email address and a code that were typed in a browser that did not request the code. */
 export const completeSignInElsewhere = async (
   c: Context<AppEnv>,
   form: FormFields,
@@ -95,8 +93,8 @@ export const completeSignInElsewhere = async (
 };
 
 /**
- * Signs in when the person selects the button on an emailed link's page. Returns null if this browser did not request the link, or if the
- * link has expired.
+ * Signs in a person who clicked the button on an emailed link's page. Returns null if this browser did not request the link, or if the link
+ * has expired.
  */
 export const completeLinkSignIn = async (
   c: Context<AppEnv>,
@@ -122,8 +120,8 @@ export const findLinkedSignIn = async (c: Context<AppEnv>) => {
 };
 
 /**
- * Contains the form that signs in with the emailed link's token, and the content that asks for the code if there is no token. Only the page
- * script can read the token, so the script decides which of the two is visible.
+ * Contains two alternatives: the form that signs in with the emailed link's token, and the form for the code. The page script, which alone
+ * can read the token, shows the first one if there is a token.
  */
 export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ action, link, code }) => (
   <div>
@@ -145,7 +143,7 @@ interface EmailCodeStepProps {
   readonly error: string | undefined;
   /** True if the person has just asked for a new code. */
   readonly isResent: boolean;
-  /** A reminder of what the code is for. */
+  /** Reminds the person what the code is for. */
   readonly context?: Child;
   /** The control that declines the request, shown beside the button that continues. */
   readonly decline: Child;

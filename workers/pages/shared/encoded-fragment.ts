@@ -1,5 +1,5 @@
-// Repairs links whose `#` a mail gateway has rewritten to `%23`, so that the fragment arrives as part of the path. The browser is
-// redirected to the original link. Nothing else happens until the person clicks the button on the page.
+// Repairs links in which a mail gateway replaced `#` with `%23`, which makes the fragment part of the path. The browser is redirected to
+// the original link.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../http/context.ts";
 

@@ -2,9 +2,9 @@
 import type { FC } from "hono/jsx";
 
 /**
- * Place it first in a form whose button gives consent. When a person presses Enter in a field, browsers activate the form's first submit
- * button, so Enter shows the form again instead of sending it. The button is not in the tab order and is hidden from screen readers, but it
- * must be rendered, because some browsers skip a button with `display: none`.
+ * Place this first in a form whose button gives consent. When a person presses Enter in a field, browsers activate the form's first submit
+ * button, which is this one and shows the form again. It is not in the tab order and is hidden from screen readers, but it must be
+ * rendered, because some browsers skip a button with `display: none`.
  */
 export const EnterButton: FC<{ name?: string }> = ({ name }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: tabindex takes it out of the tab order, and a name would only confuse

@@ -13,14 +13,13 @@ interface FieldProps {
   readonly error?: string | undefined;
 }
 
-/** The label of a field that can stay empty. */
 export const OptionalLabel: FC<{ text: string }> = ({ text }) => (
   <>
     {text} <span>{appMessages[usePageContext().language].optional}</span>
   </>
 );
 
-/** An input with its label, hint and error; the hint and the error also describe it for screen readers. */
+/** An input with its label, hint and error. Screen readers read the hint and the error as the input's description. */
 export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string; readonly errorId?: string }> = ({
   id,
   label,
@@ -87,7 +86,6 @@ export const CodeField: FC<FieldProps & { readonly class?: string; readonly type
   />
 );
 
-/** The `autocomplete` value of each contact field. */
 const contactAutocomplete: Readonly<Record<ContactKey, string>> = {
   email: "email",
   phone: "tel",
@@ -108,7 +106,6 @@ export const getContactInputProps = (key: ContactKey): Pick<InputProps, "name" |
   maxlength: key === "email" ? 254 : 200,
 });
 
-/** A checkbox or radio button with its label. */
 export const ChoiceField: FC<InputProps & { readonly id: string; readonly children?: Child }> = ({ children, ...input }) => (
   <div class="tick">
     <input {...input} />
@@ -116,7 +113,6 @@ export const ChoiceField: FC<InputProps & { readonly id: string; readonly childr
   </div>
 );
 
-/** The page to open after signing in. */
 export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
 export const SubmitButton: FC<{ formaction?: string; children?: Child }> = ({ formaction, children }) => (

@@ -13,22 +13,19 @@ import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Counts the request by IP address. Returns the page to respond with if the limit is reached, otherwise null. */
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTooManyRequests): Promise<Response | null> => {
   const refused = applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
   return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
 };
 
-/**
- * Counts the request by account ID (person, member or business). Returns the page to respond with if the limit is reached, otherwise null.
- */
+/** Counts the request against the limit of a person, member or business. Returns the error page if the limit is reached, otherwise null. */
 export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
   const refused = await enforceLimit(c, name, id);
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
 };
 
 /**
- * Returns the browser's session, null if there is no valid session, or the page to respond with after too many failed lookups. Also returns
+ * Returns the browser's session, null if there is no valid session, or the error page after too many failed lookups. Also returns the
  * sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<AnySession | null | Response> => {
@@ -47,9 +44,9 @@ export const rateLimited = (name: LimitName, page = renderTooManyRequests) =>
   createMiddleware<AppEnv>(async (c, next) => (await checkIpLimit(c, name, page)) ?? next());
 
 /**
- * Returns whether the form came from this site. `Sec-Fetch-Site` must be `same-origin` if the browser sends it. Older browsers send an
- * Origin, which the referrer policy of these pages turns into `null`. This check is an additional one, because every form also needs a
- * code, token or session. `url` is the URL at which the page is served.
+ * Returns whether the form came from this site. If the browser sends `Sec-Fetch-Site`, it must be `same-origin`. Older browsers send only
+ * `Origin`, and the referrer policy of these pages turns its value into `null`. This check is a second line of defense, because every form
+ * also needs a code, token or session. `url` is the URL at which the page is served.
  */
 const isSameOriginForm = (c: RequestContext, url: string): boolean => {
   const site = c.req.header("sec-fetch-site");
@@ -74,10 +71,7 @@ export const parseRateLimitedForm = async (
 
 export type FormRequest<Opened> = Opened & { readonly form: FormFields };
 
-/**
- * Creates form handlers that share a loader. `open` loads what the handlers need, or returns the page that explains why this is not
- * possible.
- */
+/** Creates form handlers that share a loader. `open` loads what the handlers need, or returns an error page. */
 export const createFormHandlerFactory =
   <Opened extends object>(open: (c: Context<AppEnv>, form: FormFields) => Promise<Opened | Response>, surface?: "appUrl" | "verifyUrl") =>
   (limit: LimitName, act: (c: Context<AppEnv>, sent: FormRequest<Opened>) => Promise<Response> | Response) =>

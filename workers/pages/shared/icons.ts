@@ -1,13 +1,13 @@
-// The sprite at the end of a page. It contains the shapes of the icons on the page, so that the page loads no files for them.
+// Renders the sprite at the end of a page. It contains the shapes of the icons on the page, so browsers load no files for them.
 import { iconNames } from "./icon-names.ts";
 import { iconShapes } from "./icons.gen.ts";
 
 const names: ReadonlySet<string> = new Set(iconNames);
 
-/** Returns the `href` with which a `use` element refers to an icon. The prefix distinguishes the ID from the IDs of headings. */
+/** Returns the `href` of an icon for a `use` element. The prefix keeps the ID different from the IDs of headings. */
 export const iconHref = (name: string): string => `#i-${name}`;
 
-/** Returns the `svg` element with one `symbol` for each icon that `html` refers to; an empty string if there are none. */
+/** Returns an `svg` element with one `symbol` for each icon that `html` refers to, or an empty string if there are none. */
 export const renderSprite = (html: string): string => {
   const used = new Set([...html.matchAll(/<use href="#i-([a-z0-9-]+)"/g)].map(([, name = ""]) => name).filter((name) => names.has(name)));
   if (used.size === 0) return "";

@@ -6,7 +6,7 @@ interface LanguageInfo {
   /** The language's name in that language. */
   readonly name: string;
   readonly direction: "ltr" | "rtl";
-  /** The locale for `Intl`. It is not plain "en", which would put the month before the day. */
+  /** The locale for `Intl`. English is not plain "en", because that would put the month before the day. */
   readonly locale: string;
 }
 

@@ -18,25 +18,23 @@ export interface Page {
   readonly hasError?: boolean;
   readonly script?: keyof typeof assets;
   readonly content: Child;
-  /** Navigation in the masthead of a page for people. */
   readonly navigation?: Child;
   /** Content after the language links of the masthead. */
   readonly mastheadEnd?: Child;
-  /** Content of the footer, for example a sentence and links. */
   readonly footer?: Child;
   /** The default, `people`, has a masthead, content and a footer. `portal` and `docs` pages provide their own header. */
   readonly surface?: "people" | "sheet" | "portal" | "docs";
   /** An additional class of a page for people. */
   readonly variant?: "certificate" | "front";
-  /** Content before `main`: the navigation and the top bar of the portal or the documentation. */
+  /** Content before `main`: the navigation and top bar of the portal or the documentation. */
   readonly header?: Child;
-  /** Content beside `main` in the documentation: the navigation before it, and the page's table of contents after it. */
+  /** Content beside `main` in the documentation: the navigation before it and the table of contents after it. */
   readonly side?: { readonly start: Child; readonly end?: Child };
   /** Set for a page that exists in one language only. The page then shows no language links. */
   readonly onlyLanguage?: Language;
   /** Allows search engines to index the page; all other pages forbid it. */
   readonly isIndexable?: true;
-  /** Another origin to which a form on the page may lead. */
+  /** Another origin that a form on the page may submit or redirect to. */
   readonly formActionOrigin?: string;
   /** Allows the page script to fetch the page again. */
   readonly canFetchItself?: true;
@@ -45,8 +43,8 @@ export interface Page {
 }
 
 /**
- * Allows only files from this origin. Forbids framing, requests by scripts, and forms that lead to other origins. A page can lift the last
- * two restrictions.
+ * Allows only files from this origin. Forbids framing. Also forbids requests by scripts and forms that lead to other origins, unless the
+ * page allows them.
  */
 const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page): string =>
   [
@@ -61,8 +59,8 @@ const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page):
   ].join("; ");
 
 /**
- * Sets the header for pages that another page opens in a window. Every response must have it, including errors, because any other value
- * disconnects the window from its opener.
+ * Lets a page keep its connection to the window that opened it. Every response must have this header, including errors, because any other
+ * value ends the connection.
  */
 export const allowOpener = createMiddleware<AppEnv>(async (c, next) => {
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");
@@ -103,7 +101,6 @@ interface FrameProps {
   readonly main: Child;
 }
 
-/** Puts the header, navigation and footer of the surface around the content. */
 const Frame: FC<FrameProps> = ({ page, languageLinks, main }) => {
   switch (page.surface) {
     case "sheet":
@@ -198,8 +195,8 @@ const languageCookie = "svc_lang";
 const languageCookieSeconds = 365 * 86_400;
 
 /**
- * Returns the language in the query (`lang`, or `locale` from a page that opened the consent sheet), then the saved language, then the
- * language of the browser.
+ * Selects the first of these: `lang` in the query, `locale` in the query (set by a page that opens the consent sheet), the saved language,
+ * and the browser's language.
  */
 export const getPageLanguage = (c: Context<AppEnv>): Language =>
   selectLanguage(c.req.query("lang") ?? c.req.query("locale") ?? getCookie(c, languageCookie), c.req.header("accept-language"));

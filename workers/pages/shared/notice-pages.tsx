@@ -1,5 +1,4 @@
-// Pages that explain why something cannot be shown and what to do next. They never repeat anything from the request, so an unknown URL and
-// a misspelled one get the same page.
+// Error pages. They say why something cannot be shown and what to do next, and never repeat anything from the request.
 import type { Context, ErrorHandler } from "hono";
 import type { Child } from "hono/jsx";
 import { isTemporaryFault } from "../../http/error-handler.ts";
@@ -14,7 +13,6 @@ import { languageInfo } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { Icon, formatMessage, type PageContext } from "./components.tsx";
 
-/** A page with only a title and a message. */
 export const noticePage = (title: string, advice: string, more?: Child, icon: IconName = "info"): Page => ({
   title: `${title} · svc`,
   content: (
@@ -70,7 +68,7 @@ const formatWait = (seconds: number, locale: string): string => {
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(Math.ceil(seconds / length));
 };
 
-/** `seconds` is the value of Retry-After. The language links keep the query, so that the same page can be reloaded. */
+/** `seconds` is the value of Retry-After. The language links keep the query, so that they lead to the same page. */
 const createWaitPageRenderer =
   (title: "crowded" | "busy" | "crowdedForm") =>
   (c: Context<AppEnv>, seconds: string): Promise<Response> =>
@@ -88,7 +86,7 @@ const createWaitPageRenderer =
 /** Shown if too many certificates were viewed from one network. */
 export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
 
-/** Shown if there were too many actions by a signed-in account or for a business. */
+/** Shown if a person, a member or a business has reached a rate limit. */
 export const renderAccountRateLimited = createWaitPageRenderer("busy");
 
 /** Shown if the account has reached a storage limit, which resets at the start of the next day (UTC). */
@@ -101,7 +99,7 @@ export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response>
 /** Shown if too many forms were submitted from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
-/** Shown for a form from another site, or for a form that pages of this site never send. */
+/** Shown for a form that came from another site, or that no page of this site sends. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({ icon: "ban", title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
 
@@ -110,13 +108,13 @@ export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> =>
   return renderNotice(c, "method_not_allowed", (messages) => ({ icon: "lock", title: messages.readOnly, advice: messages.readOnlyAdvice }));
 };
 
-/** Shown if the databases are unavailable. Reloading the page shows whether a change was saved. */
+/** Shown if a database is unavailable. A change may have been saved; reloading the page shows whether it was. */
 export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Retry-After", "1");
   return renderNotice(c, "storage_unavailable", (messages) => ({ icon: "power", title: messages.outage, advice: messages.outageAdvice }));
 };
 
-/** Classifies and logs errors as the API does, but responds with a page. */
+/** Classifies and logs errors like the API's error handler, but responds with a page. */
 export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
   const outage = isTemporaryFault(error);
   c.var.services.log.error({ request_id: c.var.requestId, at: "page", error: getErrorKind(error) });

@@ -1,4 +1,4 @@
-// Passkeys on pages: the component that prompts for a passkey, and the function that signs in with its response.
+// Signs in with a passkey: the components that offer it and prompt for it, and the function that checks the response.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { Realm } from "../../../core/access/session.ts";
@@ -10,6 +10,7 @@ import { getSessionToken, setSessionCookie } from "../../http/guards/session-coo
 import { signInWithPasskey } from "../../operations/access/sign-in-with-passkey.ts";
 import { appMessages } from "../i18n/app.ts";
 import type { FormFields } from "./form-handlers.ts";
+import { NextPathField } from "./form-fields.tsx";
 import { Icon, usePageContext } from "./components.tsx";
 
 /** Returns the token of the new session, or null if the response is malformed or no passkey of the realm matches. */
@@ -23,7 +24,18 @@ export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields
   return signed.value.token;
 };
 
-/** The page script passes `options` to the browser's passkey prompt and puts the response into the surrounding form. */
+/** Hidden until the script finds that the browser supports passkeys. */
+export const PasskeySignInForm: FC<{ action: string; next: string }> = ({ action, next }) => (
+  <form method="post" action={action} data-offers-passkey="" hidden>
+    <NextPathField next={next} />
+    <button type="submit" class="btn">
+      <Icon name="key-round" />
+      {appMessages[usePageContext().language].usePasskey}
+    </button>
+  </form>
+);
+
+/** The page script passes `options` to the browser's passkey prompt and puts the response into the form around this component. */
 export const PasskeyPrompt: FC<{ how: "get" | "create"; options: object; label: string; children?: Child }> = (prompt) => (
   <div data-passkey={prompt.how} data-options={JSON.stringify(prompt.options)}>
     <p class="error" data-failed="" role="alert" hidden>

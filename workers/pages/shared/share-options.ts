@@ -7,5 +7,5 @@ import type { Language } from "./language.ts";
 export const formatFieldGroups = (language: Language, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
-/** Durations, in days, that a person may choose if they are shorter than the requested one. */
+/** The durations in days that a person can choose instead of a longer requested one. */
 export const shorterDurationDays = [30, 90] as const;

@@ -4,7 +4,7 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { CopyButton, Notice } from "./components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
-/** Creates a context that is always set for the components of a realm's pages. `use` throws if it is called outside the context. */
+/** Creates a context whose `use` function throws where the context is not set. */
 export const createRequiredContext = <T extends object>(name: string) => {
   const RequiredContext = createContext<T | null>(null);
   const use = (): T => {
@@ -73,8 +73,8 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
 );
 
 /**
- * How a column is shown. On a narrow screen, each row becomes a block. `corner` contains the status and moves to the corner of the block,
- * and `plain` has no label in the block. `minor` is left out if there is little room.
+ * How a column is shown. On a narrow screen, each row becomes a block: a `corner` column moves to the block's corner, and a `plain` column
+ * has no label. `minor` columns are hidden if there is little room.
  */
 export type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
 
@@ -137,7 +137,7 @@ export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
 
 interface SecretSectionProps {
   readonly heading: string;
-  /** Null if the secret was already shown. Only the heading and the children are then rendered. */
+  /** Null if the secret was already shown. The section then contains only the heading and the children. */
   readonly value: string | null;
   readonly label: string;
   readonly labelId?: string;

@@ -1,5 +1,4 @@
-// Handlers of pages and forms for people who are signed in. The portal and the app share them, and each realm describes its differences in
-// a `SignedInRealm`.
+// Handles the pages and forms of the portal and the app for people who are signed in. `SignedInRealm` describes how the two differ.
 import type { Context } from "hono";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession } from "../../../core/access/session.ts";
@@ -23,7 +22,7 @@ export interface SignedInRequest {
   /** The verified email address. */
   readonly email: string;
   readonly now: Instant;
-  /** The token of a form sent to `path`. It is derived from the session and the path, so no other page can know it. */
+  /** The token of a form that is posted to `path`. It is derived from the session and the path, so other sites cannot know it. */
   readonly formToken: (path: string) => Promise<string>;
 }
 
@@ -32,19 +31,17 @@ type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R
 
 interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
-  /** The prefix of the text from which form tokens are derived. It makes a token from one realm invalid in the other. */
+  /** The start of the text from which form tokens are derived. It makes the tokens of one realm invalid in the other. */
   readonly formTokenPrefix: string;
-  /** The environment for which the session lookup also counts open deadlines. Set for pages that show the number. */
+  /** Set if the session lookup must also count the open deadlines of an environment, for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;
-  /** Loads the data that the realm's pages need beyond a `SignedInRequest`. */
   readonly load: (c: Context<AppEnv>, session: SessionOf<R>, method: "page" | "action") => Promise<Extra>;
-  /** Responds to a page request without a session of this realm. `other` is the session of another realm, if there is one. */
+  /** Responds to a page request without a session of this realm. `other` is the browser's session of another realm, if it has one. */
   readonly renderSignedOut: (c: Context<AppEnv>, other: AnySession | null) => Promise<Response> | Response;
   /** The path that a form without a session redirects to. */
   readonly signedOutPath: string;
 }
 
-/** Creates the handlers of a realm's pages and forms. */
 export const createSignedInHandlers = <R extends SessionRealm, Extra extends object>(realm: SignedInRealm<R, Extra>) => {
   type Loaded = SignedInRequest & Extra;
 
@@ -82,7 +79,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
   };
 };
 
-/** Renders a page in one language. With a refusal code, sets the code's HTTP status and records the code for the log. */
+/** Renders a page in the given language. If there is a refusal code, also sets its HTTP status and records the code for the log. */
 export const renderPageOrRefusal = (c: Context<AppEnv>, page: Page, language: Language, code?: RefusalCode): Promise<Response> => {
   if (code !== undefined) c.set("refused", code);
   return renderPage(c, code === undefined ? 200 : statusByCode[code], () => page, language);

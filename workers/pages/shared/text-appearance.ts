@@ -2,7 +2,7 @@
 // disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning does not mean
 // that a text is malicious, because most text with these characters is legitimate.
 
-/** `code` looks like `U+200B`. */
+/** `code` is written like `U+200B`. */
 export interface InvisibleCharacter {
   readonly code: string;
   readonly count: number;
@@ -10,7 +10,7 @@ export interface InvisibleCharacter {
 
 export interface TextAppearance {
   readonly invisibleCharacters: readonly InvisibleCharacter[];
-  /** Unicode names of alphabets that are mixed within one word or imitate Latin; empty if there are none. */
+  /** Unicode names of the alphabets that are mixed within a word or imitate Latin. Empty if there are none. */
   readonly alphabets: readonly string[];
 }
 
@@ -60,7 +60,7 @@ const latinLookAlikePattern =
 
 const wordPattern = /[\p{Letter}\p{Mark}]+/gu;
 
-/** Single letters are words in many languages, so only longer words are checked. */
+/** Skips single letters, because many languages have words of one letter. */
 const looksLatin = (word: string): boolean => word.length > 1 && latinLookAlikePattern.test(word);
 
 const listMixedAlphabets = (text: string): string[] => {

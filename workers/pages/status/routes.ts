@@ -1,4 +1,4 @@
-// GET /status: shows anyone whether the service works.
+// GET /status: a public page that says whether the service works.
 import type { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { getServiceStatus } from "../../operations/service/get-service-status.ts";

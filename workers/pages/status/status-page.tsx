@@ -1,4 +1,4 @@
-// GET /status: the components of the service and the incidents that the operator records.
+// The status page: the state of each component of the service, and the incidents that the operator recorded.
 import type { FC } from "hono/jsx";
 import { statusComponents, type ComponentStatus, type Incident } from "../../../core/incidents.ts";
 import type { ServiceStatus } from "../../operations/service/get-service-status.ts";

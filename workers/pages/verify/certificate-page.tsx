@@ -1,5 +1,5 @@
-// The public page of a certificate. It renders the published certificate only, so owner-only data cannot appear here. client/verify.ts
-// compares elements marked `data-bound` with the record.
+// The public page of a certificate. It renders only the published certificate, so data that only the owner may see cannot appear here.
+// client/verify.ts compares elements marked `data-bound` with the record.
 import type { Child, FC } from "hono/jsx";
 import {
   hasVerifiedDomain,
@@ -65,7 +65,7 @@ const CertificateStatus: CertificateComponent = ({ certificate }) => {
 };
 
 /**
- * Shows the type, the business, the status and the statement of the certificate. On a phone, links lead to the panels at the end of the
+ * Shows the type, the business, the status and the statement of the certificate. On a phone, it has links to the panels at the end of the
  * page.
  */
 const CertificateHeader: CertificateComponent = ({ certificate }) => {
@@ -214,7 +214,7 @@ interface RecipientGroupProps {
   readonly status: RecipientStatus;
   /** The member of the record that holds these names. */
   readonly list?: string | undefined;
-  /** Text that is shown if there are no names. Without it, a group without names is rendered empty, as in the record. */
+  /** Shown if there are no names. If it is not set, a group without names is rendered empty, as in the record. */
   readonly none?: string;
   readonly children?: Child;
 }
@@ -246,7 +246,8 @@ const RecipientGroup: FC<RecipientGroupProps> = ({ names, status, list, none, ch
 };
 
 /**
- * Withdrawn recipients, in one group per withdrawal. If consent was given separately for each recipient, the record lists them as accepted.
+ * Withdrawn recipients, in one group per withdrawal. The record still lists them as accepted if consent was given separately for each
+ * recipient.
  */
 const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
   <>
@@ -299,7 +300,7 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
 const getFieldLabel = (key: string, messages: PublicMessages): Child =>
   Object.hasOwn(messages.fields, key) ? messages.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
-/** Shows what was changed in the submitted values. Renders nothing for most certificates. */
+/** Shows what the service changed in the submitted values. Renders nothing for most certificates. */
 const SubmissionNotes: CertificateComponent = ({ certificate: { notes } }) => {
   const { messages } = usePageContext();
   const keys = notes?.fields_unrecognized;
@@ -376,7 +377,7 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** Only http and https URLs become links, because other schemes can do more than open a page. */
+/** Other URLs do not become links, because their schemes can do more than open a page. */
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 const PolicyItem: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
@@ -430,7 +431,7 @@ const PolicySection: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** Shows the withdrawal form while consent is active. After the withdrawal, shows what the person can still do. */
+/** Shows the withdrawal form while consent is active, and afterwards what the person can still do. */
 const WithdrawalSection: FC<{ page: CertificatePage; apiBaseUrl: string }> = ({ page: { certificate, businessContact }, apiBaseUrl }) => {
   const { messages } = usePageContext();
   if (certificate.withdrawal !== null) {
@@ -452,7 +453,7 @@ const WithdrawalSection: FC<{ page: CertificatePage; apiBaseUrl: string }> = ({ 
   );
 };
 
-/** Shows where to check the certificate. Visible only on paper. */
+/** Shows where to check the certificate. Visible only in print. */
 const PrintedAddress: FC<{ url: string; now: Instant }> = ({ url, now }) => {
   const { messages, language } = usePageContext();
   return (

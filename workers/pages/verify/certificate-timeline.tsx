@@ -20,7 +20,7 @@ import {
 } from "../shared/components.tsx";
 import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/components.tsx";
 
-/** One entry of the timeline. `at` is null if the event has not happened yet. The page script then waits for it. */
+/** One entry of the timeline. `at` is null if the event has not happened yet; the page script then waits for it. */
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
@@ -62,7 +62,7 @@ interface TimelineProps {
   readonly now: Instant;
 }
 
-/** Lists the withdrawal of the whole certificate: its anchor, its deadline, and the acknowledgment by the business. */
+/** Lists the entries about the withdrawal of the whole certificate: its anchor, its deadline, and the confirmation by the business. */
 const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;
   if (withdrawal === null) return [];
@@ -115,7 +115,7 @@ const listEntityWithdrawalItems = (
       ),
     };
   });
-  // The business can acknowledge several recipients at once, so acknowledgments with the same time share an entry.
+  // The business can confirm several recipients at once, so confirmations with the same time share an entry.
   const acknowledgments = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
   const acknowledged = [...acknowledgments].flatMap(([at, recipients]): TimelineItem[] =>
     at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames of={recipients} /> }],

@@ -1,5 +1,5 @@
-// The panel that says whether a certificate is genuine. It contains the checks that the page script runs in the visitor's browser. It also
-// explains how to check the certificate without trusting this page, with common tools or with the verifier.
+// The panel that says whether a certificate is genuine. It lists the checks that the page script runs in the visitor's browser, and
+// explains how to check the certificate without trusting this page.
 import type { Child, FC } from "hono/jsx";
 import {
   canonicalPreimageFromPublished,
@@ -41,7 +41,7 @@ interface CheckItemProps {
   readonly passedText?: string;
   readonly incompleteText?: string;
   readonly skippedText?: string;
-  /** A fact about the record, which is shown whether or not it was checked. */
+  /** A fact about the record. It is shown whether or not the check ran. */
   readonly fact?: Child;
 }
 
@@ -175,7 +175,7 @@ const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => 
   );
 };
 
-/** Shows the text that the fingerprint is computed from, including members that are not shown anywhere else. */
+/** Shows the text from which the fingerprint is computed. It includes members that the page does not show anywhere else. */
 const RecordText: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const { messages } = usePageContext();
   return (

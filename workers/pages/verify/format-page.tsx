@@ -1,4 +1,4 @@
-// GET /c/format: explains how a certificate is built, for readers who want to check one themselves.
+// GET /c/format: explains the content and format of a certificate to readers who want to check one themselves.
 import type { Page } from "../shared/layout.tsx";
 import { DescriptionRow, Section, type PageContext } from "../shared/components.tsx";
 

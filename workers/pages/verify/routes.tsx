@@ -1,4 +1,4 @@
-// GET /c/{id}: the public page of a certificate. Anyone with the URL may open it; each view is recorded in the view trail.
+// GET /c/{id}: the public page of a certificate. Anyone with the URL may open it. The view trail records each view.
 import type { Context, Hono } from "hono";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { parseCertId, parseTypedCertId } from "../../../core/ids.ts";
@@ -14,15 +14,12 @@ import { renderPage } from "../shared/layout.tsx";
 import { renderTooManyCertificateViews, renderCertificateNotFound } from "../shared/notice-pages.tsx";
 import { rateLimited } from "../shared/form-handlers.ts";
 
-/** Returns true if no person reads the response, because it is a HEAD request or a prefetch for a click that may never happen. */
+/** Returns true for a HEAD request or a prefetch. Neither means that a person reads the response. */
 const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
   c.req.method === "HEAD" ||
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
 
-/**
- * Returns true for a request from the page script that updates an open page while something on it is pending. Such a request is not another
- * visit.
- */
+/** Returns true if the page script is updating an open page. Such a request is not another visit. */
 const isRefresh = (c: Context<AppEnv>): boolean => c.req.header("svc-refresh") === "1";
 
 /** Redirects a typed certificate number to the certificate's canonical URL. */
@@ -46,7 +43,7 @@ const renderCertificate = async (c: Context<AppEnv>): Promise<Response> => {
   if (!opened.ok) return renderCertificateNotFound(c);
   const context = getViewContext(services);
   const view = toPublicView(opened.value.certificate, context);
-  const { subject: _masked, checks: _checks, ...published } = view; // the verifier does not need them, and the page shows them as text
+  const { subject: _masked, checks: _checks, ...published } = view; // the verifier does not need these members, and the page shows them as text
   return renderPage(c, 200, (pageContext) =>
     certificatePage(pageContext, { ...context, page: opened.value, published, trust: buildTrustDocument(getTrustedKeys(services)) }),
   );

@@ -25,7 +25,7 @@ export type WithdrawableCertificate = Pick<
   "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
-/** Removes the masked details if the person's data was erased, because then they must not be shown and no email can be sent. */
+/** Removes the masked details if the person's data was erased. They must not be shown then, and no email can be sent. */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 
@@ -116,7 +116,7 @@ const LinkWithdrawalForm: FC<{ certificate: WithdrawableCertificate }> = ({ cert
   );
 };
 
-/** The withdrawal section of the certificate page. `contact` is null if the person can withdraw by email code. */
+/** The withdrawal section of the certificate page. `contact` is set only if the person cannot withdraw with an email code. */
 export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact: BusinessContactDetails | null }> = ({
   certificate,
   contact,
@@ -152,7 +152,7 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
 };
 
 /**
- * Lets the person choose between all certificates of the business and this certificate only. `count` is the number of all certificates, if
+ * Lets the person withdraw consent for all certificates of the business or only for this one. `count` is the number of all certificates, if
  * known.
  */
 export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business, count }) => {
@@ -179,7 +179,7 @@ interface WithdrawnAdviceProps {
   readonly receiptUrl: string;
 }
 
-/** Shown to a person who has withdrawn consent: the receipt, and whom to contact if the business does not stop contacting the person. */
+/** Shown after a withdrawal: the receipt, and what to do if the business does not end contact. */
 export const WithdrawnAdvice: FC<WithdrawnAdviceProps> = ({ certificate, ceaseBy, contact, receiptUrl }) => {
   const messages = usePageContext().messages.withdraw;
   const parts = { day: <Day at={ceaseBy} />, business: <VerbatimText text={certificate.businessName} /> };
@@ -217,7 +217,7 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
     </>
   );
 
-/** Groups withdrawals for individual recipients by withdrawal number. Each group has all its recipient names. */
+/** Groups the withdrawals for individual recipients by withdrawal number, each group with the names of its recipients. */
 export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCertificate, "entitiesWithdrawn">) =>
   [...Map.groupBy(entitiesWithdrawn, ({ number }) => number).values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ ...first, entities: [first, ...more].map(({ entity }) => entity) }],

@@ -46,7 +46,10 @@ const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate
   return found?.ok ? { ...found.value, ...maskIfErased(found.value) } : null;
 };
 
-/** Reads the email address typed for this certificate, and the token that verifies it, from the cookie. Both are null without a cookie. */
+/**
+ * Reads the email address that was typed for this certificate, and the token that verifies it. Both are null if the browser has no such
+ * cookie.
+ */
 const getPendingWithdrawal = async (c: Context<AppEnv>, certId: CertId): Promise<WithdrawalNote> => {
   const sealed = findCookie(c, pendingWithdrawalCookie);
   return sealed === undefined ? { email: null, token: null } : openWithdrawalNote(c.var.services, certId, sealed);
@@ -75,7 +78,7 @@ const certificateFormHandler = createFormHandlerFactory(async (c) => {
   return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
-/** Returns the selected recipients, whose checkboxes are named by index. Returns null if none is selected, which means all of them. */
+/** Returns the selected recipients, or null if none is selected, which means all of them. The names of the checkboxes contain the index. */
 export const parseSelectedEntities = (form: FormFields, { entities }: PublishedCertificate): readonly string[] | null => {
   const selected = entities.filter((_, index) => form.has(`entity.${index}`));
   return selected.length > 0 ? selected : null;
@@ -100,7 +103,7 @@ const handleCodeRequest = async (c: Context<AppEnv>, { form, certificate }: With
   return redirectTo(c, `/c/${certificate.id}/withdraw`);
 };
 
-/** Shows the current step: the scope if the email address is verified, the code if one was requested, otherwise the email address. */
+/** Shows the current step: the scope if the email address is verified, the code if one was requested, and otherwise the email address. */
 const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
@@ -143,7 +146,7 @@ const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }:
     context: findWithdrawalContext(c),
     scope: "certificate", // if the person has other certificates, the next page asks for the scope before anything is withdrawn
     entities: parseSelectedEntities(form, certificate),
-    origin: null, // the form handler has checked it
+    origin: null, // the form handler has already checked it
     language: getPageLanguage(c),
   });
   if (!submitted.ok && submitted.code !== "already_revoked") return redirectWithError(c, certificate.id, "failed");

@@ -222,7 +222,7 @@ export const withdrawalScopePage = (
   };
 };
 
-/** Lists the certificates that stay active. Renders nothing unless this browser has verified the email address. */
+/** Lists the person's certificates that stay active. Renders nothing unless this browser has verified the email address. */
 const RemainingCertificates: FC<{ others: OtherCertificates | null; certificate: WithdrawableCertificate }> = ({ others, certificate }) => {
   const messages = usePageContext().messages.withdraw;
   if (others === null) return null;
@@ -291,7 +291,7 @@ export const withdrawnPage = (
 
 const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList of={names.map((name) => <VerbatimText text={name} />)} />;
 
-/** The result of withdrawing consent for some recipients: who must stop contacting the person and by when, and who may continue. */
+/** The result of withdrawing consent for some recipients: who must end contact and by when, and who may continue. */
 export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedProps): Page => {
   const { certificate } = result;
   const messages = pageContext.messages.withdraw;

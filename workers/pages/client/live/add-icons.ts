@@ -1,6 +1,6 @@
-// Adds the icons of page parts that were fetched after the page was loaded.
+// Adds the icons of parts of the page that the script fetched after the page had loaded.
 
-/** Adds the shapes of icons that the page did not use before, because a page contains only the shapes that it was rendered with. */
+/** Copies missing icon shapes from the newest version of the page. A page contains only the shapes that it used when it was rendered. */
 export const addIcons = (newest: Document): void => {
   const sprite = document.querySelector("svg.sprite");
   for (const symbol of newest.querySelectorAll("svg.sprite > symbol"))

@@ -1,7 +1,7 @@
-// The list of checks on the certificate page: shows the outcome of each check, and the verdict that follows from all of them.
+// Shows the outcome of each check on the certificate page, and the verdict that follows from all of them.
 import type { CheckOutcome } from "../../../../verifier/checks.ts";
 
-/** An icon for an outcome or for the verdict, which uses `genuine` instead of `pass`. */
+/** The name of an icon: the outcome of a check, or `genuine` for a verdict whose checks all passed. */
 type IconOutcome = CheckOutcome | "genuine";
 
 const itemClasses: Readonly<Record<CheckOutcome, string>> = { pass: "", fail: "bad", incomplete: "wait", skipped: "open" };
@@ -28,7 +28,7 @@ const decideVerdict = (outcomes: readonly (string | undefined)[]): "pass" | "fai
 
 const verdictTones = { pass: "good", fail: "bad", incomplete: "caution" } as const;
 
-/** Shows the verdict next to the heading, in the heading, and in the link that leads to it on a phone. */
+/** Shows the verdict in the heading, in the badge next to it, and in the link that leads to it on a phone. */
 const showVerdict = (): void => {
   const element = document.querySelector<HTMLElement>("#verdict");
   const items = [...document.querySelectorAll<HTMLElement>("#checks > li")];

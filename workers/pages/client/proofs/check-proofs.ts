@@ -1,6 +1,5 @@
-// Runs the verifier in the certificate page: the issuer's signature, the ledger's proof and third-party attestations. It uses the keys that
-// the service publishes, so it can find a defect but cannot prove anything about the service itself. To check the service, run svc-verify
-// with keys obtained elsewhere.
+// Runs the verifier on the certificate page. It checks the issuer's signature, the ledger's proof and third-party attestations, with the
+// keys that the service publishes. It therefore cannot detect a dishonest service; for that, run svc-verify with keys from another source.
 import { encodeUtf8 } from "../../../../core/bytes.ts";
 import { parseIJson } from "../../../../core/i-json.ts";
 import type { CheckId, CheckOutcome } from "../../../../verifier/checks.ts";
@@ -26,7 +25,6 @@ const parseEmbeddedJson = (id: string): JsonObject | null => {
   return parsed.ok ? asObject(parsed.value) : null;
 };
 
-/** Shows the outcome of each group of checks. */
 export const checkProofs = async (): Promise<void> => {
   const published = parseEmbeddedJson("published");
   if (published === null || globalThis.crypto?.subtle === undefined) return;

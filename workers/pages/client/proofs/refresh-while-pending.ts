@@ -1,19 +1,18 @@
-// Updates an open certificate page while something on it is pending: the audit log, the public log, or the website's policies. Without
-// scripts, readers reload the page.
+// Updates an open certificate page while something on it is pending: the audit log, the public log, or the website's policies.
 import { addIcons } from "../live/add-icons.ts";
 
 const firstDelayMs = 5_000;
-const delayGrowth = 1.5; // delays of 5 s, 7.5 s and so on, so about a dozen requests in ten minutes
+const delayGrowth = 1.5; // 5 s, 7.5 s and so on, so about a dozen requests in ten minutes
 const maxDelayMs = 60_000;
 const maxPollingMs = 10 * 60_000;
 
-/** The parts of the page that change when pending work is done. A part is replaced unless it contains the keyboard focus. */
+/** The parts of the page that change when pending work is done. */
 const followedIds = ["timeline", "policies", "checks", "published"] as const;
 
-/** Tells the service that this is not another visit, so that it is neither recorded nor counted. */
+/** Tells the service that this request is not another visit, so the service neither records nor counts it. */
 const refreshHeader = { "svc-refresh": "1" };
 
-/** Returns each part as the service sent it. Call this early, because the page script changes the checks later. */
+/** Returns each part as the service sent it. Call this before the page script changes the checks. */
 const readParts = (page: Document): Map<string, Element> =>
   new Map(
     followedIds.flatMap((id) => {
@@ -25,8 +24,8 @@ const readParts = (page: Document): Map<string, Element> =>
 const isPending = (page: ParentNode): boolean => page.querySelector("[data-pending]") !== null;
 
 /**
- * Replaces parts that changed, then calls `onChange`. Stops once nothing is pending, after ten minutes, or when the service refuses a
- * request.
+ * Replaces the parts that changed and then calls `onChange`. Stops when nothing is pending, after ten minutes, or when the service refuses
+ * a request.
  */
 export const refreshWhilePending = (onChange: () => Promise<void>): void => {
   const known = readParts(document);
