@@ -16,13 +16,13 @@ const usage = `Usage: npm run admin -- <command>
   plan <biz_...> <plan>     Set the plan: free, business or enterprise.
   removals                  List removal requests that are unfinished or due to be checked again.
   removal <rmv_...>         Show a removal request with the person's data. The person's history shows that it was opened.
-  removal <rmv_...> checked Record that the brokers of a removal that is due were checked again.
+  removal <rmv_...> checked Record that you checked the brokers of a completed removal again.
   removal <rmv_...> <target>=<status> ...
                             Set the status of removal targets: requested, in_progress, completed or rejected.
   shards                    List the shards: state, size, and which one gets new accounts.
   shards add [<shard>]      Add a shard to wrangler.toml. Run npm run deploy afterward.
   shards close <shard>      Stop creating accounts and certificates in a shard.
-  shards open <shard>       Create accounts in a shard again.
+  shards open <shard>       Create accounts and certificates in a shard again.
   stuck                     List work that is overdue, and emails that were not delivered.
   resend <mail id>          Resend an email that was not delivered.
   figures                   Show the figures that can trigger alerts, with their thresholds.
@@ -35,7 +35,7 @@ const usage = `Usage: npm run admin -- <command>
   export <folder>           Write everything that the local service has stored to an encrypted folder. Stop npm start first.
   import <folder> [--dry-run]
                             Read an export into the local service, which must have no data yet.
-  restore-drill             Show what a restore recovers, on a copy of the local data. Stop npm start first.
+  restore-drill             Use a copy of the local data to show what a restore recovers. Stop npm start first.
 
 Environment:
   ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.

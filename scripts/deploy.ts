@@ -30,8 +30,8 @@ const usage = `Usage: npm run deploy -- --domain <your domain> [options]
   --domain NAME      Domain of the deployment, a zone in your Cloudflare account. Not needed if svc.config.ts has it.
   --env NAME         Deployment in svc.config.ts. Default: production.
   --dry-run          Show the plan and bundle the code, offline. Nothing is created or sent.
-  --rollback         Return to the previous version of the code. Data and migrations stay.
-  --replace-hosts    Replace DNS records, and other Workers, that exist on the hosts of the deployment.
+  --rollback         Return to the previous version of the code. Data and migrations do not change.
+  --replace-hosts    Replace existing DNS records and other Workers on the hosts of the deployment.
   --yes              Do not ask before the first change.
   --skip-check       Do not check the deployment from outside afterward.
   --check-at ORIGIN  Check this origin instead of the public hosts.
