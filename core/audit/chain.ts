@@ -2,7 +2,7 @@
 // and IDs. It commits to the full payload through the payload's hash. The payload is stored elsewhere, where it can be erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
-import { parseCount, type HashFunction } from "../ledger/merkle.ts";
+import type { HashFunction } from "../ledger/merkle.ts";
 
 /** An event, with the property names that are hashed and published. */
 export interface AuditEvent {
@@ -72,30 +72,5 @@ export const createNextEntry = (
   return { entry, head: { seq, hash: hashAuditEntry(hash, entry) } };
 };
 
-export type ChainFault = "entry_malformed" | "wrong_chain" | "seq_gap" | "prev_mismatch" | "hash_mismatch";
-export type ChainVerdict =
-  | { readonly ok: true; readonly head: ChainHead }
-  | { readonly ok: false; readonly fault: ChainFault /** The sequence number expected at this position. */; readonly seq: bigint };
-
 /** An entry with the hash that is claimed for it. */
 export type HashedEntry = AuditEntry & { readonly hash: string };
-
-/**
- * Verifies `entries`, oldest first, starting from `before` (the genesis head for a whole chain). Returns the final head, or the first
- * position where an entry was changed, removed, added or moved.
- */
-export const verifyEntries = (hash: HashFunction, chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
-  let head = before;
-  for (const entry of entries) {
-    const seq = head.seq + 1n;
-    const fail = (fault: ChainFault): ChainVerdict => ({ ok: false, fault, seq });
-    const claimed = parseCount(entry.seq);
-    if (claimed === null) return fail("entry_malformed");
-    if (entry.chain !== chain) return fail("wrong_chain");
-    if (claimed !== seq) return fail("seq_gap");
-    if (entry.prev_hash !== head.hash) return fail("prev_mismatch");
-    if (entry.hash !== hashAuditEntry(hash, entry)) return fail("hash_mismatch");
-    head = { seq, hash: entry.hash };
-  }
-  return { ok: true, head };
-};

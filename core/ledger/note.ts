@@ -218,6 +218,3 @@ export const createCosignatureLine = async (text: string, signer: NoteSigner, ti
   if (signer.key.kind !== keyKinds.witness) throw new TypeError("note: only a witness key can cosign");
   return formatSignatureLine(signer.key, concatBytes(encodeBigEndian(time), await signer.sign(encodeCosignedText(time, text))));
 };
-
-/** Appends signature lines to a note. Each line must end with a line break. */
-export const appendSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");

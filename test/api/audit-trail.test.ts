@@ -3,8 +3,9 @@
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createGenesisHead, verifyEntries, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
-import { verifyAuditProof, type AuditProof } from "../../core/audit/proof.ts";
+import { createGenesisHead, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
+import type { AuditProof } from "../../core/audit/proof.ts";
+import { verifyAuditProof, verifyEntries } from "../support/audit-verification.ts";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { sha256, sha256Hex } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";

@@ -36,7 +36,7 @@ describe("formatActor and toAuditPayload", () => {
     expect(getPayloadActor(toAuditPayload(event))).toEqual(actor);
   });
 
-  test.each(["", "member:", "subject:unknown", "somebody", "robot:1"])("reads no actor from %j", (text) => {
+  test.each(["", "member:", "subject:unknown", "somebody", "robot:1"])("returns null for %j", (text) => {
     expect(parseActor(text)).toBeNull();
     expect(getPayloadActor({ actor: text })).toBeNull();
   });

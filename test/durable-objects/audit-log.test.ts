@@ -1,7 +1,7 @@
 // Tests the audit log: one writer for many chains, with proofs of its entries and proofs that the entries are complete.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
-import { verifyAuditProof } from "../../core/audit/proof.ts";
+import { verifyAuditProof } from "../support/audit-verification.ts";
 import { fromBase64, fromHex, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";

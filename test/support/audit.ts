@@ -1,7 +1,7 @@
 // Fetches audit logs and verifies them using only code from core.
 import { env } from "cloudflare:workers";
-import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
-import { verifyAuditProof } from "../../core/audit/proof.ts";
+import { createGenesisHead, type ChainHead } from "../../core/audit/chain.ts";
+import { verifyAuditProof, verifyEntries } from "./audit-verification.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { ShardId } from "../../core/ids.ts";
 import type { AuditLog } from "../../durable-objects/audit-log/object.ts";

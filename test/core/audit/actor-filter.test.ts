@@ -32,7 +32,7 @@ describe("matchesActor", () => {
 });
 
 describe("parseActorFilter", () => {
-  test.each(["", "member", "member:", "consumer:con_1", "everyone"])("reads nothing from %j", (text) => {
+  test.each(["", "member", "member:", "consumer:con_1", "everyone"])("returns null for %j", (text) => {
     expect(parseActorFilter(text)).toBeNull();
   });
 });

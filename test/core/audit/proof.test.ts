@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { createGenesisHead, createNextEntry, type ChainHead } from "../../../core/audit/chain.ts";
 import { hashHeadLeaf, serializeHeadLeaf, hashHeadsRecord, serializeHeadsRecord } from "../../../core/audit/heads.ts";
-import { verifyAuditProof, type AuditProof } from "../../../core/audit/proof.ts";
+import type { AuditProof } from "../../../core/audit/proof.ts";
+import { verifyAuditProof } from "../../support/audit-verification.ts";
 import { toBase64, fromHex, toHex } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
 import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";

@@ -58,7 +58,7 @@ const missedAmong = async (
 
 const hour = 3_600_000;
 const isManifest = (path: string): boolean => path === "manifest.json" || path.startsWith("MANIFEST.");
-/** Files that the fingerprint binds, or for which someone other than the issuer vouches. */
+/** Files that the fingerprint covers, or that a third party attested. */
 const isBound = (path: string): boolean =>
   /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
 const only = (keep: (path: string) => boolean): Files => new Map([...pack].filter(([path]) => keep(path)));

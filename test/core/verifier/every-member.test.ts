@@ -1,5 +1,5 @@
-// Tests packs in which the issuer changes one member of certificate.json, then renders and signs the pack again. Only changes of members
-// for which no one but the issuer vouches may stay unnoticed.
+// Tests packs in which the issuer changes one member of certificate.json, then renders and signs the pack again. A check must find the
+// change, unless only the issuer attests the member.
 import { expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
 import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
