@@ -1,6 +1,7 @@
-// Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Libraries silently drop
-// `undefined`, so `entities_rejected: undefined` would be hashed as "never asked", which is a different statement. This file throws for
-// anything that JSON cannot represent exactly. Such a value is always a bug in the service, because input is validated much earlier.
+// Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Throws for anything that JSON
+// cannot represent exactly, such as `undefined`. Other serializers drop `undefined` silently, and a certificate without its list of
+// rejected recipients would make a different statement. Such a value is always a bug in the service, because input is validated much
+// earlier.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;

@@ -28,7 +28,7 @@ declare class URLSearchParams {
 }
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
-/** This class is used only in interface types, because functions in core never wait. */
+/** Core uses this class only in interfaces that adapters implement. */
 declare class AbortSignal {
   readonly aborted: boolean;
 }

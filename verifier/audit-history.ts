@@ -1,5 +1,5 @@
 // Compares the audit entries in a pack with its certificate. The issuer can rewrite and sign the certificate, but cannot rewrite the audit
-// log. Each entry must match a claim on the certificate, and each claim an entry. An entry's details are in its payload, which
+// log. Each entry must match a claim on the certificate, and each claim must match an entry. An entry's details are in its payload, which
 // `audit.chain` has checked against the hash in the entry. These payloads contain no personal data, so an erasure does not excuse a missing
 // payload.
 import type { AuditEntry } from "../core/audit/chain.ts";

@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The pack leaves out the chain's entries about other certificates. Where entries are left out, the hash links cannot
-// be checked, only the entries' order in the log.
+// recorded chain head. The pack leaves out the chain's entries about other certificates. If entries between two entries are left
+// out, their hash link cannot be checked; only their order in the log can.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";

@@ -21,7 +21,7 @@ export interface PageSource {
   readonly loggedCaptureMethod: unknown;
 }
 
-/** Thrown if a member has a form that no certificate has. */
+/** Thrown if a member has the wrong type or an unknown value. */
 class UnreadableMember extends TypeError {}
 
 const requireText = (value: unknown): string => {

@@ -28,7 +28,7 @@ export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: 
 
 const isManifestFile = (path: string): boolean => path.startsWith("MANIFEST.");
 
-/** Checks the files against the manifest. Its two lists must be exactly those generated from the files, in the same order and format. */
+/** Checks that manifest.json and MANIFEST.sha256 list exactly the files in the pack, in the order and format in which packs are written. */
 export const checkFiles = (files: PackFiles): Finding => {
   const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");

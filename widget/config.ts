@@ -79,7 +79,7 @@ function isOwnTag(tag: HTMLScriptElement): boolean {
   return tag === document.currentScript || ownScriptPattern.test(tag.src);
 }
 
-// Returns the target form. Returns null if the page looked up the form too early and passed null; null must not select the first form on
+// Returns the target form or its selector. Null means that the page looked up its form too early, so null must not select the first form on
 // the page.
 function getTargetForm({ options }: Config): HTMLFormElement | string | null | undefined {
   return options.form === undefined ? options.formSelector : options.form;

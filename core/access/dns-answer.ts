@@ -5,8 +5,8 @@ import { fail, type Verdict } from "../result.ts";
 export type DnsType = "A" | "AAAA";
 
 /**
- * The addresses in a response. `unanswered`: the query should be tried again later. `refused`: the response forbids the host or is
- * malformed.
+ * The addresses in a response. `unanswered`: try the query again later. `refused`: the response is malformed, or it contains an alias or an
+ * address that is not allowed.
  */
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
@@ -101,10 +101,7 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/**
- * The result of checking a host. `nowhere`: the host has no IP address, so it is not public, but it does not lead to anything internal
- * either.
- */
+/** The result of checking a host. `nowhere`: the host has no IP address, so it is neither public nor internal. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
 /**

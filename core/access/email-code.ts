@@ -48,7 +48,7 @@ export interface EmailCodeLimits {
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
   /** Attempts at one code from the browser that requested it. If browsers are not distinguished, this limit applies to all attempts. */
   readonly attemptsFromContext: number;
-  /** Attempts at one code from any other browser. Someone else can use up only these. */
+  /** Attempts at one code from any other browser. They are counted separately, so other people cannot use up the person's own attempts. */
   readonly attemptsFromElsewhere: number;
   /**
    * After this many wrong codes in a row, only one code per period can be requested until a correct code is entered. Null means that there

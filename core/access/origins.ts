@@ -90,10 +90,7 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/**
- * Returns the rule that a page URL breaks, or null. It runs before the URL is sealed as evidence; `verifyPageUrl` checks the URL's host
- * later.
- */
+/** Returns the rule that the form of a page URL breaks, or null. `verifyPageUrl` checks the URL's host later. */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))

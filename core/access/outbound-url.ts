@@ -56,7 +56,7 @@ const internalNames: ReadonlySet<string> = new Set([
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /**
- * Returns the reason why the service must not call this name for a third party, or null. It is also applied to every alias that a resolver
+ * Returns the reason why the service must not call this name for a third party, or null. Callers also check every alias that a resolver
  * returns.
  */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {

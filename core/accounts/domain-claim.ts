@@ -10,7 +10,7 @@ export const verificationMethods: readonly VerificationMethod[] = ["dns", "well_
 
 /** How long a claimed domain can stay unverified. */
 export const claimLifetimeMs = 14 * dayMs;
-const domainTokenBytes = 20; // 160 bits, so a token is never published by chance
+const domainTokenBytes = 20; // 160 bits, so no page contains a token by chance
 
 export const generateDomainToken = (random: RandomBytes): string => toHex(random(domainTokenBytes));
 

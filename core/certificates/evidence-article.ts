@@ -100,7 +100,7 @@ const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
 };
 
-/** Each line is rendered only if it applies, so that the articles of other certificates stay the same. */
+/** Leaves out lines that do not apply, so that the articles of certificates without notes never change. */
 const renderNotes = (notes: SubmissionNotes | null): Markup | null => {
   const { fields_unrecognized: keys, fields_truncated: isTruncated, text_replaced: isReplaced } = notes ?? {};
   const lines = [

@@ -19,8 +19,8 @@ export interface IssuanceFacts {
 }
 
 /**
- * Builds the content of the entry. The privacy signal, the kind of request and the notes are also in the evidence, but the evidence can be
- * omitted from a pack or erased.
+ * Builds the content of the entry. It repeats the privacy signal, the kind of request and the notes, because the evidence, which also
+ * contains them, can be erased or omitted from a pack.
  */
 export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, environment, gpc, capturedVia, notes }: IssuanceFacts) =>
   ({
@@ -38,7 +38,6 @@ export const deriveIssuanceChangeId = (salt: string): string => {
 };
 
 export interface IssuanceEntry {
-  /** The ID of the change. */
   readonly id: string;
   readonly payloadHash: string;
   readonly committed: CommittedPayload;

@@ -21,7 +21,7 @@ export interface RecognizedFields {
   readonly phones: readonly string[];
 }
 
-const maxAddresses = 5; // of each kind; each of them is a row in an index
+const maxAddresses = 5; // of each kind, because each one is a row in an index
 
 const qualifier =
   "home|work|business|office|personal|private|main|primary|secondary|second|other|alternate|alternative|alt|day|daytime|evening";

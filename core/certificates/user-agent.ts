@@ -1,5 +1,4 @@
-// Parses the operating system and browser family in a User-Agent. Only families are used, because browsers freeze the rest of the text and
-// "an iPhone" is enough for the view trail.
+// Parses the operating system and browser family in a User-Agent. The rest is ignored, because browsers no longer update it.
 
 const osPatterns: readonly (readonly [RegExp, string])[] = [
   [/Windows NT|Win64|Windows Phone/, "Windows"],

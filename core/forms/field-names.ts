@@ -39,8 +39,8 @@ const secretHintPattern =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
 /**
- * Returns true for controls that are never read, even if mapped, because they are not a visible answer by the visitor or may contain a
- * secret. `isFullNumber` is true for a hidden input that the page maps and to which a country picker writes the full number.
+ * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
+ * secret. `isFullNumber` exempts a hidden input that the page maps and to which a country picker writes the full number.
  */
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code". If the control's own attributes already suggest a field,

@@ -6,7 +6,7 @@ const shardPattern = "[0-9a-hjkmnp-tv-z]{2}";
 /** Returns the name of a shard's audit log, such as `api.example.com/audit/00`. Its host is the host of the API, without a port. */
 export const getAuditOrigin = (baseUrl: string, shard: ShardId): string => `${new URL(baseUrl).hostname}/audit/${shard}`;
 
-/** Parses the name of an audit log of the deployment with this API. Returns null for any other name. */
+/** Returns the shard of this deployment's audit log with this name, or null for any other name. */
 export const parseAuditOrigin = (baseUrl: string, origin: string): ShardId | null => {
   const shard = new RegExp(`/audit/(${shardPattern})$`).exec(origin)?.[1] as ShardId | undefined;
   return shard !== undefined && getAuditOrigin(baseUrl, shard) === origin ? shard : null;
@@ -19,7 +19,7 @@ export const parseAuditOrigin = (baseUrl: string, origin: string): ShardId | nul
 export const getLedgerOrigin = (ledgerOrigin: string, shard: ShardId): string =>
   shard === firstShard ? ledgerOrigin : ledgerOrigin.replace(/[^/]*$/, (last) => `${shard}-${last}`);
 
-/** Parses the name of a shard's ledger. Returns null for any other name. */
+/** Returns the shard of the ledger with this name, or null for any other name. */
 export const parseLedgerOrigin = (ledgerOrigin: string, origin: string): ShardId | null => {
   if (origin === ledgerOrigin) return firstShard;
   const shard = new RegExp(`/(${shardPattern})-[^/]*$`).exec(origin)?.[1] as ShardId | undefined;

@@ -1,5 +1,5 @@
-// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors, as far as their text allows. The code that
-// loads a key checks that the key matches its key ID. Faults are the names of settings, so that values never appear in a message.
+// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors. The code that loads a secret key checks later
+// that the key matches its key ID. Faults are the names of settings, so that values never appear in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";

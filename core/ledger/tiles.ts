@@ -70,7 +70,7 @@ const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): 
   return row[0] as Uint8Array;
 };
 
-/** Computes the hash of a full tile in the level above. Returns null if the tile is not full. */
+/** Computes the hash that represents a full tile in the level above. Returns null if the tile is not full. */
 export const computeTileRoot = (hash: HashFunction, tile: Uint8Array): Uint8Array | null =>
   tile.length === tileWidth * hashLength
     ? computePerfectRoot(
@@ -80,9 +80,9 @@ export const computeTileRoot = (hash: HashFunction, tile: Uint8Array): Uint8Arra
     : null;
 
 /**
- * Reads the nodes of a tree of `size` from its tiles, with exactly the widths of that tree. The reader caches tiles and nodes, because one
- * proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. Reading a node throws RangeError if its
- * tile is too short.
+ * Reads the nodes of a tree of `size` from its tiles. Each tile is read with exactly the width that it has in that tree. The reader caches
+ * tiles and nodes, because one proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. Reading a
+ * node throws RangeError if its tile is too short.
  */
 export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();

@@ -118,7 +118,7 @@ export interface MailData {
   readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
   /** To the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
-  /** To the owners of a business whose endpoint got a new signing secret from the operator. Until `until`, the earlier secret signs too. */
+  /** To the owners of a business whose endpoint got a new signing secret from the operator. The earlier secret also signs until `until`. */
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
   /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };

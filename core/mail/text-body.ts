@@ -1,4 +1,4 @@
-// Renders the plain-text body of an email. A code and each link have a line of their own, so that people and programs can find them.
+// Renders the plain-text body of an email. Codes and links are on separate lines, so that people and programs can find them.
 import { toPlainText, type MailContent, type MailFact, type MailLine } from "./message.ts";
 import type { MailLanguage } from "./templates.ts";
 

@@ -1,4 +1,4 @@
-// The sandbox clock. It moves only forward, so that events keep their order, and at most by the duration of the longest share.
+// The sandbox clock. It moves only forward, so that events keep their order, and at most three years ahead, which is longer than any share.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 

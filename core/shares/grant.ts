@@ -16,7 +16,7 @@ import type { RequestEvidence } from "./request-evidence.ts";
 import { canonicalizeSharePreimage, computeShareFingerprint } from "./fingerprint.ts";
 import { getOriginDomain, type Share } from "./share.ts";
 
-/** A client and its business account at one revision. */
+/** A client and its business account, both as of `revision`. */
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;

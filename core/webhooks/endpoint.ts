@@ -10,8 +10,8 @@ export const maxEndpoints = 20;
 /** How long both secrets sign after a rotation: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long both secrets sign after the operator replaced a secret: 7 days. The owners learn of such a replacement only by email, so they get
- * more time than after their own rotation.
+ * How long both secrets sign after the operator replaced a secret: 7 days. The owners learn of such a replacement only by email, so they
+ * get more time than after their own rotation.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -186,7 +186,6 @@ export interface ReplaySource {
   readonly sending: OutgoingDelivery;
 }
 
-/** The result of requeuing failed deliveries. */
 export interface RecoveryResult {
   readonly queued: number;
   /** True if more deliveries failed than one recovery can queue. */

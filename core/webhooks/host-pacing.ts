@@ -28,8 +28,8 @@ export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
- * The longest time before a queue asks for another permit. If another endpoint or a test proves the host, the queue notices within a
- * minute.
+ * The longest time before a queue asks for another permit. If the host returns a 2xx status to another endpoint or a test, the queue learns
+ * of it within a minute.
  */
 export const maxHostWaitMs = minuteMs;
 
