@@ -63,7 +63,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
 
 const anyPath = /^/;
 
-/** Returns a function that lists the paths that a host serves. In development, every host serves every path. */
+/** Returns a function from a host to the paths that the host serves. In development, every host serves every path. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();
@@ -74,7 +74,7 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Responds with 404. Browsers get a page. Programs get JSON, and so does every request under /v1 and /.well-known. */
+/** Responds with 404: a page for browsers, JSON for programs and for every path under /v1 and /.well-known. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
@@ -136,16 +136,13 @@ const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   recordRefusal(c, routePath(c, -1));
 });
 
-/** Returns the caller's IP address. Cloudflare sets this header and overwrites any value from the client. Other headers are not trusted. */
-const getCallerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
-
 /** Refuses our own webhook deliveries. Otherwise, an endpoint that points back at this service could start a delivery loop. */
 const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
   await next();
 });
 
-/** Always generates a new request ID and ignores any ID from the caller. */
+/** Generates a request ID. The length limit of 0 makes Hono ignore an ID from the caller. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
 /** Responds with 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
@@ -156,7 +153,6 @@ misconfiguredApp.notFound((c) => {
   return failure(c, "misconfigured");
 });
 
-/** Builds the app for one isolate. */
 export const buildApp = (services: Services) => {
   const { config } = services;
   const app = createApi();
@@ -172,7 +168,7 @@ export const buildApp = (services: Services) => {
 
   app.use(assignRequestId);
   app.use(async (c, next) => {
-    c.set("ip", getCallerAddress(c));
+    c.set("ip", c.req.header("cf-connecting-ip") ?? "0.0.0.0"); // Cloudflare overwrites any value from the client
     c.set("language", selectLanguage(undefined, c.req.header("accept-language")));
     c.set("services", services);
     await next();
@@ -189,7 +185,9 @@ export const buildApp = (services: Services) => {
   );
   app.use(redirectEncodedFragment); // registered before the routes, because the log shows the name of the last match
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
-  const consumerApi = [
+  for (const routes of [
+    certificateRoutes,
+    signInRoutes,
     sessionRoutes,
     passkeyRoutes,
     agentTokenRoutes,
@@ -197,8 +195,9 @@ export const buildApp = (services: Services) => {
     consumerRoutes,
     consumerCertificateRoutes,
     removalRoutes,
-  ];
-  const businessApi = [
+    webhookRoutes,
+    eventRoutes,
+    sandboxRoutes,
     accountRoutes,
     domainRoutes,
     keyRoutes,
@@ -209,19 +208,10 @@ export const buildApp = (services: Services) => {
     auditRoutes,
     integrationRoutes,
     billingRoutes,
-  ];
-  const serviceApi = [createServiceRoutes(getOpenApiDocument), adminRoutes];
-  for (const routes of [
-    certificateRoutes,
-    signInRoutes,
-    ...consumerApi,
-    webhookRoutes,
-    eventRoutes,
-    sandboxRoutes,
-    ...businessApi,
     withdrawalRoutes,
     contactCheckRoutes,
-    ...serviceApi,
+    createServiceRoutes(getOpenApiDocument),
+    adminRoutes,
   ])
     app.route("/", routes);
   app.route("/", agentServer);

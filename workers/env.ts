@@ -73,7 +73,7 @@ export interface Config extends ProofSettings {
   readonly storageLimits: StorageLimits;
   /** How long a submission waits for its database before it is journaled. */
   readonly intakeWaitMs: number;
-  /** Where journals are created: a location hint of the platform; null for its default. */
+  /** Location hint for new intake journals. Null lets Cloudflare choose. */
   readonly intakeLocation: DurableObjectLocationHint | null;
   readonly mail: MailSettings;
   /** Null if this deployment does not sell plans. */
@@ -82,14 +82,14 @@ export interface Config extends ProofSettings {
   readonly securityContact: string | null;
   /** SHA-256 of the operator token in hex. Null disables the operator routes. */
   readonly adminTokenHash: string | null;
-  /** Who gets alerts; null for no alerts. */
+  /** Recipient of operator alerts. Null disables them. */
   readonly alertEmail: string | null;
   readonly alertThresholds: AlertThresholds;
   /** Workers AI model for the integration helper. Used only with the AI binding. */
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
-  /** The size at which a shard is full. Only development can set a size smaller than D1's limit. */
+  /** The size at which a shard is full: D1's limit, unless development sets another. */
   readonly maxShardBytes: number;
   /** How long changes are collected before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;
@@ -105,7 +105,6 @@ export interface Config extends ProofSettings {
 }
 
 export interface MailSettings {
-  /** One email address. */
   readonly from: string;
   readonly transport:
     | ({ readonly kind: "cloudflare" } & MailCapabilities)
@@ -116,7 +115,6 @@ export interface MailSettings {
 
 export interface BillingSettings {
   readonly secretKey: string;
-  /** Signing secret for the endpoint that receives the provider's events. */
   readonly webhookSecret: string;
   /** The provider's price IDs. */
   readonly prices: Readonly<Record<PurchasablePlan, string>>;
@@ -134,19 +132,19 @@ export class ConfigError extends Error {
 
 const keyBytes = 32;
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
-// Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
-// are short compared with the minutes that a ledger takes to vouch for a time.
+// Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so large batches are cheaper. Two seconds is short
+// compared with the minutes that pass until a third party attests the ledger's time.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 const defaultIntakeWaitMs = 600; // much longer than a healthy database's slowest responses, and short enough for a person who is waiting
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
-/** Path of the agent server. Clients also use the URL as the server's identifier, so there must be exactly one spelling. */
+/** Path of the agent server. Clients identify the server by its URL, so only one spelling of the path is accepted. */
 export const mcpPath = "/mcp";
 
 /** Redirect hosts of well-known assistants that register themselves as clients. */
 const defaultOAuthHosts = "claude.ai claude.com chatgpt.com vscode.dev insiders.vscode.dev www.cursor.com";
 
-/** Returns a setting's text; undefined if it is missing or empty. */
+/** Returns undefined for a missing or empty setting. */
 type GetSetting = (name: string) => string | undefined;
 
 const splitWords = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
@@ -156,7 +154,7 @@ const parseSecretBytes = (text: string | undefined): Bytes | null => {
   return bytes !== null && bytes.length === keyBytes && hasRandomKeyBytes(bytes) ? bytes : null;
 };
 
-/** Parses `1:<base64>,2:<base64>`: versions and keys, newest last. */
+/** Parses `<version>:<base64 key>` pairs, separated by commas, newest last. */
 const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> | null => {
   const keys = new Map<string, Bytes>();
   for (const part of text?.split(",") ?? []) {
@@ -169,8 +167,7 @@ const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> |
 };
 
 /**
- * Lists settings that reuse another setting's key, because a leak in one place would then also compromise the other. Missing keys are
- * ignored.
+ * Returns the names of settings that reuse another setting's key. A leaked key must compromise only one setting. Missing keys are ignored.
  */
 const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
@@ -183,7 +180,7 @@ const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array]
   return [...new Set(shared)];
 };
 
-/** Returns the seeds of note-format secrets, each with its setting's name. */
+/** Returns the seed of each signing key in note format, with the setting's name. Skips malformed keys. */
 const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string, Uint8Array])[] =>
   secrets.flatMap((secret) => {
     const seed = parseSkey(secret)?.seed;
@@ -212,7 +209,7 @@ const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, 
   return { from, transport: { kind: "capture" } };
 };
 
-/** Parses a JSON object of strings, written by `npm start`. */
+/** Parses the JSON object of strings that `npm start` passes. */
 const parseDemoSettings = (text: string | undefined): Readonly<Record<string, string>> | null => {
   if (text === undefined) return {};
   try {
@@ -277,6 +274,8 @@ export const loadConfig = (env: Env): Config => {
     if (!isValid(value)) faults.push(describeOutOfRange(name, setting(name) ?? "", rule));
     return value;
   };
+  const wholeNumberFrom = (min: number, name: string, defaultValue: number): number =>
+    number(name, (value) => Number.isSafeInteger(value) && value >= min, `a whole number from ${min}`, defaultValue);
 
   const masterKeys = parseMasterKeys(setting("MASTER_KEYS"));
   if (masterKeys === null) faults.push("MASTER_KEYS");
@@ -343,23 +342,13 @@ export const loadConfig = (env: Env): Config => {
     alertThresholds: Object.fromEntries(
       alertKinds.map((kind) => {
         const { setting: name, defaultThreshold } = alertDefinitions[kind];
-        return [kind, number(name, (value) => Number.isSafeInteger(value) && value >= 0, "a whole number from 0", defaultThreshold)];
+        return [kind, wholeNumberFrom(0, name, defaultThreshold)];
       }),
     ) as AlertThresholds,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, "a whole number", 0),
-    maxShardBytes: number(
-      "DEV_SHARD_BYTES",
-      (value) => Number.isSafeInteger(value) && value > 0,
-      "a whole number above 0",
-      defaultMaxShardBytes,
-    ),
-    batchWindowMs: number(
-      "DEV_BATCH_WINDOW_MS",
-      (value) => Number.isSafeInteger(value) && value >= 0,
-      "a whole number from 0",
-      defaultBatchWindowMs,
-    ),
+    maxShardBytes: wholeNumberFrom(1, "DEV_SHARD_BYTES", defaultMaxShardBytes),
+    batchWindowMs: wholeNumberFrom(0, "DEV_BATCH_WINDOW_MS", defaultBatchWindowMs),
     demo: demo ?? {},
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     isShieldEnabled: scale === 1,

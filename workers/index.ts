@@ -21,7 +21,6 @@ export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 
 let cachedApp: { readonly services: Services; readonly app: ReturnType<typeof buildApp> } | undefined;
 
-/** Returns this isolate's app, built on first use. */
 const getApp = (services: Services): ReturnType<typeof buildApp> => {
   if (cachedApp?.services !== services) cachedApp = { services, app: buildApp(services) };
   return cachedApp.app;
@@ -30,8 +29,8 @@ const getApp = (services: Services): ReturnType<typeof buildApp> => {
 const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000 queries
 
 /**
- * Returns services for the cron and the queue. They have a longer database timeout, because their batches are large and no caller is
- * waiting.
+ * Returns the services for cron and queue handlers. Their database timeout is longer than for requests, because their batches are large and
+ * no caller is waiting.
  */
 const loadBackgroundServices = async (env: Env): Promise<Services> => ({
   ...(await getPlatform(env)),
@@ -58,6 +57,6 @@ export default {
     const services = await loadBackgroundServices(env);
     const requests = batch.messages.flatMap(({ body }) => parseJobRequest(body) ?? []);
     for (const request of requests) await runRequestedJobs(services, request);
-    if (requests.length === 0) await submitAnchors(withBudget(services, anchoringAllowance)); // anchoring messages have no content
+    if (requests.length === 0) await submitAnchors(withBudget(services, anchoringAllowance)); // anchoring messages are empty
   },
 } satisfies ExportedHandler<Env>;

@@ -5,14 +5,14 @@ import type { RateLimit } from "../core/access/rate-limit.ts";
 import type { StorageLimit, StorageLimits, StorageOwnerKind } from "../core/access/storage-limits.ts";
 
 interface RouteLimit extends RateLimit {
-  /** Whether DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
+  /** Whether DEV_RATE_SCALE multiplies the limit. */
   readonly scaled: boolean;
 }
 
 export const defaultLimits = {
   /** A person submits a form a few times. An office behind one IP address submits it a few dozen times. */
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** A large campaign sends ten submissions per second. More than that is a flood of requests with a stolen client ID. */
+  /** A large campaign sends ten submissions per second. Someone who sends more is probably misusing the client ID. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Public pages and their JSON are counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
@@ -22,10 +22,7 @@ export const defaultLimits = {
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can end overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /**
-   * Enough for an office behind one IP address where everyone signs in at the same time in the morning. A higher count suggests that codes
-   * are being sent to other people's email addresses.
-   */
+  /** Enough for an office behind one IP address in the morning. More requests suggest that someone sends codes to other people. */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
   /** Each code allows five attempts in total. This limit only protects the database from a flood by one caller. */
   AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
@@ -46,25 +43,24 @@ export const defaultLimits = {
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
-  /** The same as for an API key, because an assistant that works through a list sends requests in bursts. */
+  /** An assistant that works through a list sends requests in bursts, so it gets as many as an API key. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides. Signing in along the way counts toward the sign-in limits. */
+  /** A person opens one page and decides. Signing in on the way counts toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** Counts fetches per host in each isolate. It keeps an attacker who sends people to the page from flooding a third-party server. */
+  /** Counts fetches of client metadata per host, in each isolate. Keeps attackers from using this service to flood a host. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
-  /** Each call connects one program, and people do not connect twenty programs in an hour. */
+  /** Each call connects one program. Nobody connects twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /**
-   * Counts refused requests that are stored for a business. Requests with and without a credential are counted separately. Each count
-   * reaches about 10,000 in seven days.
+   * Counts refused requests that are stored for a business, separately with and without a credential. Each limit allows about 10,000 in
+   * seven days.
    */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /**
-   * Counts refused requests without a credential. Each one is saved for the business that owns the request's client ID. Finding that
-   * business takes a database read.
+   * Counts refused requests without a credential. To save one, the database is read to find the business that owns the request's client ID.
    */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
@@ -95,17 +91,16 @@ export const defaultLimits = {
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /**
-   * Counts confirmation emails, per business and address, for withdrawals that did not verify the address, such as one through a form's
-   * link.
+   * Counts confirmations per business and email address, after withdrawals that do not verify the address, such as through a form's link.
    */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** A person reads a request and decides, and then the page redeems the code. This takes one call each, plus a reload or two. */
+  /** A person reads a request and decides, with a reload or two. Then the page redeems the code. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Anyone who reads a test client ID in a page's source can create test shares. This is enough for a load test. */
+  /** Anyone who finds a test client ID in a page's source can create test shares. The limit is enough for a load test. */
   SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Developers and their tests move the sandbox clock; each call sweeps up to 1,000 shares. */
   SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
@@ -158,7 +153,6 @@ export const parseLimits = (
   return { limits: Object.fromEntries(entries) as Limits, faults };
 };
 
-/** A limit on stored records and bytes. Its window is in days, so its two settings are whole numbers without a window. */
 interface StorageLimitDefault extends StorageLimit {
   /** The settings are `LIMIT_<NAME>`. */
   readonly recordsName: string;

@@ -1,4 +1,4 @@
-// Structured log lines for requests, errors, progress and metrics. Only the fields below can be logged, which keeps personal data out:
+// Structured log lines for requests, errors, progress and metrics. To keep personal data out, only the fields below can be logged:
 // addresses, bodies, headers and queries are never logged, and paths only as route templates.
 import type { AlertKind } from "../core/alerts.ts";
 import { findStorageFault } from "../storage/faults.ts";
@@ -18,12 +18,11 @@ export interface RequestLine {
 
 export interface ErrorLine {
   readonly request_id?: string;
-  /** Constant name for the place where the error occurred. */
+  /** Constant name of the place where the error occurred. */
   readonly at: string;
   readonly error: string;
 }
 
-/** Progress on long-running work. */
 export interface ProgressLine {
   /** Constant name of the work. */
   readonly at: string;
@@ -34,15 +33,14 @@ export interface ProgressLine {
   readonly oldest_due: string | null;
 }
 
-/** A value to chart over time. */
 export interface MetricLine {
   readonly metric: "shard_bytes" | AlertKind;
-  /** `all` for a figure of the whole deployment. */
+  /** `all` if the value describes the whole deployment. */
   readonly shard: string;
   readonly value: number;
 }
 
-/** Returns an error's kind for the log. The error's message is dropped because it can quote statements and values. */
+/** Returns the kind of an error for the log, without its message, which can quote SQL and values. */
 export const getErrorKind = (error: unknown): string => {
   const fault = findStorageFault(error);
   if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
@@ -57,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Runs a task that nothing else depends on. If it throws, logs the error's kind and returns undefined. */
+/** Runs a task that nothing else depends on. If the task throws, logs the error's kind and returns undefined. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

@@ -1,6 +1,5 @@
-// Lists everything that stores rows or bytes, or sends email, with its limits: the routes and tools that external callers can use, and the
-// scheduled jobs. Tests compare the lists with the existing routes, tools and jobs, and with what each GET route stores, so each new one
-// needs an entry. docs/reference/limits.md shows the same tables.
+// Lists all routes, agent tools and scheduled jobs that store something or send email, with their limits. Tests fail if a route, tool or
+// job is missing here. docs/reference/limits.md shows the same tables.
 import type { defaultStorageLimits, LimitName } from "./limits.ts";
 
 type StorageLimitName = (typeof defaultStorageLimits)[keyof typeof defaultStorageLimits]["recordsName" | "bytesName"];
@@ -11,8 +10,8 @@ export interface WritePath {
   /** The first limit is checked for each call, before anything is stored. */
   readonly limits: readonly [LimitName, ...(LimitName | StorageLimitName)[]];
   /**
-   * The method and path of each route: every route with a method that can write, and those GET routes that store something. A portal route
-   * under /portal/test is listed only if it exists only in test mode.
+   * The method and path of every route whose method can write, and of the GET routes that store something. A route under /portal/test is
+   * listed only if there is no such route under /portal.
    */
   readonly routes: readonly string[];
 }
@@ -350,10 +349,7 @@ export const toolWrites: readonly ToolWrite[] = [
 
 interface JobWrite {
   readonly stores: string;
-  /**
-   * What limits the job's writes, in Markdown. Callers cannot start jobs, so a job stores only what results from data that is already
-   * stored.
-   */
+  /** What limits the job's writes, in Markdown. Callers cannot start jobs, and jobs store only results of data that is already stored. */
   readonly bounds: string;
   /** The names in schedule.ts. */
   readonly jobs: readonly string[];

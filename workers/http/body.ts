@@ -44,7 +44,7 @@ const findEncodingError = ({ headers }: Request, accepted: readonly string[]): s
   return hasOtherCharset ? "Content-Type: the charset must be UTF-8." : null;
 };
 
-/** Passes on the request with the validated body as `application/json`, so that Hono and zod read it in the usual way. */
+/** Replaces the body with the validated bytes, as `application/json`, so that Hono and zod can read it in the usual way. */
 const withJsonBody = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
   const headers = new Headers(request.headers);
   headers.set("content-type", "application/json");
@@ -97,8 +97,8 @@ export const jsonBody = requireJson({ accepted: ["application/json"] });
 
 /**
  * For form submissions. In addition to `application/json`, accepts JSON as `text/plain`, which the page script sends to avoid the delay of
- * a CORS preflight. Also accepts unpaired surrogates (half of an emoji) in field values, and a body that is large because of its disclosure
- * and recipients.
+ * a CORS preflight. Also accepts unpaired surrogates (half of an emoji) in field values, and bodies of more than 256 KiB if the disclosure
+ * and the recipients make them that large.
  */
 export const submissionBody = requireJson({
   accepted: ["application/json", "text/plain"],

@@ -23,46 +23,40 @@ export interface AppEnv {
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;
-    /** The refusal code in the response, which is also logged. */
+    /** The refusal code in the response, for the log. */
     refused?: RefusalCode;
-    /** The parsed body. It is set once the body has been read and is valid JSON, and is used to record refused requests. */
+    /** The body, once it was read and parsed. Used to record refused requests. */
     sent?: unknown;
-    /** The authenticated caller, who is logged and owns the idempotency keys. */
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */
     work?: ClaimedRequest;
   };
 }
 
-/** The context after the API key guard. */
 export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
-/** The request context after the guard that also accepts people who have been invited but have not joined yet. */
+/** After the guard that also accepts people who have been invited to a business but have not joined it. */
 export interface AnySessionEnv {
   Variables: AppEnv["Variables"] & { session: AnySession };
 }
 
-/** The context after the session guard. */
 export interface SessionEnv {
   Variables: AppEnv["Variables"] & { session: Session };
 }
 
-/** The context after the portal guard: a member of a business whose status allows reading. */
+/** After the portal guard: a member of a business whose status allows reading. */
 export interface MemberEnv {
   Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** The context after the consumer guard: a person signed in to their own account. */
+/** After the consumer guard: a person signed in to their own account. */
 export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
-/**
- * The parts of the context that all guards share. They have a separate type because Hono's context types for different guards are not
- * assignable to each other.
- */
+/** The members that all contexts above share. Hono's context types are not assignable to each other, so functions accept this type. */
 export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {
   readonly set: (name: "refused", code: RefusalCode) => void;
 };

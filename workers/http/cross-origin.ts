@@ -1,5 +1,5 @@
-// The CORS rules by path. Error responses have the same headers, so that page scripts can read the error. If a path has no rule, pages on
-// other origins cannot read its responses.
+// The CORS rules by path. They also apply to error responses, so that page scripts can read the errors. Pages on other origins cannot read
+// responses of a path without a rule.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -20,11 +20,11 @@ const corsOptions = {
   maxAge: 7_200, // 2 hours, the longest time for which browsers cache a preflight
 };
 
-/** Any page may read the response, but credentials are not allowed. */
+/** Lets any page read the response, without credentials. */
 const allowAnyOrigin = (allowMethods: string[], allowHeaders: string[]) =>
   cors({ ...corsOptions, origin: "*", allowMethods, allowHeaders });
 
-/** The calling page may read the response (its Origin is returned), but credentials are not allowed. */
+/** Lets the calling page read the response, without credentials. The response names the page's origin instead of `*`. */
 const allowCallerOrigin = cors({ ...corsOptions, origin: (origin) => origin || null, allowMethods: ["GET", "POST"] });
 
 const appCors = cors({
@@ -35,12 +35,11 @@ const appCors = cors({
 });
 const deniedCors = cors({ ...corsOptions, origin: () => null });
 
-/** Only the app's pages may read the response. They may send the session cookie. */
+/** Lets only the app's pages read the response. They can send the session cookie. */
 const allowAppOrigin = createMiddleware<AppEnv>((c, next) =>
   isAppOrigin(c, c.req.header("origin") ?? "") ? appCors(c, next) : deniedCors(c, next),
 );
 
-/** Each middleware with the paths it applies to. */
 export const corsRules: readonly (readonly [corsRule: MiddlewareHandler<AppEnv>, paths: readonly string[]])[] = [
   [allowAnyOrigin(["POST"], corsOptions.allowHeaders), ["/v1/consent"]],
   [allowAnyOrigin(["GET"], ["If-None-Match"]), ["/v1/certs/:cert_id/verify"]],

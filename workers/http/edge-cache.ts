@@ -1,14 +1,14 @@
-// Cloudflare's cache for log tiles and entries, which never change at their URL. Requests that the cache can answer do not reach the
-// Durable Object. Only responses marked public and immutable are cached.
+// Cloudflare's cache for log tiles and entries, whose content at a URL never changes. A cached response saves a request to the log's
+// Durable Object. Only responses with `Cache-Control: public` and `immutable` are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
-const partialTileMaxAgeSeconds = 60; // a partial tile never changes, but the next entry replaces it with a wider one
+const partialTileMaxAgeSeconds = 60; // readers stop requesting a partial tile when the log grows
 
 /**
- * Returns the cache, or null if the runtime has none. Also returns null in development, where every service has the same URL, because the
- * cache could return another service's log.
+ * Returns the cache, or null if the runtime has none. Also returns null in development, where services with different logs can have the
+ * same URL.
  */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);

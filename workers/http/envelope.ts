@@ -8,19 +8,18 @@ import { getSecondsUntilTomorrow } from "../../core/time.ts";
 import type { RequestContext } from "./context.ts";
 import { statusByCode } from "./statuses.ts";
 
-/** Returns a success response. The type parameter checks `data` against the route's response schema. */
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/** A failure response, which every route may return. The OpenAPI document describes the failures from the route's list of refusals. */
+/** The type lets every route return a failure. Routes declare their failures as refusals instead of response types. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
-/** Default Retry-After in seconds, for refusals that do not set their own. */
+/** Retry-After in seconds, unless the response already has one. */
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
 /**
- * Returns a failure response. `detail` replaces the default message. It must be constant text that names the input and states the rule, and
- * must never repeat a value.
+ * Returns a failure response. `detail` replaces the code's message. It must be constant text that names the field and states the rule, and
+ * must never repeat the caller's input.
  */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);

@@ -6,17 +6,14 @@ import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
-/**
- * Returns whether the caller can safely repeat the request, which is the case after a database outage or a conflict with another request's
- * rows.
- */
+/** Returns whether the caller can safely repeat the request: after a database outage, or after a conflict with rows of another request. */
 export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;
   return kind === "outage" || kind === "constraint";
 };
 
 export const handleError: ErrorHandler<AppEnv> = (error, c) => {
-  if (error instanceof HTTPException && error.res !== undefined) return error.getResponse(); // thrown by bearerAuth with a response that guards/api-key.ts built
+  if (error instanceof HTTPException && error.res !== undefined) return error.getResponse(); // thrown by bearerAuth in guards/api-key.ts
   const temporary = isTemporaryFault(error);
   c.var.services.log.error({ request_id: c.var.requestId, at: "request", error: getErrorKind(error) });
   return failure(c, temporary ? "storage_unavailable" : "internal_error");

@@ -1,7 +1,6 @@
-// The Idempotency-Key header. Within 24 hours, requests with the same caller, route, key and body count as one: a repeat gets the saved
-// response. `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeat is authorized and counted like any
-// other request. Handlers that commit a single batch pass `saveIdempotentResponse` to their operation, so the response is saved in the same
-// batch.
+// The Idempotency-Key header. For 24 hours, a repeated request (same caller, route, key and body) gets the saved response.
+// `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeated request is authorized and counted like any
+// other. Handlers that commit a single batch pass `saveIdempotentResponse` to their operation, so that the batch also saves the response.
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
@@ -21,17 +20,15 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/**
- * Finds the ID of the record that the request is about, if any. The key is stored in that record's shard, because the change is made there.
- */
+/** Finds the ID of the record that the request changes, if any. The idempotency key is stored in the same shard as the record. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
 };
 
 /**
- * Returns the caller that owns the idempotency key, and an ID in the shard that stores it. Unauthenticated callers are distinguished by IP
- * address rather than by cookie, because the cookie may not exist until the first response.
+ * Returns the owner of the idempotency key, and an ID in the shard that stores the key. Without a credential, the IP address identifies the
+ * owner. A cookie could not, because the first request may not have one yet.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -40,7 +37,7 @@ const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<Idem
   return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
 };
 
-/** Returns a function that builds the statements that save the response in the change's batch, or undefined for a request without a key. */
+/** Returns a function that builds the statements that save the response, or undefined for a request without a key. */
 export const saveIdempotentResponse = <T>(
   c: RequestContext,
   status: number,
@@ -50,7 +47,7 @@ export const saveIdempotentResponse = <T>(
   return work && ((value, onlyIf) => work.toStatements({ status, data: toWire(value), cookie: null }, onlyIf));
 };
 
-/** Saves the response, or releases the key after a refusal. Errors are only logged. If nothing is saved, a repeated request runs again. */
+/** Saves the response, or releases the key after a refusal. Errors are only logged; a repeated request then runs again. */
 const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void> => {
   try {
     const { status } = c.res;

@@ -1,19 +1,19 @@
-// The URLs of the agent server's OAuth authorization server. In development, they contain the host of the request, because clients compare
-// URLs exactly and developers use both localhost and 127.0.0.1.
+// The URLs of the agent server's OAuth authorization server. In development, they contain the request's host, because developers use both
+// localhost and 127.0.0.1, and clients compare URLs exactly.
 import { mcpPath } from "../env.ts";
 import type { RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
 
 export interface OAuthUrls {
-  /** The issuer of tokens: the agent server's origin. */
+  /** Token issuer: the agent server's origin. */
   readonly issuer: string;
-  /** The resource for which tokens are valid: the agent server's URL. */
+  /** The only resource for which tokens are valid: the agent server's URL. */
   readonly resource: string;
-  /** The authorization page. It is on the app's host because the session cookie is there. */
+  /** The authorization page. It is on the app's host, where the session cookie is. */
   readonly authorize: string;
 }
 
-const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+export const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 export const getOAuthUrls = (c: RequestContext): OAuthUrls => {
   const { mcpUrl, appUrl } = c.var.services.config;

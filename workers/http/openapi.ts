@@ -7,7 +7,6 @@ import { failure } from "./envelope.ts";
 import { mergeTerms, type Guard, type RefusalTerms, type GuardTerms } from "./guards/define-guard.ts";
 import { failureResponses, describeSchemaError } from "./wire.ts";
 
-/** A route definition with its refusals and its guards. */
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
@@ -25,8 +24,8 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
 const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter is invalid. The message names the parameter and the rule." } };
 
 /**
- * Returns a `createRoute` function for one tag's routes. A route describes what its handler accepts, returns and refuses. Its guards add
- * their own headers, credentials and refusals. Every route can return `internal_error`.
+ * Returns a `createRoute` function for the routes of one tag. It adds the guards' headers, credentials and refusals to the description of
+ * the route, and `internal_error` to every route.
  */
 export const createRouteFactory =
   (tag: string) =>
@@ -47,7 +46,7 @@ export const createRouteFactory =
     } as unknown as R);
   };
 
-/** Describes a request error. A repeated query parameter is an error, because it would be unclear which value counts. */
+/** Describes a request error. A repeated query parameter is an error, because the caller's intent is unclear. */
 const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
   const isRepeated = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;

@@ -1,9 +1,8 @@
-// Schemas of WebAuthn credentials as browsers serialize them with `toJSON()`, in a JSON body or in a form field.
+// Schemas of WebAuthn credentials in the JSON format of the browsers' `toJSON()`, sent in a JSON body or a form field.
 import { z } from "@hono/zod-openapi";
 import type { RegistrationResponse, AuthenticationResponse } from "../../core/access/passkey.ts";
 import { optionalMember } from "./wire.ts";
 
-/** Accepts at most `max` characters of base64url without padding. */
 const base64UrlSchema = (max: number) =>
   z
     .string()
@@ -12,7 +11,7 @@ const base64UrlSchema = (max: number) =>
 
 /** Base64url of 1,023 bytes, the longest credential ID that WebAuthn allows. */
 const credentialIdSchema = base64UrlSchema(1_364);
-/** The limit for any other part of a credential. In practice a part has a few hundred bytes, or one to two kilobytes with an RSA key. */
+/** In practice, a part has a few hundred bytes, or one to two kilobytes with an RSA key. */
 const credentialPartSchema = base64UrlSchema(16_384);
 
 const credentialShape = {
@@ -56,7 +55,7 @@ const parseJsonOrNull = (text: string): unknown => {
   }
 };
 
-/** Parses the text of a form field. Returns null if it is not a valid credential. */
+/** Parses the text of a form field. Returns null for an invalid credential. */
 export const parseCreatedCredential = (text: string): RegistrationResponse | null =>
   createdCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;
 export const parseSignedCredential = (text: string): AuthenticationResponse | null =>

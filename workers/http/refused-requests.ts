@@ -1,16 +1,13 @@
-// Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. Of the
-// request's input, only codes, IDs and the hosts of two URLs are stored.
+// Records refused requests for the affected business after the response, so that a developer can look up the reason by request ID. Stores
+// no input except IDs and the hosts of two URLs.
 import type { Context } from "hono";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
-import type { RefusalCode } from "../../core/refusals.ts";
+
 import type { Counters } from "../operations/dependencies.ts";
 import { recordRefusedRequest } from "../operations/portal/record-refused-request.ts";
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
-
-/** Codes that are not recorded. The reason is obvious, and recording would add work to every request during a flood. */
-const unrecordedCodes: ReadonlySet<RefusalCode> = new Set(["rate_limited"]);
 
 const getHost = (url: unknown): string | null => {
   if (typeof url !== "string" || !URL.canParse(url)) return null;
@@ -23,10 +20,7 @@ interface RefusedRequestInput {
   readonly origin?: unknown;
 }
 
-/**
- * Returns the query of a GET or the parsed body of a POST. A body that has not been read stays unread, because it may exceed the size
- * limit.
- */
+/** Returns the parsed body of a POST, or the query of any other request. A body that was not read stays unread; it may be too large. */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
   const { sent } = c.var;
@@ -36,15 +30,18 @@ const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>
   typeof id === "string" ? parseClientId(id) : null;
 
-/** Counts a refused request without a credential before its client ID is looked up, and returns whether it may be recorded. */
+/** Counts a refused request without a credential, and returns whether its client ID may be looked up. */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
 
-/** Schedules the recording to run after the response. Errors are only logged. `route` is the route template. */
+/**
+ * Records the refusal after the response, except `rate_limited`: its reason is obvious, and recording would add work during a flood of
+ * requests. Errors are only logged. `route` is the route template.
+ */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId, ip } = c.var;
   const { status } = c.res;
-  if (code === undefined || status >= 500 || unrecordedCodes.has(code) || !route.startsWith("/v1/")) return;
+  if (code === undefined || status >= 500 || code === "rate_limited" || !route.startsWith("/v1/")) return;
   const businessId = (caller?.businessId ?? null) as BusinessId | null;
   const at = services.clock();
   const origin = c.req.header("origin");

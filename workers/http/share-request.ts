@@ -102,7 +102,10 @@ export type AuthorizeQuery = z.output<typeof authorizeQuerySchema>;
 export const parseScope = (text: string): Result<RequestedScope, "invalid_request"> =>
   parseRequestedScope(text.split(/[\s,]+/).filter((key) => key !== ""));
 
-export const toShareRequest = (query: AuthorizeQuery, requestedScope: RequestedScope): ShareRequest => ({
+export const toShareRequest = (
+  query: AuthorizeQuery | z.output<typeof shareRequestSchema>,
+  requestedScope: RequestedScope,
+): ShareRequest => ({
   clientId: parseClientId(query.client_id),
   origin: query.origin,
   requestedScope,

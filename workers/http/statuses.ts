@@ -1,5 +1,4 @@
-// The HTTP status of each refusal code (SPEC Errors). Because the type requires every code, a new refusal without a status does not
-// compile.
+// The HTTP status of each refusal code (SPEC Errors).
 import type { RefusalCode } from "../../core/refusals.ts";
 
 export const statusByCode = {

@@ -25,8 +25,8 @@ export const timeSchema = z.string().openapi({ format: "date-time" });
 export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
 
 /**
- * Normalizes the variants of ISO 8601 that other programming languages produce: a space or `t` before the time, `z`, and offsets without a
- * colon. Cuts microseconds and nanoseconds to milliseconds.
+ * Normalizes the variants of ISO 8601 that other programming languages write: a space or `t` before the time, `z`, offsets without a colon,
+ * and microseconds or nanoseconds, which are cut to milliseconds.
  */
 const toIsoText = (text: string): string =>
   text
@@ -51,7 +51,6 @@ export const instantSchema = z
   )
   .openapi({ type: "string", maxLength: 40 });
 
-/** Accepts a code from an email in the forms in which people type it. */
 export const emailCodeSchema = z
   .string()
   .max(200)
@@ -63,10 +62,10 @@ export const emailCodeSchema = z
     example: "042917",
   });
 
-/** An optional member of a request. JSON `null` means the same as omitting it. */
+/** For an optional member of a request. JSON `null` means the same as a missing member. */
 export const optionalMember = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 
-/** An optional member of a request with a default, which also applies to JSON `null`. */
+/** For an optional member of a request with a default, which also applies to JSON `null`. */
 export const memberWithDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) =>
   schema.nullish().transform((given): z.output<S> => given ?? value);
 
@@ -81,7 +80,7 @@ const isDate = (text: string): boolean => text.length === "2026-03-05".length;
 /** Returns the last instant of a period. A date without a time means the end of that day (UTC). */
 export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate(text) ? dayMs - 1 : 0);
 
-/** Use this for named schemas, because `nullable()` would make the schema nullable everywhere that the OpenAPI document uses it. */
+/** For named schemas. `nullable()` would make a named schema nullable everywhere in the OpenAPI document. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);
@@ -93,7 +92,7 @@ export const positiveIntSchema = z
   .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
   .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and exceed any real count
 
-/** Builds the schema for the page size of a list. The size is `preset` if missing, and never more than `max`. */
+/** Accepts the page size of a list, with `preset` as the default. Values above `max` count as `max`. */
 export const limitSchema = (preset: number, max: number) =>
   z
     .string()
@@ -107,18 +106,17 @@ export const limitSchema = (preset: number, max: number) =>
       description: `Items per page, at most ${max}. Larger values are treated as ${max}.`,
     });
 
-/** Accepts an ID that `parseId` accepts. */
 export const idSchema = <Id extends string>(parseId: (text: string) => Id | null, rule: string) =>
   z
     .string()
     .refine((text) => parseId(text) !== null, rule)
     .transform((text) => text as Id);
 
-/** Accepts an ID in a path. `createApi` responds with 404 to a malformed ID, as it does to an unknown ID. */
+/** Accepts an ID in a path. `createApi` turns a malformed ID into a 404 response. */
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
   idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
 
-/** The envelope of a successful JSON response; `name` is its schema name in the OpenAPI document. */
+/** The envelope of a successful JSON response. `name` is the name of this schema in the OpenAPI document. */
 export const envelopeSchema = <S extends z.ZodType>(name: string, data: S) =>
   z.object({ ok: z.literal(true), data, request_id: requestIdSchema }).openapi(name);
 
@@ -126,16 +124,13 @@ const envelopeExample = (data: object): object => ({ ok: true, data, request_id:
 
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
-/** Describes a successful response: the envelope around `data`, with an example. */
 export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object) => ({
   description,
   content: jsonContent(envelopeSchema(name, data), envelopeExample(example)),
 });
 
-/** Describes a required JSON body. */
 export const requestBody = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: jsonContent(schema, example) });
 
-/** Describes an optional JSON body. */
 export const optionalRequestBody = <S extends z.ZodType>(schema: S, example: object) => ({
   required: false,
   content: jsonContent(schema, example),
@@ -154,9 +149,9 @@ type SourceValue<Key, Wire> = Key extends InstantKey
 type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>]: SourceValue<Key, Wire[Key]> };
 
 /**
- * Maps `source` to the JSON object that `shape` describes. Its keys are in snake_case and in the order of `shape`, and instants whose keys
- * match `InstantKey` become ISO text. Only the keys in `shape` are copied, so other members of `source` cannot reach a response. No other
- * values are converted, so nested objects must already be in wire format.
+ * Maps `source` to the JSON object that `shape` describes. The result has the keys of `shape`, in the same order; other members of `source`
+ * cannot reach a response. Instants whose keys match `InstantKey` become ISO text. No other values are converted, so nested objects must
+ * already be in wire format.
  */
 export const toWire = <Shape extends z.ZodRawShape>(
   { shape }: { readonly shape: Shape },
@@ -175,7 +170,6 @@ export const toWire = <Shape extends z.ZodRawShape>(
 /** Formats a day, counted from 1970-01-01 (UTC), as `YYYY-MM-DD`. */
 export const dayToWire = (day: number | null): string | null => (day === null ? null : toIso(day * dayMs).slice(0, 10));
 
-/** The response after a record was deleted. */
 export const deletedSchema = z.object({ deleted: z.literal(true), id: z.string() });
 export const deletedToWire = (id: string) => ({ deleted: true as const, id });
 
@@ -251,7 +245,7 @@ const unitNames: Readonly<Record<string, readonly [singular: string, plural: str
 const formatBound = (bound: number | bigint, origin: string, side: "most" | "least"): string =>
   `must ${origin === "array" ? "have" : "be"} at ${side} ${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
-/** Returns the message for a broken rule if the schema does not define a message. */
+/** Returns the message for a violated rule whose schema does not define a message. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.input === undefined) return "is required";
   if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? issue.expected}`;
@@ -264,11 +258,11 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   }
   return undefined;
 };
-z.config({ customError: describeIssue }); // only this hook sees the input, which distinguishes a missing value from an invalid one
+z.config({ customError: describeIssue }); // only here is the input available, which tells a missing value from an invalid one
 
 /**
- * Formats the first broken rule as `field: rule.`. The field name comes from the schema and the rule is constant, so the input is never
- * repeated.
+ * Formats the first violated rule as `field: rule.`. The field name comes from the schema, and the rule is constant text, so the message
+ * never repeats the input.
  */
 export const describeSchemaError = (error: z.ZodError): string => {
   const [issue] = error.issues;

@@ -1,5 +1,5 @@
-// The cookie that identifies a browser that has requested a withdrawal code. Attempts are counted per browser, so a stranger's wrong
-// guesses never lock the person out.
+// The cookie that identifies a browser that has requested a withdrawal code. Wrong codes are counted per browser, so strangers cannot lock
+// the person out.
 import type { Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";
@@ -17,7 +17,7 @@ export const findWithdrawalContext = (c: Context<AppEnv>): string | null => {
   return value !== undefined && contextPattern.test(value) ? value : null;
 };
 
-/** Returns the existing context ID or a new ID. The cookie is set in both cases, so the response does not reveal whether an ID existed. */
+/** Returns the existing context ID or a new one. Always sets the cookie, so the response does not reveal whether an ID existed. */
 export const ensureWithdrawalContext = (c: Context<AppEnv>): string => {
   const context = findWithdrawalContext(c) ?? toBase64Url(c.var.services.random(contextBytes));
   setCookie(c, withdrawalCookieName, context, { ...cookieOptions(c), maxAge: cookieMaxAgeSeconds });

@@ -36,7 +36,7 @@ import { isStorageUnavailable } from "./tool.ts";
 const maxBatchSize = 20;
 const maxJsonDepth = 32; // more than the API allows, because client capabilities can be deeply nested
 
-/** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status unless `status` is given. */
+/** Sends a JSON-RPC error. `refused` is the code for the log, and determines the status unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
   c.set("refused", refused);
   return c.json(toRpcError(id, error), (status ?? statusByCode[refused]) as ContentfulStatusCode);
@@ -56,14 +56,13 @@ const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** GET and DELETE exist only for streams and sessions, which this server does not offer. */
+/** In the protocol, GET and DELETE are only for streams and sessions. */
 const requirePost = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST") return next();
   c.header("Allow", "POST");
   return sendRpcError(c, "method_not_allowed", { ...rpcErrors.invalidRequest, message: "Only POST is supported." });
 });
 
-/** The parsed body, or the refusal code for its size or format. */
 type ParsedBody =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly refused: "payload_too_large" | "invalid_request" };
@@ -75,10 +74,7 @@ const parseBody = async (request: Request): Promise<ParsedBody> => {
   return parsed?.ok === true ? parsed : { ok: false, refused: "invalid_request" };
 };
 
-/**
- * Parses the bearer token. The scheme is case-insensitive and followed by one space. If a request has two Authorization headers, the
- * runtime joins them into one value, which never matches.
- */
+/** Parses the bearer token. Two Authorization headers in one request never match, because the runtime joins their values. */
 const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 
 const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => {
@@ -89,7 +85,7 @@ const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => 
   return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 
-/** Returns the agent, or a 401 or 429 response. Malformed tokens are refused without a lookup. Failed lookups are limited by IP address. */
+/** Returns the agent, or a 401 or 429 response. Malformed tokens are refused without a lookup. */
 const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null): Promise<Agent | Response> => {
   const token = parseBearerToken(c);
   if (token === null || isMalformedAgentToken(token)) return respondUnauthorized(c, id);
@@ -104,9 +100,9 @@ interface AgentRequest {
 }
 
 /**
- * Counts all of a request's calls, or none of them if they would exceed the limit. Returns the 429 response if the limit is exceeded,
- * otherwise null. Revision 2026-07-28 defines no error code for rate limits and reserves the range of codes that earlier revisions used, so
- * responses with `isModern` use the code 429.
+ * Counts all calls of a request, or none of them if together they exceed the limit. Returns the 429 response in that case, otherwise null.
+ * Revision 2026-07-28 defines no error code for rate limits and reserves the range that earlier revisions used, so `isModern` responses use
+ * the code 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,
@@ -123,14 +119,11 @@ const checkCallLimit = async (
 
 const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.var.services, agent, requestId: c.var.requestId });
 
-/** Responds to a message. Returns null for a notification, which runs nothing. */
+/** Responds to a message. Notifications are ignored and get null. */
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/**
- * Returns whether the message uses revision 2026-07-28. This depends only on the body. Always returns false if that revision is not
- * enabled.
- */
+/** Returns whether the message uses revision 2026-07-28, according to its body. Always false if that revision is disabled. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -142,7 +135,7 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
   return c.json(reply, status);
 };
 
-/** Returns whether `server/discover` has the version header of revision 2026-07-28 but lacks the version in the body. */
+/** Returns whether a message that is not modern is a `server/discover` call with the header of revision 2026-07-28. */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&
   method === "server/discover" &&
@@ -162,7 +155,7 @@ const handleSingle = async (call: AgentRequest, value: Json): Promise<Response> 
   return reply === null ? c.body(null, 202) : c.json(reply);
 };
 
-/** Responds to one message of a batch. `initialize` is refused because the protocol does not allow it in a batch. */
+/** Responds to one message of a batch. Refuses `initialize`, which the protocol does not allow in a batch. */
 const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | "storage_unavailable" | null> => {
   const message = parseRpcMessage(value);
   if (message === null || message.method === "initialize") return toRpcError(getRpcMessageId(value), rpcErrors.invalidRequest);

@@ -15,16 +15,14 @@ interface WireToolResult {
   readonly isError: boolean;
 }
 
-/** A tool call's result, independent of the protocol revision. */
 export interface CompletedToolCall {
   readonly answer: ToolResult;
-  /** Keys of the result whose values are text written by third parties. */
+  /** Keys of the result whose values were written by third parties. */
   readonly foreign: readonly string[];
-  /** The URL that the person should open; null if the call did not request it or failed. */
+  /** URL for the person to open. Null if the call did not ask for one, or failed. */
   readonly handOverUrl: string | null;
 }
 
-/** Context for a tool in any realm. */
 export type AnyToolContext = ToolContext<Realm>;
 
 export interface ToolCall {
@@ -43,7 +41,7 @@ const unknownToolMessage = ({ services, agent }: AnyToolContext): string =>
     .map(({ name }) => name)
     .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares.`;
 
-/** Leaves out optional arguments that are null or empty, because some assistants send every argument. */
+/** Omits optional arguments that are null or empty, because some assistants send every argument. */
 const omitEmptyArguments = ({ shape }: z.ZodObject, given: Json): Json => {
   if (!isJsonObject(given)) return given;
   const isOptional = (key: string): boolean => Object.hasOwn(shape, key) && (shape[key] as z.ZodType).safeParse(undefined).success;
@@ -88,7 +86,7 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   };
 };
 
-/** Runs a call and records it in the audit log. Throws on a storage outage. If a call cannot be recorded, its result is not returned. */
+/** Runs a call and records it in the audit log. Throws on a storage outage, also if only the recording fails. */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
   const { record, ...completed } = await executeToolCall(context, call);
   if (completed.answer.ok && completed.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);

@@ -1,8 +1,7 @@
-// Checks the Origin header. Browsers always send this header, so the check keeps third-party pages from using a stolen token and from
+// Checks the Origin header, which browsers send with every POST. The check keeps third-party pages from using a stolen token, and from
 // reaching a local server through DNS rebinding. Other clients send no Origin and are allowed.
 import type { RequestContext } from "../http/context.ts";
-
-const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+import { loopbackHosts } from "../http/oauth-urls.ts";
 
 const isLoopbackOrigin = (origin: string): boolean => {
   const url = URL.canParse(origin) ? new URL(origin) : null;
@@ -10,8 +9,8 @@ const isLoopbackOrigin = (origin: string): boolean => {
 };
 
 /**
- * Production allows our own origins and requests without an Origin header. Development also allows loopback origins, but only if the
- * requested host is a loopback host or the agent server's host.
+ * Production allows our own origins and requests without an Origin header. Development also allows loopback origins, but refuses every
+ * request to a host other than a loopback host and the agent server's host.
  */
 export const isAllowedOrigin = (c: RequestContext): boolean => {
   const { environment, mcpUrl, appUrl } = c.var.services.config;

@@ -29,7 +29,7 @@ const respondWithResult = ({ id }: MessageWithId, result: object): ModernRespons
 const respondComplete = (message: MessageWithId, result: object): ModernResponse =>
   respondWithResult(message, { resultType: "complete", ...result });
 
-/** Asks the client to open the person's page. The URL itself authorizes nothing; the page requires the person's session. */
+/** Asks the client to open a page for the person. The URL authorizes nothing; the page requires the person's session. */
 const respondInputRequired = (message: MessageWithId, url: string): ModernResponse =>
   respondWithResult(message, {
     resultType: "input_required",
@@ -37,8 +37,8 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
   });
 
 /**
- * Runs a tool call. A retry with `inputResponses` returns the current state regardless of the person's answer, because opening a page is
- * not a decision.
+ * Runs a tool call. A retry with `inputResponses` returns the current state whatever the response says, because the person decides on the
+ * page.
  */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });

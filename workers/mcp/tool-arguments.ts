@@ -18,7 +18,7 @@ export const enumArgument = <const T extends string>(values: readonly T[]) =>
 /** Returns an operation's refusal as a tool result, with the same message as in the API. */
 export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => ({ ok: false, text: detail ?? refusals[code] });
 
-/** Describes the first broken rule with the argument's name, or lists the valid arguments. */
+/** Names the argument and the rule that it violates, or lists the valid arguments if the argument is unknown. */
 export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
   const name = issue?.path[0];
   if (typeof name === "string" && Object.hasOwn(inputSchema.shape, name)) return `Argument ${name} ${issue?.message}.`;
@@ -32,8 +32,8 @@ export const shareIdArgument = z
   .max(64, `must be a share ID; ${shareIdHint}`)
   .describe(`shr_…; ${shareIdHint}.`);
 
-/** The result for an unknown ID, for another person's share and for a malformed ID, so that they cannot be told apart. */
+/** The same result for an unknown ID, a malformed ID and another person's share, so that callers cannot tell them apart. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
-/** Keys of a share whose values are text written by third parties. */
+/** Keys of a share whose values were written by third parties. */
 export const untrustedShareFields = ["name", "purpose", "origin", "disclosure_text", "reason"] as const;

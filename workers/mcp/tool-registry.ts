@@ -13,12 +13,12 @@ export const tools: readonly Tool[] = [listShares, getShare, revokeShare, update
 
 export const findTool = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 
-/** Returns a tool's realms, which are those for which it has a description. */
+/** Returns the realms for which the tool has a description. */
 export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** The realm and protocol revision for which tools are listed. The person makes decisions about shares at `appUrl`. */
+/** What a tool's description and arguments depend on. `isLater` means revision 2026-07-28. */
 export interface ToolListing {
   readonly realm: Realm;
   readonly isLater: boolean;
@@ -28,7 +28,6 @@ export interface ToolListing {
 const getHandOver = ({ handOver }: Tool, { realm, isLater }: Omit<ToolListing, "appUrl">) =>
   isLater && realm === "consumer" ? handOver : undefined;
 
-/** Returns a tool's arguments, which depend on the realm and revision. */
 export const getInputSchema = (tool: Tool, listing: Omit<ToolListing, "appUrl">): z.ZodObject =>
   getHandOver(tool, listing)?.inputSchema ?? tool.inputSchema;
 
@@ -39,7 +38,7 @@ interface ToolDefinition {
   readonly annotations: { readonly title: string } & Tool["hints"];
 }
 
-/** This note is part of every description, so that models do not look for a tool that grants consent. */
+/** Part of every description, so that models do not look for a tool that grants consent. */
 const cannotGrantNote = (appUrl: string): string =>
   `An agent can never agree to, widen or renew a share, or issue a certificate. Only the person can do that, at ${appUrl}/app/shares/<share_id>.`;
 
@@ -54,7 +53,7 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
 const openAtSchema = { type: "string", description: "URL of this share's page in the person's account. Only the person can open it." };
 
 /**
- * Returns a tool in its wire form for revision 2026-07-28. The output schema allows additional keys, so that new keys do not break clients.
+ * Returns a tool in its wire form for revision 2026-07-28. The output schema allows unknown keys, so that new ones do not break clients.
  */
 const modernToolToWire = (tool: Tool, listing: ToolListing): ToolDefinition & { readonly title: string; readonly outputSchema: object } => {
   const { $schema: _, ...schema } = z.toJSONSchema(tool.outputSchema, { io: "input" });
@@ -65,7 +64,7 @@ const modernToolToWire = (tool: Tool, listing: ToolListing): ToolDefinition & { 
 
 const wireTools = new Map<string, readonly ToolDefinition[]>();
 
-/** Lists a realm's tools in their wire form. The list is built once per isolate, because converting the schemas takes milliseconds. */
+/** Lists a realm's tools in their wire form. Builds each list once per isolate, because converting the schemas takes milliseconds. */
 export const listWireTools = (listing: ToolListing): readonly ToolDefinition[] => {
   const { realm, isLater, appUrl } = listing;
   const key = `${realm} ${isLater} ${appUrl}`;

@@ -1,5 +1,5 @@
-// The tool interface: descriptions per realm, arguments, and the function that runs with the token's principal. A tool lists its realms but
-// does not otherwise decide who may call it. The principal always comes from the token.
+// The interface of tools. A tool is available in the realms for which it has a description. It runs for the token's owner, and never takes
+// a person or business from its arguments.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -9,10 +9,9 @@ import type { Services } from "../platform/platform.ts";
 export type ToolResult =
   /** `isAudited` means that the operation has already recorded the change in the audit log under this token. */
   | { readonly ok: true; readonly data: object; readonly isAudited?: true }
-  /** Constant text, except for numbers and names defined here. Never contains input or third-party text. */
+  /** Never contains input or text written by third parties. */
   | { readonly ok: false; readonly text: string };
 
-/** Passed to every tool along with its arguments. */
 export interface ToolContext<R extends Realm> {
   readonly services: Services;
   readonly agent: Extract<Agent, { readonly realm: R }>;
@@ -31,9 +30,9 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
     readonly openWorldHint: boolean;
   };
   readonly inputSchema: S;
-  /** Schema of the result. The corresponding API route uses the same schema. */
+  /** Schema of the result, the same as in the corresponding API route. */
   readonly outputSchema: z.ZodType;
-  /** Keys of the result whose values are text written by third parties. */
+  /** Keys of the result whose values were written by third parties. */
   readonly untrustedFields: readonly string[];
   readonly run: (context: ToolContext<R>, toolArguments: z.output<S>) => Promise<ToolResult>;
   /** The page of the app that the client can open for the person. Used only for consumer tokens in revision 2026-07-28. */
@@ -47,15 +46,12 @@ export interface HandOver {
   readonly getPath: (toolArguments: Readonly<Record<string, unknown>>) => string | null;
 }
 
-/** Hints for tools that change nothing. */
 export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
-/**
- * Erases the realm type so that all tools fit in one registry. This is safe because `run` is called only for a realm with a description.
- */
+/** Erases the realm type, so that all tools fit in one registry. Safe because `callTool` checks the realm before it runs a tool. */
 export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
-/** Thrown if an operation refuses with `storage_unavailable`. The whole request then gets error -32000. */
+/** Thrown if an operation refuses with `storage_unavailable`. The request then gets error -32000. */
 export class StorageUnavailableError extends Error {
   constructor() {
     super("storage unavailable");

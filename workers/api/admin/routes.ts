@@ -47,62 +47,43 @@ const businessParam = z.object({ business_id: idSchema(parseBusinessId, "must be
 const createRoute = createRouteFactory("admin");
 
 const undocumentedRoute = { hide: true, responses: { 200: { description: "Done." } } } as const;
+const get = { ...undocumentedRoute, method: "get", middleware: requireOperator } as const;
+const postJson = { ...undocumentedRoute, method: "post", middleware: combineGuards<AppEnv>(requireOperator, jsonBody) } as const;
+const postEmpty = { ...undocumentedRoute, method: "post", middleware: combineGuards<AppEnv>(requireOperator, noBody) } as const;
 
-const getEntitlementRoute = createRoute({
-  ...undocumentedRoute,
-  method: "get",
-  path: "/v1/admin/businesses/{business_id}",
-  middleware: requireOperator,
-  request: { params: businessParam },
-});
+const getEntitlementRoute = createRoute({ ...get, path: "/v1/admin/businesses/{business_id}", request: { params: businessParam } });
 const updateEntitlementRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/businesses/{business_id}",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: { params: businessParam, body: requestBody(entitlementUpdateSchema, {}) },
 });
 const removalParam = z.object({ removal_id: idSchema(parseRemovalId, "must be an ID") });
 const updateRemovalRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/removals/{removal_id}",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
     params: removalParam,
     body: requestBody(z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }), {}),
   },
 });
-const listRemovalsRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/removals", middleware: requireOperator });
-const openRemovalRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
-  path: "/v1/admin/removals/{removal_id}/open",
-  middleware: combineGuards<AppEnv>(requireOperator, noBody),
-  request: { params: removalParam },
-});
+const listRemovalsRoute = createRoute({ ...get, path: "/v1/admin/removals" });
+const openRemovalRoute = createRoute({ ...postEmpty, path: "/v1/admin/removals/{removal_id}/open", request: { params: removalParam } });
 const recordRemovalCheckRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postEmpty,
   path: "/v1/admin/removals/{removal_id}/checked",
-  middleware: combineGuards<AppEnv>(requireOperator, noBody),
   request: { params: removalParam },
 });
 const resendMailRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postEmpty,
   path: "/v1/admin/mail/{mail_id}",
-  middleware: combineGuards<AppEnv>(requireOperator, noBody),
   request: { params: z.object({ mail_id: z.uuid() }) },
 });
-const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/stuck", middleware: requireOperator });
+const listStuckWorkRoute = createRoute({ ...get, path: "/v1/admin/stuck" });
 const incidentTextSchema = z.string().trim().min(1).max(2_000);
-const listIncidentsRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/incidents", middleware: requireOperator });
+const listIncidentsRoute = createRoute({ ...get, path: "/v1/admin/incidents" });
 const openIncidentRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/incidents",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
     body: requestBody(
       z.strictObject({
@@ -116,10 +97,8 @@ const openIncidentRoute = createRoute({
   },
 });
 const changeIncidentRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/incidents/{incident_id}",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
     params: z.object({ incident_id: z.string().regex(/^[0-9a-f]{16}$/) }),
     body: requestBody(
@@ -128,12 +107,10 @@ const changeIncidentRoute = createRoute({
     ),
   },
 });
-const getFiguresRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/figures", middleware: requireOperator });
+const getFiguresRoute = createRoute({ ...get, path: "/v1/admin/figures" });
 const rewrapKeysRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/keys/master",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
     body: requestBody(
       z.strictObject({
@@ -147,10 +124,8 @@ const rewrapKeysRoute = createRoute({
   },
 });
 const replaceSecretsRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/keys/webhook",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
     body: requestBody(
       z.strictObject({
@@ -163,12 +138,10 @@ const replaceSecretsRoute = createRoute({
     ),
   },
 });
-const listShardsRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/shards", middleware: requireOperator });
+const listShardsRoute = createRoute({ ...get, path: "/v1/admin/shards" });
 const updateShardRoute = createRoute({
-  ...undocumentedRoute,
-  method: "post",
+  ...postJson,
   path: "/v1/admin/shards/{shard}",
-  middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
     params: z.object({ shard: idSchema(parseShardId, "must be two characters, as in IDs") }),
     body: requestBody(z.strictObject({ state: z.enum(shardStates) }), {}),

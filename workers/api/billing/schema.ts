@@ -1,5 +1,5 @@
-// Parses the payment provider's events. The provider's objects have hundreds of keys, and more are added over time. Keys not listed here
-// are ignored.
+// Parses the payment provider's events. The provider's objects have hundreds of keys, and the provider adds more over time. Keys that are
+// not listed here are ignored.
 import { z } from "@hono/zod-openapi";
 import { parsePlan, purchasablePlans, realmOfAccountId } from "../../../core/billing/plans.ts";
 import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/billing-status.ts";
@@ -39,14 +39,14 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
-  /** Set while payment collection is paused, whatever happens to the invoices. The status stays `active`. */
+  /** Set while payment collection is paused. `status` stays `active` during that time. */
   pause_collection: z.object({}).nullish(),
   quantity: z.number().nullish(),
   items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),
   metadata: metadataSchema,
 });
 
-/** An invoice contains its subscription in one of two places, depending on the provider's API version. */
+/** The provider's API version determines which of two places contains the invoice's subscription. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -64,7 +64,7 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   paused: "inactive",
 };
 
-/** Maps an unknown status to `unsettled`, because it does not show whether payments are settled. */
+/** Maps an unknown status to `unsettled`, because it says nothing about payment. */
 const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
   type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 
@@ -83,7 +83,7 @@ const parseSubscriptionEvent = (header: ProviderEventHeader, object: unknown): B
   const parsed = subscriptionSchema.safeParse(object);
   if (!parsed.success) return null;
   const { id, customer: customerId, status, items, quantity: total, pause_collection: pause } = parsed.data;
-  const isEmpty = total === 0 || (items != null && items.data.length > 0 && items.data.every(({ quantity }) => quantity === 0)); // nothing is bought
+  const isEmpty = total === 0 || (items != null && items.data.length > 0 && items.data.every(({ quantity }) => quantity === 0));
   const state = subscriptionStateFromStatus(header.type, status);
   const planName = parsed.data.metadata?.plan;
   const plan = typeof planName === "string" ? planName : null;
@@ -124,7 +124,7 @@ export interface ParsedProviderEvent {
   readonly event: BillingEvent | null;
 }
 
-/** Parses an event. Returns null if the text is not an event. A missing or future time counts as `now`. */
+/** Parses an event. Returns null if the text is not an event. A missing or future time becomes `now`. */
 export const parseProviderEvent = (text: string, now: Instant): ParsedProviderEvent | null => {
   let json: unknown;
   try {

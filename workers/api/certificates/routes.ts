@@ -51,10 +51,9 @@ import {
 
 const createRoute = createRouteFactory("certificates");
 
-const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message names the filter and the rule." } as const;
 
-/** Both media types are parsed as JSON, and the handler receives the same type for both. */
+/** `submissionBody` parses both media types as JSON, so the handler gets the same type for both. */
 const consentRequestContent = {
   "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
@@ -144,7 +143,9 @@ interface RequestGeo {
 }
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? cutText(value, 100) : null);
 
-/** Reads the circumstances of the capture. Only a server with an API key can state the visitor's IP address and user agent. */
+/**
+ * Reads the circumstances of the capture from the request. Only a server with an API key can state the visitor's IP address and browser.
+ */
 const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result<CaptureContext, "invalid_request"> => {
   const subjectIp = isServer ? c.req.header("x-subject-ip") : undefined;
   if (subjectIp !== undefined && !isIpAddress(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
@@ -161,7 +162,7 @@ const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result
   });
 };
 
-/** A 304 response, like a 200 response, can be read from any page and includes the rate limit headers. */
+/** Keeps the CORS, rate limit and request ID headers in 304 responses. */
 const etagMiddleware = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
@@ -180,7 +181,7 @@ const verifyCertificateRoute = createRoute({
   operationId: "verifyCertificate",
   summary: "Verify a certificate",
   description:
-    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then verify `signature` with the key that its `kid` identifies. This does not count as a view of the public page.",
+    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then verify `signature` with the key that its `kid` identifies. Calls do not count as views of the public page.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP"), etagMiddleware),
   request: {
     params: wire.certIdParamSchema,
@@ -241,7 +242,7 @@ const getCertificateRoute = createRoute({
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema },
   responses: { 200: successResponse("The certificate.", "DetailAnswer", wire.certificateDetailSchema, certificateDetailExample) },
-  when: certificateNotFoundRefusal,
+  when: wire.certificateNotFoundRefusal,
 });
 
 const evidenceBundleResponse = successResponse(
@@ -270,7 +271,7 @@ const exportEvidencePackRoute = createRoute({
       },
     },
   },
-  when: certificateNotFoundRefusal,
+  when: wire.certificateNotFoundRefusal,
 });
 
 const eraseSubjectRoute = createRoute({
@@ -290,7 +291,7 @@ const eraseSubjectRoute = createRoute({
       erasedSubjectExample,
     ),
   },
-  when: certificateNotFoundRefusal,
+  when: wire.certificateNotFoundRefusal,
 });
 
 export const certificateRoutes = createApi();
@@ -327,7 +328,7 @@ certificateRoutes.openapi(verifyCertificateRoute, async (c) => {
   const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = toPublicView(found.value, getViewContext(services));
-  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // leaves out the envelope, because its request ID changes
+  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // without the envelope, whose request ID changes
   c.header("Cache-Control", "no-cache");
   return success(c, 200, view);
 });

@@ -26,7 +26,7 @@ export const consentRequestExample = {
   page_url: "https://www.acme-solar.example/quote",
 };
 
-/** The public key for the example's signature. Its private key was used once and discarded. */
+/** The public key for the example's signature. The private key was used once and discarded. */
 export const exampleSigningKey = {
   kty: "OKP",
   crv: "Ed25519",
@@ -36,13 +36,14 @@ export const exampleSigningKey = {
   use: "sig",
 };
 
+export const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 export const certIdParamSchema = z.object({
   cert_id: idParamSchema(parseCertId, "ID of the certificate. Starts with `cc_`.", exampleCertId),
 });
 
 const namesSchema = z.array(z.string()).readonly();
 
-/** The object is passed by reference, because a copy could lose a key such as `__proto__` before core refuses it. */
+/** Passes the object on without copying it. A copy could lose a key such as `__proto__` before core can refuse it. */
 const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({
@@ -161,7 +162,7 @@ const unrecognizedFieldsSchema = z
   .optional()
   .openapi({
     description:
-      "Keys of the fields whose values are not valid for the key, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
+      "Keys of the fields that have invalid values, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
     example: ["country"],
   });
 const submissionNotesFields = {
@@ -239,7 +240,8 @@ export const anchorSchema = z
       .openapi({ description: "Statement sent to the ledger, as canonical JSON. It contains only hashes and non-personal metadata." }),
     ledger: z.string().openapi({ description: "Name of the ledger." }),
     tx_ref: z.string().optional().openapi({
-      description: "Position in the ledger, `<origin>#<index>`. The optional members are present only after the statement is anchored.",
+      description:
+        "Position in the ledger, `<origin>#<index>`. This and the other optional members are present only after the statement is anchored.",
     }),
     leaf_index: z.string().optional().openapi({ description: "Decimal number, as a string." }),
     tree_size: z.string().optional().openapi({ description: "Decimal number, as a string." }),
@@ -424,7 +426,7 @@ export const verifiedCertificateSchema = publishedCertificateObjectSchema
   .extend({
     duplicates: z.array(duplicateSchema).optional().openapi({
       description:
-        "Other signed texts for the same submission. Present only if there are any. During an outage, a repeated request can get a receipt with a different fingerprint. This list contains the text for that fingerprint, so that the receipt can still be verified.",
+        "Other signed texts for the same submission. Present only if there are any. A request that is repeated during an outage can get a receipt with a different fingerprint. This list contains the text for that fingerprint, so that the receipt can still be verified.",
     }),
   })
   .openapi("VerifiedCertificate", { description: "Certificate without personal data." });
@@ -468,7 +470,7 @@ const evidenceSchema = z
   })
   .openapi("Evidence", { description: "Circumstances of the submission. Contains personal data." });
 
-// Extends the unnamed schema, because `allOf` with a named schema could not change the type of `subject` and `policies`.
+// Extends the unnamed schema, because the document refers to a named schema with `allOf`, which could not change the type of `subject`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
     subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
@@ -520,7 +522,7 @@ export const certificateListSchema = z
     per_page: z.int(),
     truncated: z.literal(true).optional().openapi({
       description:
-        "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. Only a limited number of combinations of purpose, recipients and domain are counted. Among certificates whose combination is not counted, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
+        "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counts for a limited number of combinations of purpose, recipients and domain. Among certificates with any other combination, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
     }),
   })
   .openapi("CertificateList");
@@ -586,7 +588,7 @@ export const evidenceBundleSchema = z
         }),
         leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
         leaf_body: nullableSchema(z.string()).optional().openapi({
-          description: "Leaf in the ledger's own format, base64. Present only for ledgers that wrap the statement in such a format.",
+          description: "The leaf that contains the statement, base64. Present only if the ledger wraps statements in a format of its own.",
         }),
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
         inclusion_proof: z.array(z.string()).openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
@@ -599,7 +601,7 @@ export const evidenceBundleSchema = z
       })
       .openapi({
         description:
-          "Statement and, once anchored, its proof. Until then, only `entry` and `entry_hash` can be set. The other members are `null` or empty.",
+          "Statement and, once anchored, its proof. Until then, the members other than `entry` and `entry_hash` are `null` or empty.",
       }),
     withdrawal: withdrawalWithProofSchema,
     withdrawal_receipt: nullableSchema(withdrawalReceiptSchema),
@@ -628,7 +630,7 @@ const pagingFields = (positiveInteger: z.ZodType<number>) => ({
   ).openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values are treated as 100." }),
 });
 
-/** Returns the host as browsers write it: in punycode and lower case. Any other text stays as it is and matches nothing. */
+/** Returns the host as browsers write it: in Punycode and lowercase. Text that is not a host matches no certificate. */
 const toAsciiHost = (text: string): string => {
   const url = `https://${text.trim().replace(/\.$/, "")}`;
   return URL.canParse(url) ? new URL(url).hostname : text.toLowerCase();
@@ -663,7 +665,7 @@ export const certificateListQuerySchema = z.object({
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** Accepts the same filters in the body, because an email address in a URL would end up in logs. */
+/** The same filters for a request body, because email addresses in URLs end up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;

@@ -128,7 +128,6 @@ const businessStatementToWire = (opened: OpenedWithdrawal | null) => ({
 
 type CertificateDetailWire = z.input<typeof certificateDetailSchema>;
 
-/** The result contains personal data. */
 export const certificateDetailToWire = (
   { opened, views, policyTexts, auditEntry }: CertificateDetail,
   context: ViewContext,
@@ -160,7 +159,7 @@ export const erasedSubjectToWire = ({ certId, erasedAt }: ErasedSubject): z.inpu
   subject_erased_at: toIso(erasedAt),
 });
 
-// The worked example is issued and mapped by the production code, so its hashes can be recomputed and its signature checked.
+// The production code issues and maps the example, so readers can recompute its hashes and check its signature.
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
 const exampleIssuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
@@ -206,7 +205,6 @@ const issueExampleCertificate = () => {
 
 const issuedCertificate = issueExampleCertificate();
 
-/** Returns an anchor that is not in a ledger yet. */
 export const pendingAnchor = (
   event: AnchorSubject["event"],
   { id: entityId, fingerprint, originDomain }: Pick<PublishedCertificate, "id" | "fingerprint" | "originDomain">,

@@ -1,4 +1,4 @@
-// Routes that a business calls before it contacts a person. They check that a certificate names the person and that contact is allowed.
+// Routes that a business calls before it contacts a person, to check that a certificate names the person and that contact is allowed.
 import { z } from "@hono/zod-openapi";
 import { getSecondsUntilTomorrow, toIso, toIsoOrNull } from "../../../core/time.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
@@ -29,7 +29,7 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-/** CRMs send an empty string for missing contact data. It means the same as an absent member. */
+/** CRMs send an empty string for missing contact data, so it means the same as a missing member. */
 const emptyAsAbsent = (value: string | null | undefined): string | null => value || null;
 const sha256Schema = z
   .union([sha256InputSchema, z.literal("")], "must be 64 hex characters")
@@ -104,7 +104,7 @@ const contactCheckRequestSchema = z
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Purpose. Only consent for exactly this purpose counts." }),
   })
   .openapi("ContactCheck");
-/** Maps a contact check. Trims recipients and purposes, because stored ones are trimmed. */
+/** Trims the recipient and the purpose, because stored ones are trimmed. */
 const contactCheckFromWire = ({ subjects, entity, purpose }: z.output<typeof contactCheckRequestSchema>): ContactQuery => ({
   subjects: subjects.map(subjectFromWire),
   entity: typeof entity === "string" ? trimWhiteSpace(entity) : null,
@@ -203,7 +203,7 @@ export const contactCheckRoutes = createApi();
 contactCheckRoutes.openapi(matchSubjectRoute, async (c) => {
   const { services, principal, ip } = c.var;
   const matched = await matchSubject(services, principal, c.req.valid("param").cert_id, subjectFromWire(c.req.valid("json")), { ip });
-  // Mismatches are counted per UTC day.
+  // The operation refuses with `rate_limited` for mismatches, which are counted per UTC day.
   if (!matched.ok && matched.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
   return respond(c, 200, matched, (match) => toWire(matchResultSchema, match));
 });

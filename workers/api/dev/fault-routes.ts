@@ -1,4 +1,4 @@
-// POST /dev/faults makes a shard's database fail. This route exists only in development and is not part of the API description.
+// POST /dev/faults makes a shard's database fail. The route exists only in development and is not in the OpenAPI document.
 import { z } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import type { ShardId } from "../../../core/ids.ts";

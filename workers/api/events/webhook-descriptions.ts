@@ -1,5 +1,5 @@
-// Describes each webhook event type's body for the OpenAPI document. All types have the same shape as the event feed. They differ in which
-// IDs are set and in the values in `data`.
+// Describes the body of each type of webhook event for the OpenAPI document. All have the same members as events in the feed. They differ
+// in which IDs are set and in the values in `data`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";
@@ -10,7 +10,7 @@ import { eventExample } from "./schema.ts";
 const shareIdSchema = z.string().openapi({ example: "shr_00m4q8x1c7b5n0t6w2h9k3v9d2" });
 const certIdSchema = z.string().openapi({ example: eventExample.cert_id });
 
-/** The IDs that are set, by the kind of record the event is about. */
+/** Schemas of the IDs, by the kind of record that the event is about. */
 const subjectIdSchemas = {
   share: { share_id: shareIdSchema, cert_id: z.null() },
   certificate: { share_id: z.null(), cert_id: certIdSchema },
@@ -20,7 +20,6 @@ const subjectIdSchemas = {
 
 interface WebhookEventDescription {
   readonly subject: keyof typeof subjectIdSchemas;
-  /** When the event is sent. */
   readonly when: string;
   /** New values in `data`, for updates. */
   readonly values?: z.ZodObject;
@@ -119,7 +118,7 @@ const webhookHeaders = z.object({
   "Svc-Attempt": z.string().openapi({ description: "Attempt number, 1 to 5.", example: "1" }),
 });
 
-/** Registers webhooks on the whole app, because mounting them through `route` would turn their names into paths. */
+/** Registers the webhooks on the whole app. If a mounted app registered them, `route` would turn their names into paths. */
 export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void => {
   for (const [type, description] of Object.entries(webhookEventDescriptions)) {
     openAPIRegistry.registerWebhook({

@@ -43,7 +43,7 @@ const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Respon
   return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
 };
 
-/** Parses a form body. Returns null if the body is not a form, or repeats a field other than `resource`. */
+/** Parses a form. Returns null if the body is not a form or is too large, or if a field other than `resource` is repeated. */
 const parseForm = async (c: Context<AppEnv>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
   const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
   if (bytes === null || requestMediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
@@ -63,7 +63,7 @@ const decodeFormComponent = (text: string): string | null => {
   }
 };
 
-/** Parses `Authorization: Basic`, whose two parts are form-encoded (RFC 6749 section 2.3.1). Returns null if malformed. */
+/** Parses `Authorization: Basic`. Both parts are form-encoded (RFC 6749 section 2.3.1). Returns null if the header is malformed. */
 const parseBasicCredentials = (header: string): readonly [id: string, secret: string] | null => {
   const [, encoded] = /^basic ([A-Za-z0-9+/]+=*)$/i.exec(header) ?? [];
   if (encoded === undefined) return null;
@@ -149,7 +149,7 @@ const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   return c.body(null, 200);
 };
 
-/** Returns whether this is the issuer's origin. Metadata is served only there; on another origin it would describe a different issuer. */
+/** Returns whether the request was sent to the issuer's origin. Metadata on another origin would describe another issuer. */
 const isIssuerOrigin = (c: Context<AppEnv>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === getOAuthUrls(c).issuer;
 
 const respondWithMetadata = (c: Context<AppEnv>, body: object): Response => {
@@ -199,7 +199,7 @@ oauthRoutes.get("/.well-known/oauth-protected-resource", handleResourceMetadata)
 oauthRoutes.get("/.well-known/oauth-protected-resource/mcp", handleResourceMetadata);
 oauthRoutes.get("/.well-known/oauth-authorization-server", handleIssuerMetadata);
 
-/** Reports errors in the OAuth error format. */
+/** Applies the limit, and reports errors in the OAuth error format. */
 const withErrorHandling = (limit: LimitName, handler: (c: Context<AppEnv>) => Promise<Response>) => async (c: Context<AppEnv>) => {
   try {
     return (await checkIpLimit(c, limit)) ?? (await handler(c));

@@ -1,4 +1,4 @@
-// Certificate routes for the portal. Personal data is masked; only an audited POST reveals it.
+// Certificate routes for the portal. They mask personal data, except for `reveal`, which is recorded in the audit log.
 import { z } from "@hono/zod-openapi";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";
@@ -15,6 +15,7 @@ import {
   certificateDetailSchema,
   certificateListSchema,
   certIdParamSchema,
+  certificateNotFoundRefusal,
   certificateListQuerySchema,
   verifiedCertificateSchema,
   certificateViewSchema,
@@ -27,8 +28,6 @@ import {
 } from "../certificates/wire.ts";
 
 const createRoute = createRouteFactory("portal");
-
-const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 
 const listCertificatesRoute = createRoute({
   method: "get",

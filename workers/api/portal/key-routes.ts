@@ -58,7 +58,7 @@ const keySchema = z
     prefix: z.string().openapi({ description: "Prefix of the key." }),
     last4: z.string().openapi({ description: "Last four characters of the key." }),
     created_at: timeSchema,
-    last_used_at: timeSchema.nullable().openapi({ description: "Date (UTC) of its last request; `null` if never used." }),
+    last_used_at: timeSchema.nullable().openapi({ description: "Day (UTC) on which the key was last used; `null` if never used." }),
     revoked_at: timeSchema.nullable(),
   })
   .openapi("Key");
@@ -95,7 +95,7 @@ const clientSchema = z
     created_at: timeSchema,
     return_urls: z.array(z.string()).openapi({
       description:
-        "URLs to which the consent sheet can return the person. A request that uses one of them needs no other evidence that it is yours. The URL must match exactly.",
+        "URLs to which the consent sheet can return the person. A request that uses exactly one of these URLs needs no other evidence that it is yours.",
     }),
   })
   .openapi("Client");
@@ -195,7 +195,7 @@ const updateClientRoute = createRoute({
   operationId: "updateClient",
   summary: "Register return URLs",
   description:
-    "Owners only. Replaces the URLs to which the consent sheet can return the person. A share request that uses one of them counts as yours, regardless of how the person reached the sheet.",
+    "Owners only. Replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(returnUrlsSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },

@@ -1,5 +1,5 @@
-// Routes that link a business to a recipient name on an issuer's certificates. The linked business can call `match` for certificates that
-// list that name.
+// Routes with which an issuer links another business to a recipient name. The linked business can then call `match` for the issuer's
+// certificates that list this name.
 import { z } from "@hono/zod-openapi";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

@@ -175,7 +175,7 @@ const triggerEventRoute = createRoute({
   operationId: "triggerSandboxEvent",
   summary: "Trigger an event",
   description:
-    "Performs the action that causes the event in your sandbox. For example, the test person creates, renews or revokes a share or changes a field, you acknowledge a revocation, or the clock advances to the share's next expiry warning or expiry. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
+    "Performs the action that causes the event in your sandbox. For example, the test person creates, renews or revokes a share or changes a field, you acknowledge a revocation, or the clock advances to the share's next expiry warning or expiration. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
   middleware: apiKeyGuard(requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(triggerRequestSchema, { type: "share.created" }) },
   responses: {
@@ -186,7 +186,7 @@ const triggerEventRoute = createRoute({
     client_not_found: "Your business has no sandbox client. Create one first.",
     not_found: "The share does not exist in your sandbox.",
     rate_limited:
-      "More than 120 requests per minute with one key. Also returned when the sandbox has 10,000 active shares; `POST /v1/sandbox/reset` revokes those.",
+      "More than 120 requests per minute with one key. Also returned when the sandbox has 10,000 active shares. To revoke these, call `POST /v1/sandbox/reset`.",
     cease_not_open: "The share is not revoked, or was already acknowledged.",
   },
 });

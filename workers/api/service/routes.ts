@@ -97,7 +97,7 @@ const handleHealth = async (c: RequestContext) => {
 
 const publicCacheHeaders = { "Cache-Control": "public, max-age=300" };
 
-/** Creates the service routes. `describe` returns the whole app's OpenAPI document. */
+/** `describe` returns the OpenAPI document of the whole app. */
 export const createServiceRoutes = (describe: () => object) => {
   const service = createApi();
   service.openapi(getHealthRoute, handleHealth);

@@ -45,12 +45,12 @@ const createRoute = createRouteFactory("sharing");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** The session is null if the person uses the link from an email. */
+/** The session is null if the person uses the link in an email. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }
 
-/** Redirects browser navigation to the consent sheet, which needs the requesting page's Referer and opener. */
+/** Redirects browser navigation to the consent sheet. The two headers let the sheet see the requesting page's Referer and opener. */
 const redirectToConsentSheet = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("sec-fetch-mode") !== "navigate") return next();
   const { services } = c.var;
@@ -97,7 +97,6 @@ const signShareRequestRoute = createRoute({
 
 const limitGrants = limitByAccount("GRANTS", "More than 30 grants or 120 requests per minute by one person.");
 
-/** Refusals shared by live and sandbox grants. */
 const grantRefusals = {
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
   when: {
@@ -150,7 +149,7 @@ const grantSandboxShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 600 for one client. Also returned when the sandbox has 10,000 active shares; `POST /v1/sandbox/reset` revokes those.",
+      "More than 60 requests per minute from one IP address, or 600 for one client. Also returned when the sandbox has 10,000 active shares. To revoke these, call `POST /v1/sandbox/reset`.",
   },
 });
 
@@ -177,10 +176,7 @@ const redeemShareRoute = createRoute({
   },
 });
 
-/**
- * Accepts a session or a link. Requests with a session count toward the person's limit; requests with a link count toward the IP address's
- * limit.
- */
+/** Accepts a session, counted by person, or the link in an email, counted by IP address. */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
@@ -217,7 +213,7 @@ const revokeShareRoute = createRoute({
   },
   when: {
     ...shareNotFoundRefusal,
-    unauthorized: "There is neither a session nor a token, or the token is for another share.",
+    unauthorized: "The request has neither a session nor a token, or the token is for another share.",
     forbidden: "The session does not belong to a consumer.",
     share_inactive: "The share expired or was renewed.",
   },
@@ -311,7 +307,7 @@ shareRoutes.openapi(signShareRequestRoute, async (c) => {
   const { services, principal } = c.var;
   const scope = parseScope(body.scope);
   if (!scope.ok) return refusal(c, scope);
-  const signed = await signShareRequest(services, principal, wire.shareRequestFromWire(body, scope.value), body.return_url ?? undefined);
+  const signed = await signShareRequest(services, principal, toShareRequest(body, scope.value), body.return_url ?? undefined);
   return respond(c, 200, signed, (of) => wire.signedRequestToWire(services, body, of));
 });
 
@@ -336,7 +332,7 @@ shareRoutes.openapi(grantSandboxShareRoute, async (c) => {
   return limited ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
 });
 
-/** Only wrong guesses count as failed attempts; an expired or used code does not. */
+/** Wrong guesses. An expired or used code does not count as a failed attempt. */
 const failedAttemptCodes: ReadonlySet<string> = new Set(["code_invalid", "origin_mismatch", "pkce_mismatch"]);
 
 shareRoutes.openapi(redeemShareRoute, async (c) => {

@@ -3,14 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
-import {
-  parseRequestedScope,
-  contactKeys,
-  fieldGroupNames,
-  groupsFromKeys,
-  type ContactKey,
-  type RequestedScope,
-} from "../../../core/shares/fields.ts";
+import { parseRequestedScope, contactKeys, fieldGroupNames, groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
@@ -33,7 +26,7 @@ import {
 } from "../../http/share-request.ts";
 import { environmentSchema, idParamSchema, limitSchema, nullableSchema, describedTime, toWire } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge-share.ts";
-import type { AuthorizedRequest, ShareRequest } from "../../operations/shares/authorize-share-request.ts";
+import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import type { SignedShareRequest } from "../../operations/shares/sign-share-request.ts";
 import type { Services } from "../../platform/platform.ts";
 import type { ShareDecision } from "../../operations/shares/decide-share.ts";
@@ -209,7 +202,7 @@ export const shareDetailExample = {
 export const shareIdParamSchema = z.object({
   share_id: idParamSchema(parseShareId, "ID of the share. Starts with `shr_`.", shareExample.id),
 });
-/** Parses a malformed ID as null, for the route that must check the caller before it looks up the share. */
+/** Parses a malformed ID as null, for a route that must authenticate the caller before it responds with 404. */
 export const lenientShareIdParamSchema = z.object({
   share_id: z
     .string()
@@ -275,22 +268,9 @@ export const signedRequestSchema = z
   })
   .openapi("SignedRequest");
 
-type ShareRequestBody = z.output<typeof shareRequestSchema>;
-
-export const shareRequestFromWire = (body: ShareRequestBody, requestedScope: RequestedScope): ShareRequest => ({
-  clientId: parseClientId(body.client_id),
-  origin: body.origin,
-  requestedScope,
-  purpose: body.purpose,
-  disclosureText: body.disclosure_text ?? null,
-  durationDays: body.duration_days ?? defaultDurationDays,
-  challenge: body.code_challenge,
-  state: body.state ?? null,
-});
-
 export const signedRequestToWire = (
   { config }: Pick<Services, "config">,
-  body: ShareRequestBody,
+  body: z.output<typeof shareRequestSchema>,
   { signature, expiresAt }: SignedShareRequest,
 ): z.input<typeof signedRequestSchema> => {
   const given = Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
@@ -330,7 +310,7 @@ export const sandboxShareConsentSchema = z
   })
   .openapi("SandboxShareConsent");
 
-/** Expands groups to keys. Returns an empty list if a name is unknown. */
+/** Expands groups to keys. Returns an empty list if any name is unknown. */
 const contactKeysFromScope = (names: readonly string[] | null | undefined): readonly ContactKey[] => {
   const requested = parseRequestedScope(names ?? []);
   return requested.ok ? requested.value.scope : [];
@@ -379,7 +359,7 @@ export const shareSchema = z
     origin: z.string(),
     request_evidence: z.enum(requestEvidenceKinds).openapi({
       description:
-        "Evidence that the request came from the business: `request_signature` (signed with its API key), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` replied to the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
+        "Evidence that the request came from the business: `request_signature` (its server signed the request with `POST /v1/share/requests`), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` replied to the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
     }),
     purpose: z.string(),
     scope: z.array(fieldKeySchema),

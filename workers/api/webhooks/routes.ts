@@ -151,7 +151,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "Show the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the details are omitted, along with anything else that could contain them. Reveal them with `POST .../reveal`.",
+    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the response omits the details and everything that could contain them. To reveal the details, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -207,7 +207,7 @@ const recoverWebhookRoute = createRoute({
   operationId: "recoverWebhook",
   summary: "Recover failed deliveries",
   description:
-    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as an attempt: a delivery that fails again keeps its state. Repeating the request does not send a queued delivery twice. A recovery counts once toward the limit for tests and replays.",
+    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as an attempt: a delivery that fails again keeps its status. Repeating the request does not send a queued delivery twice. A recovery counts once toward the limit for tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {

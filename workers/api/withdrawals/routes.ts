@@ -24,12 +24,10 @@ import { recordWithdrawal } from "../../operations/withdrawals/record-withdrawal
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-withdrawal-code.ts";
 import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
 import { iso27560ReceiptSchema, kantaraReceiptSchema } from "../certificates/receipt-schema.ts";
-import { certIdParamSchema, withdrawalReceiptSchema } from "../certificates/schema.ts";
+import { certIdParamSchema, certificateNotFoundRefusal, withdrawalReceiptSchema } from "../certificates/schema.ts";
 import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("withdrawal");
-
-const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 
 const requestWithdrawalCodeRoute = createRoute({
   method: "post",
@@ -49,7 +47,7 @@ const requestWithdrawalCodeRoute = createRoute({
 });
 
 const withdrawnResponse = successResponse("Consent was withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
-const crossSiteRefusal = { forbidden: "A browser sent the request from a site that belongs to neither us nor the business." } as const;
+const crossSiteRefusal = { forbidden: "The request came from a web page that is neither ours nor the business's." } as const;
 
 const confirmWithdrawalRoute = createRoute({
   method: "post",

@@ -28,10 +28,7 @@ import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-r
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
-/**
- * Accepts exactly one email address, without anything that could add a second recipient or a header. Trims whitespace and invisible
- * characters.
- */
+/** Accepts exactly one email address, so that the input cannot add recipients or headers to an email. */
 const emailSchema = z
   .string()
   .max(320)
@@ -58,7 +55,7 @@ const entitiesSchema = z
     example: ["Bright Homes Inc"],
   });
 
-/** Checks the scope. Withdrawing consent for some recipients contradicts withdrawing it for the whole business. */
+/** A withdrawal for some recipients and a withdrawal for the whole business exclude each other. */
 const hasCompatibleScope = (request: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   request.entities === null || request.scope !== "business";
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
@@ -163,8 +160,8 @@ export const recordedWithdrawalSchema = z
   .openapi("RecordedWithdrawal");
 
 /**
- * Maps a recorded withdrawal. Computes `overdue` as of the withdrawal, so that a request repeated with the same idempotency key gets the
- * same response.
+ * Maps a recorded withdrawal. `overdue` describes the moment of the withdrawal, so that a repeated request with the same idempotency key
+ * gets the same response.
  */
 export const recordedWithdrawalToWire = (
   id: CertId,
@@ -250,7 +247,7 @@ export const entityAcknowledgmentToWire = (
   ...(isRepeated && { already_acknowledged: true as const }),
 });
 
-// The OpenAPI document's example certificate after its withdrawal. Its receipt can be recomputed and its signature checked.
+// The example certificate after its withdrawal. Readers of the OpenAPI document can recompute the receipt and check its signature.
 const exampleWithdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
 const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: firstShard } };
 const { withdrawal } = decideWithdrawal({
@@ -260,7 +257,7 @@ const { withdrawal } = decideWithdrawal({
   now: exampleWithdrawnAt,
 });
 
-/** Signed by a key that was used once and discarded. Its public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo. */
+/** The signing key was used once and discarded. The public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo. */
 const provenWithdrawalExample: WithdrawalWithProof = {
   withdrawnAt: exampleWithdrawnAt,
   ceaseBy: withdrawal.ceaseBy,

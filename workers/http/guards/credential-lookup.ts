@@ -1,4 +1,4 @@
-// Looks up credentials so that guesses from one address cost the database only a limited number of reads.
+// Looks up credentials, and limits how many database reads the wrong guesses from one IP address can cause.
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { secondMs } from "../../../core/time.ts";
@@ -6,19 +6,15 @@ import type { RequestContext } from "../context.ts";
 import type { FailureResponse } from "../envelope.ts";
 import { applySecondaryRateLimit } from "./rate-limits.ts";
 
-/** Names of the rate limits for failed lookups. */
 type GuessLimit = "UNKNOWN_KEYS_PER_IP" | "UNKNOWN_SESSIONS_PER_IP";
 
 const pollMs = 20;
 const maxWaitMs = secondMs / 2;
 
 /**
- * Returns what `find` returns for a credential, or the 429 response once the IP address has reached its limit of failed lookups. Only
- * failed lookups count. A credential that was valid the last time this isolate looked it up is never refused. Any other credential might be
- * a guess, so it has to wait until the limit allows another lookup.
- *
- * Unfinished lookups may fail too, so they count toward the limit until they finish. A request that is held up only by unfinished lookups
- * waits for their results.
+ * Returns the result of `find`, or the 429 response if the IP address has reached its limit of failed lookups. A credential that was valid
+ * at this isolate's last lookup is always looked up again. An unfinished lookup counts as a failed one until it succeeds. If only
+ * unfinished lookups are in the way, the request waits for them, for at most `maxWaitMs`.
  */
 export const lookUpCredential = async <Found>(
   c: RequestContext,

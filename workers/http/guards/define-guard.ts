@@ -1,20 +1,19 @@
-// Defines guards. A guard is middleware that also adds its refusals, headers and security scheme to the OpenAPI document.
-// `createRouteFactory` in openapi.ts merges them into each route's description.
+// Guards: middleware that also lists its refusals, headers and credentials. `createRouteFactory` in openapi.ts adds these lists to the
+// OpenAPI description of each route that uses the guard.
 import type { z, RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
 import type { RefusalCode } from "../../../core/refusals.ts";
 
-/** Refusals with their default message (`refuses`) or with a description of when they occur (`when`). */
+/** Refusals, described by their default message (`refuses`) or by the cases in which they occur (`when`). */
 export interface RefusalTerms {
   readonly refuses?: readonly RefusalCode[];
   readonly when?: Readonly<Partial<Record<RefusalCode, string>>>;
 }
 
 export interface GuardTerms extends RefusalTerms {
-  /** Refusals that apply to all methods except GET. */
+  /** Refusals of all methods except GET. */
   readonly refusesOnChange?: readonly RefusalCode[];
-  /** Request headers. */
   readonly requestHeaders?: z.ZodObject;
   /** Headers of 2xx responses. */
   readonly responseHeaders?: Readonly<Record<string, object>>;
@@ -25,7 +24,7 @@ export type Guard = MiddlewareHandler & { readonly terms?: GuardTerms };
 
 export const defineGuard = <E extends Env>(terms: GuardTerms, handler: MiddlewareHandler<E>) => Object.assign(handler, { terms });
 
-/** Merges the refusals and headers of several guards. If a code or header occurs more than once, the last one is used. */
+/** Merges the terms of several guards. If several guards describe the same code or header, the last description is used. */
 export const mergeTerms = (all: readonly GuardTerms[]) => ({
   ...(Object.assign({}, ...all) as GuardTerms),
   refuses: all.flatMap(({ refuses = [] }) => refuses),
@@ -34,6 +33,6 @@ export const mergeTerms = (all: readonly GuardTerms[]) => ({
   responseHeaders: Object.assign({}, ...all.map(({ responseHeaders }) => responseHeaders)) as NonNullable<GuardTerms["responseHeaders"]>,
 });
 
-/** Combines guards into one that runs them in order. `E` is the context type that they produce together. */
+/** Combines guards into one that runs them in order. `E` is the context type after the last one. */
 export const combineGuards = <E extends Env>(...guards: readonly Guard[]) =>
   defineGuard<E>(mergeTerms(guards.map(({ terms = {} }) => terms)), every(...guards));

@@ -1,5 +1,4 @@
-// Finds the session of a request's cookie. This is separate from the lookup of other credentials, because the agent server never reads a
-// session.
+// Finds the session for a request's cookie. Separate from credential-lookup.ts, so that the agent server does not depend on sessions.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession, Session } from "../../../core/access/session.ts";
 import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
@@ -9,8 +8,8 @@ import { lookUpCredential } from "./credential-lookup.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
 /**
- * Returns the session of the request's cookie, null if there is no valid session, or the 429 response. Also returns sessions of people who
- * have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
+ * Returns the session for the request's cookie, null without a valid session, or the 429 response after too many failed lookups. Includes
+ * sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);

@@ -1,5 +1,5 @@
-// Guards for the operator's routes and page. The deployment stores only the admin token's hash. If the hash is not set, the routes and the
-// page respond as if they did not exist.
+// Guards for the operator's routes and page. The deployment stores only the admin token's hash. Without a hash, the routes and the page
+// respond with 404.
 import { fromBase64 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
@@ -14,7 +14,7 @@ const tokenPattern = /^[\x21-\x7e]{32,200}$/;
 const isAdminToken = (c: RequestContext, token: string | undefined): boolean =>
   token !== undefined && tokenPattern.test(token) && sha256Hex(token) === c.var.services.config.adminTokenHash;
 
-/** Counts a request without the token. Returns the 429 response once there are too many from one address, otherwise null. */
+/** Counts a failed attempt. Returns the 429 response after too many attempts from one IP address, otherwise null. */
 const limitGuesses = async (c: RequestContext): Promise<FailureResponse | null> =>
   applySecondaryRateLimit(
     c,

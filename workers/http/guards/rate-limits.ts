@@ -19,7 +19,7 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
   return failure(c, "rate_limited");
 };
 
-/** Applies a second limit. The headers describe the first limit unless the second one is exceeded. */
+/** Applies a second limit. The RateLimit headers describe the first limit unless the second one is exceeded. */
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
@@ -27,10 +27,7 @@ export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, stat
 export const enforceLimitByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
 
-/**
- * Counts the request by `key` in a Durable Object, so the count is exact. Returns the 429 response if the limit is exceeded, otherwise
- * null.
- */
+/** Counts the request by `key`, exactly. Returns the 429 response if the limit is exceeded, otherwise null. */
 export const enforceLimit = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeExactly(name, key));
 
@@ -45,7 +42,7 @@ export const limitByAddress = (name: LimitName) => {
   );
 };
 
-/** Counts requests by account, which is the caller's business or, for a consumer, the person. Must run after a guard that sets `caller`. */
+/** Counts requests by the caller's business or, for a consumer, by person. Must run after a guard that sets `caller`. */
 export const limitByAccount = (name: LimitName, rateLimited: string) =>
   defineGuard<AppEnv>({ when: { rate_limited: rateLimited } }, async (c, next) => {
     const { businessId, id } = c.var.caller as RequestCaller;

@@ -10,7 +10,7 @@ import { isPlainHttp } from "./app-origin.ts";
 const sessionCookieName = "svc_session";
 
 /**
- * Returns the token in the session cookie. If the name occurs twice, a sibling host may have planted one of the cookies, so both are
+ * Returns the token in the session cookie. If the request has two such cookies, a sibling host may have planted one of them, so both are
  * ignored. Hono's getCookie would return one of them.
  */
 export const getSessionToken = (c: RequestContext): string | null => {
@@ -30,7 +30,7 @@ export const clearSession = <Caller extends AppEnv>(c: Context<Caller>): void =>
   c.header("Clear-Site-Data", '"storage"');
 };
 
-/** Ends the session, if there is one, and deletes the cookie and the browser storage. */
+/** Ends the session, if there is one, and clears the cookie and the browser storage in any case. */
 export const signOutBrowser = async (c: Context<AppEnv>): Promise<void> => {
   const token = getSessionToken(c);
   if (token !== null) await signOut(c.var.services, token);

@@ -1,4 +1,4 @@
-// Guard for routes that need a session of either realm.
+// Guards for routes that need a session of any realm.
 import type { AnySession } from "../../../core/access/session.ts";
 import type { AnySessionEnv, RequestCaller, RequestContext, SessionEnv } from "../context.ts";
 import { failure, type FailureResponse } from "../envelope.ts";
@@ -8,7 +8,6 @@ import { defineGuard, combineGuards } from "./define-guard.ts";
 import { applyRateLimit, applySecondaryRateLimit } from "./rate-limits.ts";
 import { safeMethods, sameOriginGuard } from "./same-origin.ts";
 
-/** Returns the caller of a session, who is logged and owns the idempotency keys. */
 export const callerFromSession = ({ userId, ...session }: AnySession): RequestCaller => ({
   kind: "session",
   id: userId,

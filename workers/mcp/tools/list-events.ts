@@ -1,4 +1,4 @@
-// svc_list_events returns the business's events in order. It returns only live records.
+// svc_list_events returns the business's live events in order.
 import { z } from "@hono/zod-openapi";
 import { eventFeedPageSchema, eventFeedPageToWire } from "../../api/events/schema.ts";
 import { getEventFeed } from "../../operations/events/get-event-feed.ts";

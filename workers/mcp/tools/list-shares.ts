@@ -1,4 +1,4 @@
-// svc_list_shares returns the person's shares, or the shares given to the business. It returns only live records.
+// svc_list_shares returns the person's shares, or the live shares that people gave the business.
 import { z } from "@hono/zod-openapi";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
