@@ -1,6 +1,6 @@
-// The loop that every reader of the change log runs. It first retries the work that was set aside. It then reads the log page by page,
-// processes each page, and stores its position. After a crash, a reader sees the same changes again, so it must recognize what it has
-// already done. Several runs of the loop may overlap.
+// The loop of the audit logs and the event reader, which read the change log. It first retries the work that was set aside. It then reads
+// the log page by page, processes each page, and stores its position. If the process dies, the next run reads the same changes again, so
+// readers must recognize what they have already done. Several runs can overlap.
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -16,29 +16,26 @@ import {
 } from "./changes.ts";
 import { batch, onPrimary, type Database, type Statement } from "./database.ts";
 
-/** A piece of work that a change requires of a reader. */
+/** Work that a reader has to do because of a change. */
 interface ChangeWork extends ChangePosition {
-  /** True if the reader has already set the subject of the work aside. The work then waits for the next attempt. */
+  /** True if the reader has set the work's subject aside. The work then waits for the next attempt. */
   readonly isSetAside?: boolean;
 }
 
 export interface ChangeReader<Work extends ChangeWork> {
   readonly name: string;
   readonly maxPerPage: number;
-  /** Selects up to `max` rows of work in changes that the reader has not read, oldest first. One change can have several rows. */
+  /** Selects up to `max` rows of work in unread changes, oldest first. One change can have several rows. */
   readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
-  /** Lists the work of the changes for which these exceptions wait. */
+  /** Lists the work that was set aside with these exceptions. */
   readonly listWorkOf: (db: Database, exceptions: readonly ChangeException[]) => Promise<readonly Work[]>;
-  /** Returns the subject of the work. If the work of one change fails, later changes of the same subject wait for it. */
+  /** Returns the subject of the work. If the work for one change fails, later changes of the same subject wait for it. */
   readonly getSubject: (work: Work) => string;
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
-  /**
-   * True if changes that contain no work for this reader can be deleted before it passes them. The reader then stores no position when it
-   * finds no work.
-   */
+  /** True if changes without work for this reader can be deleted before it has read them, so that it need not store a position for them. */
   readonly isPassedWithoutWork?: true;
-  /** Returns statements to run when the position is stored after this work. */
+  /** Returns statements for the batch that stores the position after this work. */
   readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];
   /** The delays before failed work is tried again. */
   readonly backoff: Backoff;
@@ -46,13 +43,13 @@ export interface ChangeReader<Work extends ChangeWork> {
 
 interface ReaderPorts {
   readonly clock: () => Instant;
-  /** Called before each page. If it resolves to false, the reader stops, and the next run continues. */
+  /** Called before each page. If the result is false, this run ends, and the next one continues. */
   readonly canContinue: () => boolean | Promise<boolean>;
 }
 
 /**
- * Reads one page. A page contains all of a change's work or none of it. `position` is the last change that the page covers; null if there
- * are no changes.
+ * Reads one page. If it contains work for a change, it contains all work for that change. `position` is the last change that the page
+ * covers; null if there are no changes.
  */
 const readPage = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>) => {
   const primary = onPrimary(db); // to see changes that were just committed

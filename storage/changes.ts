@@ -1,6 +1,6 @@
-// The change log of a shard: one row for each committed change, in commit order. Readers do the work that follows from a change. Each
-// reader stores the last change it has read, and rows that all readers have passed are deleted. docs/internals/change-log.md explains the
-// design.
+// The change log of a shard: one row for each committed change, in commit order. Readers do the background work that a change requires.
+// Each reader stores the last change that it has read, and changes that all readers have passed are deleted. docs/internals/change-log.md
+// explains the design.
 import { desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
@@ -12,7 +12,7 @@ import { changeExceptions, changeReaders, changes } from "./schema.ts";
 
 export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
 
-/** Appends changes in order. The last one gets `lastChangeOrd`, which later statements of the same batch can use. */
+/** Appends changes in order. Later statements in the batch get the number of the last one from `lastChangeOrd`. */
 export const appendChanges = bulkInsert(changes, [
   "id",
   "type",
@@ -29,13 +29,13 @@ export const appendChanges = bulkInsert(changes, [
   "payload",
 ]);
 
-/** The number of the newest change. In a batch that has appended changes, this is the last of them. */
+/** Selects the number of the newest change. */
 export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.ord.name)}) from ${changes})`;
 
-/** The number that the next appended change will get. In a batch, this is the first change that later statements append. */
+/** Selects the number that the next change will get. */
 export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
-/** A change that a reader has reached. The ID shows whether the number still belongs to the same change. */
+/** The last change that a reader has read. If a database is restored, its number can belong to another change, so the ID is stored too. */
 export interface ChangePosition {
   readonly ord: number;
   readonly id: string;
@@ -48,20 +48,20 @@ const isPresent = (position: typeof changeReaders): SQL =>
     .where(allOf(eq(changes.ord, position.ord), eq(changes.id, position.id)))}`;
 
 /**
- * Returns the number of the last change that a reader has read. If the log no longer contains that change, the database was restored to an
- * earlier state. The reader then starts with the oldest change that the log contains, and must recognize what it has already done. A new
- * reader starts there as well.
+ * Selects the number of the last change that a reader has read. If the log does not contain that change, the database was restored to an
+ * earlier state. The reader then starts with the oldest change in the log, as does a new reader, and must recognize what it has already
+ * done.
  */
 export const readerOffset = (reader: SQL | string): SQL<number> =>
   sql`coalesce(
     (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
     (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
-/** Selects the position of the newest change. Read it in the same transaction as the work, so that no change between the two is missed. */
+/** Selects the newest change. It must be read in the same transaction as the work up to it. Otherwise, a change could be skipped. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
-/** Stores the position of a reader. A position behind the current one is ignored unless the database was restored to an earlier state. */
+/** Stores a reader's position, unless the stored one is later. After a database restore, always stores it. */
 export const advanceReader = (db: Database, reader: string, position: ChangePosition) =>
   db
     .insert(changeReaders)
@@ -73,8 +73,8 @@ export const advanceReader = (db: Database, reader: string, position: ChangePosi
     });
 
 /**
- * Takes a reader's lease for `holder` if no other worker holds it and `hasWork` is true. Returns a row if it was taken. Readers that run
- * outside of an object need a lease, because two workers would otherwise do the same work at the same time.
+ * Claims a reader's lease for `holder` if no other worker has it and `hasWork` is true. Returns a row if it was claimed. Ledgers need a
+ * lease, because any isolate can read for them, and two isolates must not do the same work at the same time.
  */
 export const claimReader = (
   db: Database,
@@ -93,13 +93,12 @@ export const claimReader = (
     })
     .returning({ reader: changeReaders.reader });
 
-/** Builds a condition that is true if a worker still holds a reader's lease. A worker whose lease has expired must not write. */
-export const holdsReader = (reader: string, holder: string): SQL =>
-  existsIn(changeReaders, eq(changeReaders.reader, reader), eq(changeReaders.lease, holder));
-
 const isHeldBy = (reader: string, holder: string): SQL => allOf(eq(changeReaders.reader, reader), eq(changeReaders.lease, holder));
 
-/** Gives a reader's lease back. With `ord`, also stores that the reader has read everything up to this change. */
+/** Builds a condition that is true if no other worker has claimed the reader's lease since `holder` did. */
+export const holdsReader = (reader: string, holder: string): SQL => existsIn(changeReaders, isHeldBy(reader, holder));
+
+/** Ends a reader's lease. If `ord` is given, also stores that the reader has read all changes up to this one. */
 export const releaseReader = (db: Database, reader: string, holder: string, ord: number | null = null) => {
   const id = sql`coalesce((select ${changes.id} from ${changes} where ${changes.ord} = ${ord}), '')`;
   return db
@@ -109,11 +108,12 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 };
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first, except those that match a condition of `needed`. The
- * last change that the slowest reader has read stays, so that its number is not used again and a restored database is noticed.
+ * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match one of the conditions in
+ * `needed`. Also keeps the last change that the slowest reader has read, so that its number is not used again and a database restore is
+ * detected.
  */
 export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {
-  // A ledger that is no longer configured keeps its position until its statements have been moved to the current ledger.
+  // A ledger that is no longer configured remains a reader until its statements are moved to the current ledger.
   const all = sql`(select value as reader from json_each(${JSON.stringify(readers)})
     union select ${changeReaders.reader} from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
   const slowest = sql`(select min(${readerOffset(sql`j.reader`)}) from ${all} j)`;
@@ -130,14 +130,14 @@ export const deletePassedChanges = (db: Database, readers: readonly string[], ne
 export const isSetAside = (reader: SQL | string, subject: SQL): SQL =>
   existsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.subject} = ${subject}`);
 
-/** Something that a reader could not process: an event sequence that is unavailable, or a change that is malformed. */
+/** A subject that a reader could not process: an event sequence that did not respond, or a change with malformed entries. */
 export interface ChangeException {
   readonly subject: string;
-  /** The number of the first change that waits for the subject. */
+  /** The number of the subject's first change that was not processed. */
   readonly ord: number;
 }
 
-/** Sets subjects aside for one reader, so that the reader can pass their changes. Does nothing for subjects that are already set aside. */
+/** Sets subjects aside, so that the reader can continue with other changes. Does nothing for subjects that are already set aside. */
 export const setAside = (db: Database, reader: string, exceptions: readonly ChangeException[], nextAt: Instant, now: Instant) => {
   const { each, cell } = jsonTable(exceptions);
   return db
@@ -146,7 +146,7 @@ export const setAside = (db: Database, reader: string, exceptions: readonly Chan
     .onConflictDoNothing();
 };
 
-/** Selects the subjects that a reader has set aside and that are due again, oldest change first. */
+/** Selects the subjects that the reader must try again now, oldest change first. */
 export const selectDueExceptions = (db: DrizzleD1Database, reader: string, now: Instant, max: number) =>
   db
     .select({ subject: changeExceptions.subject, ord: changeExceptions.ord })
@@ -159,13 +159,13 @@ const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
   allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.subject, jsonList(subjects)));
 
 /**
- * Deletes exceptions that the reader has processed up to the change `readUpTo`. If another run of the reader has passed that change, it may
- * have set aside later changes of these subjects, so the exceptions stay.
+ * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader has already
+ * passed that change, because later changes of these subjects may then be waiting too.
  */
 export const deleteExceptions = (db: Database, reader: string, subjects: readonly string[], readUpTo: number) =>
   db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${readerOffset(reader)} <= ${readUpTo}`));
 
-/** Postpones the next attempt for these subjects. The delay grows with each failure. */
+/** Postpones the next attempt. The delay doubles with each failure. */
 export const postponeExceptions = (db: Database, reader: string, subjects: readonly string[], { firstMs, maxMs }: Backoff, now: Instant) =>
   db
     .update(changeExceptions)

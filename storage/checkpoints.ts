@@ -1,5 +1,5 @@
-// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of these
-// rows are in shard `00`, for the logs of all shards.
+// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. The rows for the
+// logs of all shards are in shard `00`.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement } from "../core/ledger/statement.ts";
@@ -14,9 +14,9 @@ import { allOf, hasPreviousChange } from "./query.ts";
 
 export interface NewCheckpoint {
   readonly origin: string;
-  /** The shard of the audit log; null for a ledger, whose tree is in `ledger_state`. */
+  /** The shard of the audit log; null for a ledger. */
   readonly auditLog: ShardId | null;
-  /** Number of 15-minute windows since 1970. */
+  /** The number of 15-minute windows since 1970. */
   readonly window: number;
   readonly at: Instant;
   readonly size: string;
@@ -26,14 +26,14 @@ export interface NewCheckpoint {
   readonly headsSize: string;
 }
 
-/** An attestor of a checkpoint, and its attestation once it exists. */
+/** A witness or timestamp service. `attestation` is null if it must still be requested. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
   readonly attestation: Attestation | null;
 }
 
-/** Returns the largest tree that an audit log has signed, as recorded outside the log, or null before the first tree. */
+/** Returns the largest tree that an audit log has signed, or null if it has signed none. */
 export const findHighWater = async (db: Database, auditLog: ShardId) =>
   (await db
     .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
@@ -41,7 +41,7 @@ export const findHighWater = async (db: Database, auditLog: ShardId) =>
     .where(eq(auditLogHighWater.auditLog, auditLog))
     .get()) ?? null;
 
-// The value is inlined, because SQLite uses the index attestations_due only if the condition contains no bound value.
+// The value is inlined, because SQLite uses the partial index attestations_due only if the condition contains no bound values.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -59,9 +59,8 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
     });
 
 /**
- * Saves a checkpoint with one pending anchor per ledger and one pending attestation per attestor. Saving the same window again does
- * nothing. Earlier attestations that are still pending are dropped: a later checkpoint covers them, and a delayed timestamp proves no more
- * than a newer one.
+ * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Saving the same window again does nothing. Gives
+ * up the attestations of earlier checkpoints that are still pending, because this checkpoint covers the same entries.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -77,8 +76,7 @@ export const insertCheckpoint = async (
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    // Each statement inserts its row only if the preceding statement inserted one, so a checkpoint that is already stored adds no further
-    // rows.
+    // Each of these inserts depends on the preceding one, so a checkpoint that is already stored adds no rows.
     ...requested.ledgerIds.flatMap((ledgerId) => [
       insertIf(db, changes, { id: crypto.randomUUID(), type, entityType: "log", entityId: origin, at: now }, hasPreviousChange()),
       insertIf(
@@ -120,7 +118,7 @@ export const insertCheckpoint = async (
   ] satisfies Statement[]);
 };
 
-/** Returns the window and size of a log's newest checkpoint, or null before the first checkpoint. */
+/** Returns the window and size of a log's newest checkpoint, or null if it has none. */
 export const findNewestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
@@ -128,7 +126,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Returns the decimal size of the log's newest checkpoint that this witness has cosigned; "0" if there is none. */
+/** Returns the decimal size of the newest checkpoint that this witness has cosigned; "0" if there is none. */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })
@@ -141,7 +139,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // at worst, there are three attempts of 10 s each
+const leaseMs = minuteMs; // an attestation takes at most three requests of 10 s each
 
 /** Claims up to `max` due attestations and their checkpoints for one minute. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
@@ -164,13 +162,13 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
-/** A claimed attestation's outcome. If it is `pending`, the attestation is tried again at `nextAt`. */
+/** The outcome of an attempt. If it is `pending`, the next attempt is at `nextAt`. */
 export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
   | { readonly status: "pending"; readonly nextAt: Instant };
 
-/** Stores the outcome of a claimed attestation. Does nothing if the attestation is no longer pending. */
+/** Stores the outcome of an attempt. Does nothing if the attestation is no longer pending. */
 export const updateAttestation = (db: Database, row: DueAttestation, update: AttestationUpdate) => {
   const attestation = "attestation" in update ? update.attestation : null;
   const { origin, window, kind, attestor } = attestations;
@@ -186,8 +184,8 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 };
 
 /**
- * Returns the log's first checkpoint that covers the entry, has at least `witnessMin` cosignatures and, if `needsStamp`, has a timestamp.
- * Returns null if there is none. `sinceWindow` is a window before the entry was logged.
+ * Returns the log's first checkpoint that covers the entry `index`, has at least `witnessMin` cosignatures and, if `needsStamp` is true,
+ * has a timestamp. Returns null if there is none. `sinceWindow` limits the search and must be earlier than the entry.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

@@ -1,6 +1,5 @@
-// Daily limits for a client's submissions without an API key. Anyone who can read a page's source can send such submissions, so their
-// number and stored bytes are limited. The batch that issues the certificate counts the usage, and fails as a whole beyond the limit. SPEC
-// Limits.
+// Daily limits for a client's submissions without an API key. Anyone who knows a page's client ID can send such submissions, so their
+// number and stored bytes are limited. The batch that issues the certificate counts them and fails beyond a limit. SPEC Limits.
 import { eq, isNull, lte, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
@@ -13,28 +12,27 @@ import { clientDailyUsage, clients, disclosures, entityLists } from "./schema.ts
 export type ClientUsageDay = Pick<typeof clientDailyUsage.$inferSelect, "clientId" | "day">;
 
 export interface SubmissionUsage extends ClientUsageDay {
-  /** Bytes stored only for this certificate. */
+  /** The bytes that are stored only for this certificate. */
   readonly ownBytes: number;
-  /** The parts that several certificates can share. Each part counts only if it is new. */
+  /** Texts that several certificates can share. Their bytes count only if the text is new. */
   readonly disclosureHash: string;
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
   readonly entitiesBytes: number;
-  /** Defaults for clients that have no limits of their own; null if usage is not counted. */
+  /** The limits of clients that have no limits of their own; null if usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
 }
 
 /**
- * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit. `isDailyLimitReached`
- * recognizes the error. Returns `isNear`, which is true at 80% of a limit or more if the owners have not been warned that day, and `room`,
- * the number of submissions left that day. Returns no row if usage is not counted. If `isLimited` is false, submissions beyond the limit
- * are counted too.
+ * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails beyond a limit.
+ * `isDailyLimitReached` recognizes the error. Returns `isNear`, which is true if at least 80% of a limit are used and the owners were not
+ * warned that day, and `room`, the number of submissions left that day. Returns no row if usage is not counted.
  */
 export const recordSubmissionUsage = (
   db: Database,
   usage: Placeholders<SubmissionUsage>,
-  /** Whether no earlier certificate has the same purpose, recipients and origin. */
+  /** True if no earlier certificate has the same purpose, recipients and origin. */
   isNewGroup: SQL,
   isLimited: boolean,
 ) => {
@@ -81,15 +79,13 @@ export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, m
     lte(clientDailyUsage.newGroups, sql`${maxGroups}`),
   );
 
-/** Returns true if the batch failed because the client's daily limit is reached. */
 export const isDailyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clientDailyUsage.submissions);
 
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Builds a condition that is true if a warning email to the owners is due. Must come before `markUsageWarned` in the batch. */
+/** Builds a condition that is true if the owners were not warned that day. Use it before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
 
-/** Records that the owners were warned that day. */
 export const markUsageWarned = (db: Database, of: ClientUsageDay, now: Instant) =>
   db.update(clientDailyUsage).set({ warnedAt: now }).where(isUnwarnedDay(of));

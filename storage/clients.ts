@@ -1,4 +1,4 @@
-// The clients of each business. A client ID identifies the business in public pages and scripts.
+// A business's clients. Public pages and scripts use a client ID to identify the business.
 import { and, eq } from "drizzle-orm";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
@@ -17,7 +17,6 @@ const maxClients = 50;
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 
-/** Returns true if the batch failed because the business already has 50 clients. */
 export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
 /** Lists all of a business's clients, oldest first. */
@@ -30,10 +29,9 @@ export const listClientsByBusiness = (db: Database, businessId: BusinessId): Loo
 
 const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, clientId), eq(clients.businessId, businessId));
 
-/** Finds a client. Returns null if the client does not exist or belongs to another business. */
+/** Returns null if the client does not exist or belongs to another business. */
 export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
   (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
 
-/** Replaces the client's registered return URLs. */
 export const updateReturnUrls = (db: Database, businessId: BusinessId, clientId: ClientId, urls: readonly string[]) =>
   db.update(clients).set({ returnUrls: urls }).where(isOwnClient(businessId, clientId));

@@ -1,5 +1,5 @@
-// Commits each change as one batch: its own statements, and for each domain event a row of the change log, audit entries and an anchor
-// statement. Either everything is committed or nothing is. A 2xx response is sent only after the commit.
+// Commits each change in one batch, which also contains the change log rows, audit entries and ledger statements of its domain events.
+// Either everything is committed or nothing is. A 2xx response is sent only after the commit.
 import { sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -26,7 +26,7 @@ type AnchorRow = Omit<typeof anchors.$inferInsert, "ord">;
 const statementColumns = ["ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt"] as const;
 const insertAnchorStatements = bulkInsert(anchors, statementColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
-/** A change and its audit entries, one for each of its chains. They share an ID, but each has its own salt and is sealed separately. */
+/** A row of the change log, and its audit entries, one for each chain. All have the same ID. */
 interface RecordedChange {
   readonly change: NewChange;
   readonly entries: readonly AuditRow[];
@@ -39,7 +39,7 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
   return publicType !== null && (requiresOptIn !== true || event.businessId !== undefined);
 };
 
-/** The events about sandbox records have a separate sequence, so that test data never reaches a live endpoint. */
+/** Sandbox records have a separate event sequence, so that test data never reaches a live endpoint. */
 const getSequenceOf = (event: DomainEvent): string | null => {
   if (!hasPublicEvent(event)) return null;
   const { type, businessId, environment } = event;
@@ -57,11 +57,13 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null }; // all are in other tables
+  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null }; // in other tables
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
-/** Builds a change that contains its statement and its audit entry. Once the change is deleted, both can be rebuilt from the record. */
+/**
+ * Builds a change that contains its ledger statement and its audit entry. Both can be rebuilt from the record after the change is deleted.
+ */
 const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statement }: AnchorRow): RecordedChange => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;
   const [{ tag: chain, auditLog }, ...others] = chains;
@@ -71,7 +73,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change with its audit entry and its payload. The audit log stores the payload. */
+/** Builds a change that contains its audit entry with the payload, which the audit log will store. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;
@@ -84,7 +86,7 @@ const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   };
 };
 
-/** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
+/** Throws if the event has no anchor data. */
 const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
@@ -100,8 +102,8 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that domain events add to a change: one insert each for the change log, all audit entries and all anchors. A
- * conditional change can add only audit entries.
+ * Returns the statements that add domain events to a change. If `onlyIf` is given, throws for an event that is anchored or public, because
+ * such an event cannot have a condition.
  */
 export const buildDomainEventStatements = async (
   db: Database,
@@ -146,10 +148,10 @@ export const buildDomainEventStatements = async (
   ];
 };
 
-/** The vault that seals audit entries, and the ID of the ledger that receives the statements about a record. */
 export interface CommitServices {
   readonly shards: Shards;
   readonly vault: Vault;
+  /** Returns the ledger that receives the statements about a record. */
   readonly getLedgerId: (recordId: string) => string;
 }
 
@@ -160,17 +162,18 @@ export interface FollowUpScheduler {
 }
 
 /**
- * Runs the statements of a change and its domain events as one transaction. Throws, with nothing written, if any of them fails. Returns the
- * results in the shape of `statements`. Does not schedule follow-up work; the minute job picks it up.
+ * Runs the statements of a change and its domain events as one transaction. Throws and writes nothing if any of them fails. Returns the
+ * results in the shape of `statements`. Does not schedule the follow-up work, which the job that runs every minute then does.
  *
- * A change of an account whose certificates are in several shards runs while the account is held in all of them (issuing-shards.ts).
+ * If a change of an account requires that other shards issue no certificates in the meantime, holds the account and tries again
+ * (issuing-shards.ts).
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(
   db: Database,
   services: CommitServices,
   statements: Of,
   domainEvents: readonly DomainEvent[],
-  /** If given, the domain events are written only if this condition is true after `statements`. */
+  /** If given, the domain events are written only if this condition is true after `statements` have run. */
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
@@ -189,7 +192,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   }
 };
 
-/** Schedules the relay of the audit entries, anchor statements and public events of committed domain events. */
+/** Schedules the work that committed domain events require: audit logs, ledgers and event sequences read the changes. */
 export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvents: readonly DomainEvent[]): void => {
   if (domainEvents.length > 0) services.scheduleFollowUp();
   const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));
@@ -197,7 +200,7 @@ export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvent
     services.scheduleEvents(businessId as BusinessId, environment as Environment);
 };
 
-/** Like `commitWithoutFollowUp`, but also schedules the relay of the audit entries, anchor statements and public events. */
+/** Like `commitWithoutFollowUp`, but also schedules the follow-up work. */
 export const commit = async <const Of extends Statements>(
   db: Database,
   services: CommitServices & FollowUpScheduler,
@@ -211,11 +214,11 @@ export const commit = async <const Of extends Statements>(
 };
 
 /**
- * Runs `attempt`, which loads, decides and commits. Repeats it if it fails because the loaded data has changed. After `maxAttempts` such
- * failures, refuses with `storage_unavailable`. Rethrows every other error.
+ * Runs `attempt`, which loads data, decides and commits. Repeats it if it fails because the loaded data has changed. After `maxAttempts`
+ * such failures, refuses with `storage_unavailable`. Rethrows every other error.
  */
 export const retryOnConflict = async <T>(
-  /** Functions that recognize the errors caused by outdated data. */
+  /** Functions that recognize errors caused by outdated data. */
   outdated: readonly ((error: unknown) => boolean)[],
   attempt: () => Promise<T>,
   maxAttempts = 3,

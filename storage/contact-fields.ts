@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision, and fails if the stored revision is not the one it
-// was based on. If two changes run concurrently, the second fails and its caller decides again.
+// A person's contact fields, sealed as one value. Each change increases the revision. If another change came first, the revision is no
+// longer the one that the caller has read. The change then fails, and the caller decides again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -19,15 +19,14 @@ type SerializedFields = Partial<Record<ContactKey, readonly [value: string, upda
 
 const fieldEntries = Object.entries as <T extends object>(of: T) => [ContactKey, NonNullable<T[keyof T]>][];
 
-/** Returns the JSON to seal, for the person's own record or for the copy in a share. */
+/** Returns the JSON to seal in the person's record or in a share. */
 export const serializeContactFields = (fields: ContactFields): string =>
   JSON.stringify(Object.fromEntries(fieldEntries(fields).map(([key, { value, updatedAt }]) => [key, [value, updatedAt]])));
 
-/** Parses what `serializeContactFields` wrote. */
 export const parseContactFields = (text: string): ContactFields =>
   Object.fromEntries(fieldEntries(JSON.parse(text) as SerializedFields).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
 
-/** Returns the fields with their revision, or null if the person is unknown or their account is erased. */
+/** Returns the fields and their revision, or null if the person is unknown or the account is erased. */
 export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) => {
   const { fieldsSealed: sealed, fieldsRevision: revision } = consumers;
   return createLookup(db, [db.select({ sealed, revision }).from(consumers).where(isExistingConsumer(id))], async ([[row]]) => {
@@ -41,12 +40,12 @@ export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) =>
 
 type StoredContactFields = Found<typeof findContactFields>;
 
-const maxRevision = Number.MAX_SAFE_INTEGER; // every copy in a share is older than this, so all shares are listed
+const maxRevision = Number.MAX_SAFE_INTEGER; // larger than the revision of any copy in a share, so all shares are listed
 
 /**
- * Loads everything needed to decide a change to these keys, in one round trip: the fields, the other shards where the person may have
- * shares, and up to one batch of the shares in the person's own shard that contain one of the keys. Returns null if the person is unknown
- * or their account is erased.
+ * Loads the data for a change of these fields in one round trip: all fields, the other shards in which the person may have shares, and the
+ * shares in the person's own shard that contain one of the fields, up to one batch. Returns null if the person is unknown or the account is
+ * erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
   const outdated = createLookup(db, [listOutdatedShares(db, id, { keys, revision: maxRevision, now })], ([rows]) => rows);
@@ -64,10 +63,7 @@ export const updateStoredFields = async (db: Database, vault: Vault, id: Consume
   return [db.update(consumers).set({ fieldsSealed, fieldsRevision: next }).where(eq(consumers.id, id))] as const;
 };
 
-/**
- * Returns a sub-select for the revision in a dependent insert. It is NULL if the fields have changed since they were read or the account is
- * erased.
- */
+/** Selects the revision for a row to insert. It is NULL if the fields have changed or the account is erased, so that the insert fails. */
 export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<number> => {
   const { fieldsRevision } = consumers;
   return sql`${query
@@ -76,5 +72,5 @@ export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<n
     .where(allOf(isExistingConsumer(id), eq(fieldsRevision, revision)))}`;
 };
 
-/** Returns true if the batch failed because the fields have changed since they were read or the account is erased. */
+/** Returns true if the batch failed because the fields have changed or the account is erased. */
 export const isOutdatedFields = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", consumers.fieldsRevision);

@@ -1,5 +1,5 @@
-// Contact checks: what a business's records say about an email address or phone number, and whether a guess matches a certificate. Both
-// compare blind indexes and decrypt nothing.
+// Contact checks (does a business's record permit contact with an email address or phone number?) and matches (is an address or number on a
+// certificate?). Both compare blind indexes and decrypt nothing.
 import { and, desc, eq, exists, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
@@ -31,29 +31,29 @@ import {
 } from "./schema.ts";
 import { allOf, existsIn, query } from "./query.ts";
 
-/** The blind indexes of the person to look up. If both are given, a record that matches either one counts. */
+/** The blind indexes of a person. A contact check counts a record that matches either one. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
-const maxBasisRecords = 20; // records about one person at one business; more would not change the verdict
-/** A check evaluates at most this many of an address's newest certificates, and as many of its newest shares. This limits its cost. */
+const maxBasisRecords = 20; // per address and kind of record; the records that permit contact come first
+/** To limit its cost, a check evaluates only this many of an address's newest certificates, and as many of its newest shares. */
 const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/** The ID of the empty recipient list. If the person accepted no recipient, the certificate refers to it as the accepted list. */
+/** Selects the ID of the empty recipient list. It is the accepted list of a certificate if the person accepted no recipient. */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
   .where(eq(entityLists.hash, sha256Hex("[]")));
 const hasNoAcceptedEntities = sql`coalesce(${certificates.acceptedListId} = ${emptyList}, 0)`;
 
-/** Builds a condition that is true if the person rejected the recipient or accepted no recipient. */
+/** Builds a condition that is true if the person rejected the recipient, or accepted no recipient at all. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if the certificate names the recipient and the form, if it asked about each recipient separately, asked
- * about this one. A certificate without accepted recipients always counts as having asked.
+ * Builds a condition that is true if the certificate names the recipient. If the form asked about each recipient separately, it must also
+ * have asked about this one, unless the person accepted no recipient.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
@@ -61,7 +61,7 @@ const isAboutEntity = (entity: string): SQL => {
   return sql`(${isListedInCertificate(entity)} and (${acceptedListId} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
 };
 
-/** Returns the deadline by which this recipient must cease contact, or null if the person did not withdraw consent for it. */
+/** Selects the deadline by which this recipient must stop contact. It is null if the person did not withdraw consent for the recipient. */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
   if (entity === null) return sql<number | null>`null`;
   const { certId, number } = withdrawnEntities;
@@ -77,7 +77,7 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** Exactly as spelled on the record; null for any recipient. */
+  /** The recipient, spelled as on the record; null for any recipient. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }
@@ -85,7 +85,7 @@ interface ContactQuery {
 const addressRows = (addresses: readonly string[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
-/** Selects the newest certificates of the address in `j` by `ord`. */
+/** Selects the `ord` of the newest certificates with the address in `j`. */
 const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): SQL => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   return selectNewestOrds(
@@ -95,7 +95,7 @@ const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): 
   );
 };
 
-/** Selects the shares of the address in `j`, newest first. */
+/** Selects the shares with the address in `j`, newest first. */
 const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
   query
     .select({ ord: shares.ord })
@@ -103,7 +103,7 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
     .where(allOf(sql`${shares[index]} = j.value`, eq(shares.businessId, businessId), eq(shares.environment, environment)))
     .orderBy(desc(shares.createdAt));
 
-/** Returns whether each address has more records than the check evaluates. */
+/** Selects for each address whether it has more records than the check evaluates. */
 const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
   const more = [
     sql`exists ${certificatesOfAddress(contact, 1, maxJudgedRecords)}`,
@@ -147,8 +147,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 };
 
 /**
- * Anyone can enter another person's address or number among their contact fields. A share therefore counts only for an email address that
- * its person verified by signing in, and never for a phone number. An ended share always counts, because it permits nothing.
+ * A person can enter someone else's address or number in their contact fields. Therefore, a share permits contact only with an email
+ * address that its person verified by signing in, and never with a phone number. A revoked share always counts, because it permits nothing.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);
@@ -156,8 +156,8 @@ const isCountedShare = (index: IndexName) => {
 };
 
 /**
- * A share is consent for the business only. If a recipient is given, shares count only if that recipient is the business, under the name
- * that the person was shown.
+ * A share permits contact only by the business. If a recipient is given, a share counts only if the recipient has the name under which the
+ * person saw the business.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[], now: Instant) => {
   const { entity, purpose } = contact;
@@ -182,10 +182,10 @@ const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, a
     .innerJoin(shares, inArray(ord, foremost));
 };
 
-/** The records that a contact check found about a subject. */
+/** The records about one person. */
 export interface SubjectBasis {
   readonly basis: readonly ContactBasis[];
-  /** True if the subject has older records that were not evaluated. */
+  /** True if the person has older records that were not evaluated. */
   readonly isTruncated: boolean;
 }
 
@@ -194,7 +194,7 @@ interface FoundRecord {
   readonly basis: ContactBasis;
 }
 
-/** The records about a subject in one shard, by ID. */
+/** The records about one person in one shard, by ID. */
 interface SubjectRecords {
   readonly records: ReadonlyMap<string, FoundRecord>;
   readonly isTruncated: boolean;
@@ -202,13 +202,12 @@ interface SubjectRecords {
 
 const listDistinct = (values: readonly (string | null)[]): readonly string[] => [...new Set(values)].filter((value) => value !== null);
 
-/** Sorts the records that permit contact first, and otherwise by time, newest first. */
 const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasis[] => {
   const grants = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
   return records.toSorted((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis);
 };
 
-/** Merges the records of all shards of a business. Records that permit contact come first; otherwise the order is newest first. */
+/** Merges the records of all shards of a business. Records that permit contact come first. Within both groups, the newest come first. */
 export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])[]): readonly SubjectBasis[] =>
   (shards[0] ?? []).map((_, at) => {
     const parts = shards.map((subjects) => subjects[at] as SubjectRecords);
@@ -217,8 +216,8 @@ export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])
   });
 
 /**
- * Finds the records about each subject in one shard, in one round trip. Evaluates each address's newest 1,000 certificates and newest 1,000
- * shares; an address that several subjects have is evaluated once.
+ * Finds the records about each person in one shard, in one round trip. Evaluates the newest 1,000 certificates and the newest 1,000 shares
+ * of each address.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinct(contact.subjects.map(({ email }) => email));
@@ -253,9 +252,7 @@ export const findContactRecords = async (db: Database, contact: ContactQuery, no
   });
 };
 
-/**
- * Finds the data needed to check a guess. Returns null if the certificate is unknown. Once the person's data is erased, nothing matches.
- */
+/** Finds the data for a match. Returns null if the certificate is unknown. Once the person's data is erased, nothing matches. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
   const { businessId, environment, status, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
@@ -278,12 +275,12 @@ export const findMatchableCertificate = async (db: Database, certId: CertId) => 
 
 const maxDailyMisses = 20;
 
-/** The result of comparing each value. A value is null if it was not part of the guess. */
+/** Whether each value is on the certificate; null for a value that the caller did not send. */
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
- * Compares a guess with the certificate and counts a failed match in one statement, so that concurrent guesses cannot exceed the caller's
- * limit of 20 failed matches a day. Returns null if the limit is reached. `day` is in whole days since 1970 (UTC).
+ * Compares values with the certificate, and counts a mismatch in the same statement, so that concurrent requests cannot exceed the caller's
+ * limit of 20 mismatches per certificate and day. Returns null if the limit is reached. `day` is in days since 1970 (UTC).
  */
 export const compareSubject = async (
   db: Database,

@@ -1,4 +1,4 @@
-// The storage layer's view of one shard's database, including how the statements of a change run as one transaction.
+// Opens a shard's database, limits how long each call can take, and runs statements as one transaction.
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { StorageFault, translateFaults } from "./faults.ts";
@@ -7,11 +7,11 @@ import { secondMs } from "../core/time.ts";
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
 /**
- * The timeout for requests. A database or rate limiter that does not respond within two seconds counts as unavailable, but the statements
- * may still run.
+ * The timeout for requests. A database or rate limiter that does not respond in time is treated as unavailable, but its statements may
+ * still run.
  */
 export const requestTimeoutMs = 2 * secondMs;
-/** The timeout for background work, which runs large batches and keeps no caller waiting. */
+/** The timeout for background work, which runs large batches while no caller waits. */
 export const backgroundTimeoutMs = 25 * secondMs;
 
 /** Rejects with a StorageFault of kind `outage` if the database does not respond within `maxMs`. */
@@ -25,13 +25,12 @@ export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Pr
   }
 };
 
-/** Called with the number of queries before they are sent to the database. */
+/** Called before each call to the database, with the number of its queries. */
 export type QueryCounter = (queries: number) => void;
 
-/** Makes one call that sends this number of queries. */
 type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
-/** The part of a D1 statement that drizzle uses, with database errors translated. */
+/** The part of a D1 statement that drizzle uses. It throws only StorageFault. */
 class TranslatedStatement {
   readonly statement: D1PreparedStatement;
   readonly #runQueries: QueryRunner;
@@ -81,12 +80,12 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQuerie
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
-/** Makes a call to the database. The development server replaces this function to simulate faults. */
+/** Makes a call to the database. In development, simulated-faults.ts replaces this function. */
 export type DatabaseCaller = <T>(call: () => Promise<T>) => Promise<T>;
 
 const callDirectly: DatabaseCaller = (call) => call();
 
-/** Opens a shard's database. It is called once per isolate and keeps no connection or state. `maxMs` limits each call. */
+/** Opens a shard's database. `maxMs` is the timeout of each call. */
 export const openDatabase = (
   binding: D1Database,
   maxMs = requestTimeoutMs,
@@ -100,47 +99,44 @@ export const openDatabase = (
   return drizzle(withFaultTranslation(binding, runQueries) as D1Database);
 };
 
-/** Reads from the primary, so that the most recent commit is visible even if replicas are behind. */
+/** Returns a database whose reads see every earlier commit, because they do not use replicas. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
-/** The value that a storage function resolves to if it finds something. */
+/** The result of a storage function, without null. */
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query that has not run yet, for use in a batch. It is thenable, so returning it directly from an async function would run it. Async
- * functions therefore return a list.
+ * A query for a batch that has not run yet. It is thenable, so an async function that returns it would run it. Therefore, async functions
+ * return a list of statements.
  */
 export type Statement = BatchItem<"sqlite">;
 
-/** The statements of a batch in order: a list, or an object whose results are returned under the same names. */
+/** The statements of a batch, in order. The results of an object are returned under the same names. */
 export type Statements = readonly Statement[] | Readonly<Record<string, Statement>>;
 
-/** The batch's results in the shape of its statements: a list for a list, an object for an object. */
 export type BatchResults<Of extends Statements> = {
   [Key in keyof Of]: Exclude<Of[Key], undefined> extends infer Query extends Statement ? Query["_"]["result"] : Of[Key];
 };
 
-/**
- * Returns the results in the shape of `statements`: a list for a list, an object for an object. `results` has one result per statement, in
- * the same order. Extra results are ignored.
- */
+/** Returns a list of results for a list of statements, and an object for an object. Ignores extra results. */
 export const shapeResults = <Of extends Statements>(statements: Of, results: readonly unknown[]): BatchResults<Of> =>
   (Array.isArray(statements)
     ? results.slice(0, statements.length)
     : Object.fromEntries(Object.keys(statements).map((name, at) => [name, results[at]]))) as BatchResults<Of>;
 
 /**
- * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails; nothing is written then. After an
- * outage, however, it is unknown whether the statements were written.
+ * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. If the fault is an outage, the
+ * statements may have been written. Otherwise, nothing was.
  *
- * Rows are returned by column name, so a join in a batch must give columns with the same name different aliases (`withTablePrefix`).
+ * In a batch, D1 returns rows by column name. If a join selects two columns with the same name, give them different aliases
+ * (`withTablePrefix`).
  */
 export const batch = async <const Of extends Statements>(db: Database, statements: Of): Promise<BatchResults<Of>> => {
   const [first, ...rest] = Object.values<Statement>(statements);
   return shapeResults(statements, first === undefined ? [] : await db.batch([first, ...rest]));
 };
 
-/** A statement with its values, in a form that can be stored and run later. */
+/** A statement that can be stored and run later. */
 export interface CompiledStatement {
   readonly sql: string;
   /** The values are strings, numbers or null. */
@@ -152,7 +148,7 @@ export const compileStatement = (statement: Statement): CompiledStatement => {
   return { sql, params };
 };
 
-/** Runs compiled statements as one transaction, like `batch`. */
+/** Like `batch`, for compiled statements. */
 export const runCompiled = async ({ $client }: Database, statements: readonly CompiledStatement[]): Promise<void> => {
   if (statements.length > 0) await $client.batch(statements.map(({ sql, params }) => $client.prepare(sql).bind(...params)));
 };

@@ -1,5 +1,5 @@
-// A business's open deadlines: withdrawals (of whole certificates or for individual recipients) and revoked shares that the business has
-// not acknowledged yet. They are read from indexes on the deadlines, soonest first. SPEC Withdrawal.
+// A business's open deadlines: withdrawals of whole certificates, withdrawals for individual recipients, and revoked shares that the
+// business has not acknowledged yet. SPEC Withdrawal.
 import { and, eq, gt, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -18,11 +18,9 @@ const isOpenShare = (business: Business, environment: Environment) =>
 const isOpenRecipient = (business: Business, environment: Environment) =>
   and(eq(entityCeaseDeadlines.businessId, business), eq(entityCeaseDeadlines.environment, environment));
 
-const maxCounted = 1_000; // per kind of deadline; limits the rows that a page reads
+const maxCounted = 1_000; // of each kind; limits the rows that a page of the portal reads
 
-/**
- * Field that counts a business's open deadlines, up to 1,000 of each of the three kinds. `business` can be a column of the enclosing query.
- */
+/** A field that counts the open deadlines, up to 1,000 of each of the three kinds. `business` can be a column of the outer query. */
 export const openDeadlinesField = (business: Business, environment: Environment): SQL<number> => {
   const one = { one: sql`1`.as("one") };
   const counts = [
@@ -33,7 +31,6 @@ export const openDeadlinesField = (business: Business, environment: Environment)
   return sql<number>`${sql.join(counts, sql` + `)}`;
 };
 
-/** Counts a business's open deadlines in one shard. */
 export const countOpenDeadlines = async (db: Database, businessId: BusinessId, environment: Environment): Promise<number> =>
   (
     await db
@@ -42,14 +39,10 @@ export const countOpenDeadlines = async (db: Database, businessId: BusinessId, e
       .all()
   )[0]?.open ?? 0;
 
-/** Sorts deadlines, soonest first. */
 const sortDeadlines = <Row extends { readonly id: string; readonly ceaseBy: Instant }>(rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
 
-/**
- * Lists up to `max` open deadlines with their certificates or shares, soonest first, so that overdue deadlines come first. A certificate's
- * deadline includes the person's masked contact data.
- */
+/** Lists up to `max` open deadlines, soonest first. For a certificate, the result also contains the person's masked contact data. */
 export const listOpenDeadlines = (
   db: Database,
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },

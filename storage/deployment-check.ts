@@ -1,4 +1,4 @@
-// The rows of the check business, which `npm run deploy` uses to check a deployment from outside.
+// The business with which `npm run deploy` checks a new deployment from outside.
 import { isNull, eq } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
@@ -15,7 +15,7 @@ interface CheckBusiness {
   readonly now: Instant;
 }
 
-/** Returns the statements that create the business with its sandbox client. Rows that already exist stay unchanged. */
+/** Returns the statements that create the business and its sandbox client unless they exist. */
 export const insertCheckBusiness = (db: Database, { id, clientId, name, chain, now }: CheckBusiness) =>
   [
     db
@@ -36,7 +36,6 @@ export const insertCheckBusiness = (db: Database, { id, clientId, name, chain, n
       .onConflictDoNothing(),
   ] as const;
 
-/** Revokes every active API key of the business. */
 export const revokeAllApiKeys = (db: Database, id: BusinessId, now: Instant) =>
   db
     .update(apiKeys)

@@ -1,4 +1,4 @@
-// Stores a business's domains: the claims, their verification and the periodic checks.
+// A business's domains: claims, their verification, and the periodic checks of verified domains.
 import { desc, eq, getColumns, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { DomainCheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
@@ -19,7 +19,7 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** Builds a condition that is true if the claim was not verified in time. */
+/** Builds a condition that is true if the domain was not verified in time. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
@@ -39,9 +39,7 @@ export const insertDomain = (
   ] as const;
 };
 
-/** Returns true if the batch failed because the business already has 100 domains. */
 export const isDomainLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", domains.businessId);
-/** Returns true if the batch failed because the business has already claimed the domain. */
 export const isDomainAlreadyClaimed = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", domains.businessId, domains.domain);
 
@@ -53,11 +51,11 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-/** Finds a domain. Returns null if the domain does not exist or belongs to another business. */
+/** Returns null if the domain does not exist or belongs to another business. */
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 
-/** Deletes a domain of this business. Does nothing if the domain belongs to another business. */
+/** Does nothing if the domain belongs to another business. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
 /** Marks a domain as verified, for the first time or again. */
@@ -71,9 +69,9 @@ export const markDomainVerified = (
     .set({ status: "verified", method, verifiedAt: now, checkedAt: now, nextCheckAt, misses: 0, lapsesAt: null, expiresAt: null })
     .where(eq(domains.id, id));
 
-const leaseMs = hourMs; // if a run dies, the rows are due again in an hour
+const leaseMs = hourMs; // if the process dies, the domains are checked again after an hour
 
-/** Takes up to `max` verified domains that are due for a check, most overdue first. Concurrent runs get different rows. */
+/** Claims up to `max` verified domains that are due for a check, most overdue first. Concurrent runs get different domains. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query
@@ -98,7 +96,7 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** Builds a condition that is true if the domain has not been verified again or removed since the check began. */
+/** Builds a condition that is true if the domain was neither removed nor verified again since the check began. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 
@@ -116,10 +114,10 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed` that is true if the domain was changed. */
+/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed` that is true if that statement changed the domain. */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
-/** Returns a business's audit chain, or null if the business is unknown. */
+/** Returns null if the business is unknown. */
 export const findBusinessChain = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(businessChainFields).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

@@ -1,6 +1,6 @@
-// Issues, limits and checks email codes. The statement that returns the hash to compare also counts the attempt, so concurrent guesses
-// cannot exceed the limit. A row looks the same whether or not an email is sent; beyond a limit, the code is already expired when it is
-// created. SPEC Authentication, Limits.
+// Issues, limits and checks email codes. The statement that returns the hashes to compare also counts the attempt, so concurrent guesses
+// cannot exceed the limit. A row is written even if no email is sent. Beyond a limit, the code is created already expired. SPEC
+// Authentication, Limits.
 import { count, desc, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
@@ -11,7 +11,7 @@ import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, countIn, existsIn, hasPreviousChange, notExistsIn, query } from "./query.ts";
 
-/** The email address that a code verifies, and the code's purpose. */
+/** What a code is for: an email address, and the purpose for which it is verified. */
 export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
   /** The code's scope within its purpose: the business and environment, or the realm. */
@@ -22,7 +22,7 @@ export interface VerifiableAddress {
 }
 
 export interface CodeRequester extends VerifiableAddress {
-  /** Hash of the browser's cookie; null if browsers are not distinguished. */
+  /** The hash of the browser's cookie; null if browsers are not distinguished. */
   readonly contextHash: string | null;
 }
 
@@ -36,11 +36,11 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Builds a condition that is true if at least this many wrong codes have been entered in a row. */
+/** Builds a condition that is true if at least this many wrong codes in a row were entered for the address. */
 const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
   existsIn(emailCodeFailures, isFailureFor(address), gte(emailCodeFailures.failures, failures));
 
-/** Builds a condition that is true if the limits allow another code. If it is false, the inserted code is already expired. */
+/** Builds a condition that is true if the limits allow another code. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
   const { guessSlowdown } = limits;
@@ -63,7 +63,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit, the code is already expired and no email is sent, but the cost is the same. */
+/** Inserts a code. Beyond a limit, the code is already expired, so it cannot be used, and no email is sent. */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,
@@ -89,15 +89,15 @@ export const insertEmailCode = (
 
 /** Builds a condition for later statements in the batch that is true if the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Builds a condition that is true if the email with the code should be sent. `isKnown` says whether the email address is known. */
+/** Builds a condition for later statements in the batch that is true if the code can be used and the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
-/** Builds a condition for later statements in the batch that is true if the code cannot be used, because a limit is reached. */
+/** Builds a condition for later statements in the batch that is true if the code cannot be used. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts one failure; a correct code
- * clears the failures. If `failuresFromElsewhere` is set, a failure is counted only for a browser that requested none of the open codes.
- * The failure row is written even if its count stays the same, so that timing does not reveal whether a code exists.
+ * Counts one attempt on each open code that the requester may still try, and returns these codes. Also counts one failure, which the caller
+ * clears after a correct code. If `failuresFromElsewhere` is set, counts a failure only if the browser requested none of the open codes.
+ * The row with the failures is written even if the number stays the same, so that response times do not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -127,7 +127,6 @@ export const consumeCodeAttempt = async (
         ),
       )
       .returning({ id, codeHash }),
-    // changes() counts the codes that the preceding statement in the batch updated.
     failures: db
       .insert(emailCodeFailures)
       .values({ purpose, topic, addressIndex, certId, failures: isCounted as SQL<number>, updatedAt: now })
@@ -143,7 +142,7 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
-/** Lists the IDs of the open codes that this browser requested. Counts no attempt. */
+/** Lists the open codes that this browser requested. Counts no attempt. */
 export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -152,11 +151,11 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
   return rows.map((row) => row.id);
 };
 
-/** Returns the sign-up or invitation that a code also completes, if any. */
+/** Returns the sign-up or invitation that the code also completes, or null. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Lists the IDs of usable codes created after `since`. The limits on codes keep the list short. */
+/** Lists the codes created after `since`, except those beyond a limit. The limits on codes keep the list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -165,11 +164,11 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
   return rows.map((row) => row.id);
 };
 
-/** Selects when the newest code for the address was requested, including codes that are used, expired or beyond a limit. */
+/** Selects when a code for the address was last requested, even if that code was beyond a limit. */
 export const selectNewestCodeTime = (db: Database, address: Omit<VerifiableAddress, "certId">) =>
   db.select({ createdAt }).from(emailCodes).where(isForTopic(address)).orderBy(desc(createdAt)).limit(1);
 
-/** Returns whether the email with the newest usable code that this browser requested could not be delivered. */
+/** Returns true if the email with the newest usable code that this browser requested could not be delivered. */
 export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {
   const newest = await db
     .select({ failedAt: selectFailureOf(id).as("failed_at") })
@@ -181,10 +180,9 @@ export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester
   return newest !== undefined && newest.failedAt !== null;
 };
 
-/** Clears the failures of an email address after a correct code. */
 export const deleteCodeFailures = (db: Database, address: VerifiableAddress) => db.delete(emailCodeFailures).where(isFailureFor(address));
 
-/** Marks a code as used by a session. Does nothing if it has been used or has expired. */
+/** Marks a code as used by a session. Does nothing if the code is already used or has expired. */
 export const markCodeUsed = (db: Database, spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant }) =>
   db
     .update(emailCodes)
@@ -195,7 +193,10 @@ export const markCodeUsed = (db: Database, spent: { readonly codeId: string; rea
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 
-/** After a sign-in, expires the other open codes for the address and clears its failures. Does nothing if the session was not created. */
+/**
+ * Returns the statements that, after a sign-in, expire the other open codes for the address and clear its failures. They do nothing if the
+ * session was not created.
+ */
 export const expireOpenCodes = (db: Database, address: VerifiableAddress, now: Instant, sessionHash: string) => {
   const isSignedIn = existsIn(sessions, eq(sessions.tokenHash, sessionHash));
   return [

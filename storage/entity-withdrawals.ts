@@ -1,6 +1,6 @@
-// A certificate's recipients, withdrawals of consent for individual recipients, and the business's acknowledgments of them. If two
-// withdrawals or acknowledgments for one certificate run concurrently, the second fails as a whole (same number or same recipient) and its
-// caller decides again. SPEC Withdrawal.
+// A certificate's recipients, withdrawals of consent for individual recipients, and the business's acknowledgments. The withdrawals of a
+// certificate are numbered, and so are the acknowledgments. If two of them run concurrently, the batch of the second one fails because it
+// has the same number, and its caller decides again. SPEC Withdrawal.
 import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -39,14 +39,14 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** The recipients of a certificate, for queries on `certificates`. Several certificates can share one list of recipients. */
+/** A field for queries on `certificates`: the recipients of a certificate. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
   .innerJoin(entityLists, eq(entityLists.id, certificateGroups.entityListId))
   .where(eq(certificateGroups.id, certificates.groupId))}`.mapWith(entityLists.entities);
 
-/** Builds a condition that is true if a list of recipients contains the name. Reads one row of an index, not the list. */
+/** Builds a condition that is true if a list of recipients contains the name. Reads one row of an index, not the whole list. */
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
@@ -95,10 +95,7 @@ const withdrawnEntityFields = {
   acknowledgement: acknowledgementNumberField,
 };
 
-/**
- * The recipients for whom consent was withdrawn, for queries on `certificates`. They are in no particular order; see
- * `sortWithdrawnEntities`.
- */
+/** A field for queries on `certificates`: the recipients for whom the person withdrew consent, unsorted (see `sortWithdrawnEntities`). */
 export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
   query
     .select({ rows })
@@ -109,7 +106,7 @@ export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
     .where(eq(withdrawnEntities.certId, certificates.id)),
 );
 
-/** Sorts by withdrawal time, then by name. */
+/** Sorts by the number of the withdrawal, and then by name. */
 export const sortWithdrawnEntities = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(
   withdrawn: readonly Entity[],
 ): readonly Entity[] => withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
@@ -119,10 +116,7 @@ export interface SignedReceipt {
   readonly signature: IssuerSignature;
 }
 
-/**
- * Returns the columns shared by withdrawals of whole certificates and withdrawals for individual recipients: how the business recorded the
- * request, and the signed receipt.
- */
+/** Returns the columns that withdrawals of whole certificates and withdrawals for individual recipients have in common. */
 export const toWithdrawalRow = async (
   vault: Vault,
   context: EncryptionContext,
@@ -140,8 +134,8 @@ export const toWithdrawalRow = async (
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements for a withdrawal for individual recipients. The batch fails if its data is outdated. `isOutdatedEntityWithdrawal`
- * recognizes the error.
+ * Returns the statements for a withdrawal for individual recipients. The batch fails if the certificate was revoked, or another withdrawal
+ * came first, after the certificate was read. `isOutdatedEntityWithdrawal` recognizes the error.
  */
 export const insertEntityWithdrawal = async (
   db: Database,
@@ -161,10 +155,6 @@ export const insertEntityWithdrawal = async (
   ];
 };
 
-/**
- * Returns true if the batch failed because the certificate was revoked, or another withdrawal was committed, after the certificate was
- * read.
- */
 export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
@@ -172,8 +162,8 @@ export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
 const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if one of the recipients was acknowledged,
- * or the number was used, in the meantime. `isOutdatedAcknowledgement` recognizes the error.
+ * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if another acknowledgment came first.
+ * `isOutdatedAcknowledgement` recognizes the error.
  */
 export const insertEntityAcknowledgement = async (
   db: Database,
@@ -193,12 +183,11 @@ export const insertEntityAcknowledgement = async (
   ];
 };
 
-/** Returns true if the batch failed because one of the recipients was acknowledged, or the number was used, in the meantime. */
 export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
-/** Lists each withdrawn recipient's notes and acknowledgment details, decrypted, in the order of `sortWithdrawnEntities`. */
+/** Lists the decrypted notes and acknowledgments for the withdrawn recipients, in the order of `sortWithdrawnEntities`. */
 export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
@@ -215,7 +204,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
     .leftJoin(acknowledgedEntities, isSameEntity)
     .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, of.certId));
-  const opened = new Map<string, Promise<string>>(); // one withdrawal can contain a thousand recipients
+  const opened = new Map<string, Promise<string>>(); // up to a thousand recipients can share one note
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
     const text = opened.get(sealed) ?? vault.open(context, sealed);
     opened.set(sealed, text);
@@ -236,7 +225,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   );
 };
 
-/** Lists the receipt, signature and anchor of each withdrawal from number `from` to number `to`, in order. */
+/** Lists the receipts, signatures and anchors of the withdrawals from number `from` to number `to`, in order. */
 export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,

@@ -1,4 +1,4 @@
-// Deletes a shard's expired rows: rows that can no longer be used and do not count toward any limit.
+// Deletes a shard's expired rows, which can no longer be used and no longer count toward a limit.
 import { inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { emailCodeRetentionMs, failedAttemptRetentionMs } from "../core/access/email-code.ts";
@@ -30,11 +30,11 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Used codes are kept for a day, so that a second use is recognized.
+// Codes are kept for a day, so that a second use is recognized.
 const usedCodeRetentionMs = dayMs;
 // The provider retries an event for three days, or for up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
-// The provider reports a checkout within three days. A customer still without a checkout after a week is not ours.
+// The provider reports a checkout within three days. A customer without a checkout after a week does not belong to any of our accounts.
 const unlinkedCustomerRetentionMs = 7 * dayMs;
 
 const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [
@@ -59,10 +59,7 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
 ];
 
-/**
- * Returns one statement per table. Each deletes at most 1,000 rows, so that the batch stays short. The caller repeats the batch until it
- * deletes nothing.
- */
+/** Returns one statement per table. Each deletes at most 1,000 rows. The caller repeats the batch until it deletes nothing. */
 export const deleteExpiredRows = (db: Database, now: Instant) =>
   expiryConditions(now).map(([table, condition]) => {
     const rowid = sql`rowid`;

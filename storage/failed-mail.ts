@@ -1,5 +1,5 @@
-// Emails that will not be sent, with the reason. Operators see all of them and can send them again. A person who caused an email sees that
-// it failed, if this reveals nothing about anyone else.
+// Emails that were given up, with the reason. Operators see all of them and can send them again. A person who caused an email sees that it
+// failed, unless this would reveal something about someone else.
 import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";
@@ -11,18 +11,18 @@ import { query } from "./query.ts";
 import { failedMail, mailOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-const maxStored = 10_000; // only the newest of a shard are kept, so that failures cannot fill a database
+const maxStored = 10_000; // per shard, so that failures cannot fill a database
 const retentionMs = 30 * dayMs;
-// An expired code is useless, and the person requests another one. Only the reason is kept, for a day.
+// An email with a one-time code is of no use later, because the person requests another code.
 const codeRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
 
 const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<Record<string, number>>)[template] ?? 0;
-/** Returns whether an email is still useful if it is sent later. A one-time code is not. */
+/** Returns true unless the email delivers a one-time code, which would expire before the email is sent again. */
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
-/** Moves an email from the outbox to the failed emails. Keeps the newest 10,000 of a shard. */
+/** Returns the statements that move an email from the outbox to the failed emails, of which a shard keeps the newest 10,000. */
 export const failMail = (db: Database, { ord, template }: DueMail, reason: MailFailureReason, now: Instant) => {
   const expiresAt = now + (isLasting(template) ? retentionMs : codeRetentionMs);
   const newest = query.select({ ord: max(failedMail.ord) }).from(failedMail);
@@ -41,13 +41,12 @@ export const failMail = (db: Database, { ord, template }: DueMail, reason: MailF
   ] as const;
 };
 
-/** Counts the emails of a shard that failed after `since`. */
 export const countFailedMailSince = async (db: Database, since: Instant): Promise<number> => {
   const [row] = await db.select({ count: count() }).from(failedMail).where(gt(failedMail.failedAt, since));
   return row?.count ?? 0;
 };
 
-/** Lists the newest failed emails, up to `limit`, with their recipients. */
+/** Lists up to `limit` failed emails with their recipients, newest first. */
 export const listFailedMail = async (db: Database, vault: Vault, limit: number) => {
   const { id, template, messageSealed, reason, failedAt } = failedMail;
   const rows = await db
@@ -57,17 +56,14 @@ export const listFailedMail = async (db: Database, vault: Vault, limit: number) 
     .limit(limit);
   return Promise.all(
     rows.map(async ({ messageSealed: sealed, ...row }) => {
-      // An email that cannot be decrypted, for example because its key is missing, is listed without its recipient.
+      // An email that cannot be decrypted, for example because a master key is missing, is listed without its recipient.
       const content = await openMailContent(vault, row.id, sealed).catch(() => null);
       return { ...row, to: content?.to ?? null };
     }),
   );
 };
 
-/**
- * Moves a failed email back to the outbox, with a new lifetime. Returns false if it does not exist or if it delivers a one-time code, which
- * has expired.
- */
+/** Moves a failed email back to the outbox, with a new lifetime. Returns false if it does not exist or delivers a one-time code. */
 export const requeueFailedMail = async (db: Database, id: string, now: Instant): Promise<boolean> => {
   const failed = await db.select({ template: failedMail.template }).from(failedMail).where(eq(failedMail.id, id)).get();
   if (failed === undefined || !isLasting(failed.template)) return false;
@@ -84,6 +80,6 @@ export const requeueFailedMail = async (db: Database, id: string, now: Instant):
   return true;
 };
 
-/** Selects when the email with this invitation or code failed, or null if it did not fail. */
+/** Selects when the email with this invitation or code failed. The value is null if it did not fail. */
 export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
   sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

@@ -1,17 +1,15 @@
-// Translates the errors of all stores into one type. Only this file reads driver and platform errors. Their text can contain statements and
-// values, so neither the text nor the original error leaves this file.
+// Translates the errors of all stores into StorageFault. The text of the original errors can contain statements and values, so neither the
+// text nor the errors leave this file.
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
- * The kinds of faults:
- * - outage: the store was unreachable or did not respond in time. It is unknown whether the change was written. The same request can be
- *   sent again with the same idempotency key.
- * - constraint: the database rejected the rows, and nothing was written. The caller checks which constraint failed.
- * - bug: the statement is invalid.
+ * - `outage`: the store was unreachable or did not respond in time. The change may have been written.
+ * - `constraint`: the database rejected the rows, and nothing was written.
+ * - `bug`: the statement is invalid.
  */
 type FaultKind = "outage" | "constraint" | "bug";
 
-/** Trigger messages for `isTriggerError`. They must match the text in d1-migrations. */
+/** The messages of triggers, exactly as in d1-migrations. */
 const triggerMessages = [
   "a certificate can be revoked only once, by a withdrawal",
   "policies can be linked to a certificate only once",
@@ -26,7 +24,7 @@ export class StorageFault extends Error {
   readonly kind: FaultKind;
   /** The database's error code, such as `SQLITE_BUSY`. */
   readonly code: string | null;
-  /** The violated constraint, such as `UNIQUE idempotent_responses.key_hash`, or a trigger message. */
+  /** The violated constraint, such as `UNIQUE idempotent_responses.key_hash`, or the message of a trigger. */
   readonly violation: string | null;
 
   constructor(kind: FaultKind, code: string | null = null, violation: string | null = null) {
@@ -44,7 +42,7 @@ const bugPattern =
 const columnPattern = "[a-z_0-9]+\\.[a-z_0-9]+";
 const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnPattern}(?:, ${columnPattern})*)`);
 
-const foreignKeyMessage = "FOREIGN KEY constraint failed"; // the message contains no column name
+const foreignKeyMessage = "FOREIGN KEY constraint failed"; // SQLite names no column
 
 const parseViolation = (message: string): string | null => {
   const [, kind, columns] = constraintPattern.exec(message) ?? [];
@@ -65,7 +63,7 @@ const toStorageFault = (error: unknown): StorageFault => {
   return new StorageFault(isBug ? "bug" : "outage", code);
 };
 
-/** Calls a store. Converts everything that the store throws or rejects with to a StorageFault. */
+/** Calls a store. Everything that the call throws or rejects with becomes a StorageFault. */
 export const translateFaults = <T>(call: () => T): T => {
   const fail = (error: unknown): never => {
     throw toStorageFault(error);
@@ -78,12 +76,12 @@ export const translateFaults = <T>(call: () => T): T => {
   }
 };
 
-/** Recognizes a StorageFault by its message after the error has passed from a Durable Object to its caller. */
+/** Matches the message of a StorageFault, because an error from a Durable Object reaches its caller as a plain Error. */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
-/** Recognizes the platform's error messages for a Durable Object that is unreachable or was interrupted. */
+/** Matches the platform's messages for a Durable Object that is unreachable or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** Finds the storage fault behind an error, even if the error wraps it. Returns null for any other error. */
+/** Returns the storage fault that an error is or wraps, or null for any other error. */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
@@ -95,14 +93,12 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** Returns true if a change failed because these columns' values were already taken (UNIQUE) or one of them was missing (NOT NULL). */
+/** Returns true if a change failed because the values of these columns are taken (UNIQUE) or the column's value is NULL (NOT NULL). */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;
 };
 
-/** Returns true if a trigger rejected a change with this message. */
 export const isTriggerError = (error: unknown, message: TriggerMessage): boolean => findStorageFault(error)?.violation === message;
 
-/** Returns true if a change failed because a row refers to a row that does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean => findStorageFault(error)?.violation === foreignKeyMessage;

@@ -1,13 +1,12 @@
-// Saves a model's proposals for a form for 30 days under the hash of the question, so that the same page gets the same mapping. Proposals
-// contain only numbers and keys from our own lists, nothing from the page. If the store fails, the error is ignored and the model is asked
-// again.
+// Saves a language model's proposals for a form for 30 days under the hash of the question, so that the same page gets the same mapping. If
+// KV fails, the model is asked again. Proposals contain only numbers and keys from our own lists, nothing from the page.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 
 const proposalKey = (questionHash: string): string => `form-proposal:${questionHash}`;
 const retentionSeconds = (30 * dayMs) / secondMs;
 
-/** Returns the saved proposal, or null if it is not saved or the store is unavailable. */
+/** Returns null if there is no saved proposal or KV is unavailable. */
 export const findProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
   try {
     return await kv.get<Proposal>(proposalKey(questionHash), "json");
@@ -16,7 +15,7 @@ export const findProposal = async (kv: KVNamespace, questionHash: string): Promi
   }
 };
 
-/** Saves a proposal. Does not throw if the store is unavailable. */
+/** Does not throw if KV is unavailable. */
 export const saveProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
   try {
     await kv.put(proposalKey(questionHash), JSON.stringify(proposal), { expirationTtl: retentionSeconds });

@@ -1,20 +1,19 @@
-// Makes the cheapest possible call to each store for the health check. Throws if a store is unavailable.
+// Cheap calls to each store for the health check. They throw if the store is unavailable.
 import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
-/** Returns true if the database responds. Reads a table, so that a database without the schema counts as unhealthy. */
+/** Returns true if the database responds. Reads a table, so that a database without the schema is reported as unhealthy. */
 export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;
 };
 
-/** Returns the size of the database in bytes, which D1 reports with every result. */
 export const getShardBytes = async (db: Database): Promise<number> => {
   const { meta } = await db.run(sql`select 1`);
   return meta.size_after;
 };
 
-/** Reads a key that is never written. Returns true if the store reports that the key does not exist. */
+/** Reads a key that is never written. Returns true if KV responds that it does not exist. */
 export const isKeyValueHealthy = async (kv: KVNamespace): Promise<boolean> => (await translateFaults(() => kv.get("health"))) === null;

@@ -1,13 +1,12 @@
-// Idempotent responses: the response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request gets
+// Idempotent responses. The response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request gets
 // the same response and changes nothing. SPEC Limits. An issuance saves no response, because the response can be rebuilt from the
 // certificate, whose ID is derived from the key.
 //
 // There are two ways to save a response:
 // - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
-//   second violates the unique key, and its whole batch is rolled back.
-// - Work that takes more than one batch first claims the key (`claimIdempotencyKey`) and saves the response when it is done. Only one
-//   request holds a claim at a time. If that request dies, the next identical request takes over after the lease expires and finds the
-//   draft.
+//   insert of the second fails, and its whole batch is rolled back.
+// - Work that takes more than one batch first claims the key (`claimIdempotencyKey`), and saves the response at the end. Only one request
+//   has the claim at a time. If its process dies, an identical request can take over the claim, with its draft, once the lease has expired.
 import { eq, lte, sql } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import type { CertId } from "../core/ids.ts";
@@ -21,9 +20,7 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const retentionMs = dayMs;
 
-/**
- * Returns the hash that identifies an idempotency key. Keys for different principals or routes never collide. The key itself is not stored.
- */
+/** Returns the hash under which a key is stored. The same key of another principal or on another route has another hash. */
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
@@ -37,12 +34,11 @@ interface IdempotentRequest {
 interface IdempotentResponse {
   readonly status: number;
   readonly response: string;
-  /** The certificate that the response contains. When that certificate's personal data is erased, the response is deleted. */
+  /** The certificate that the response is about. When its personal data is erased, the response is deleted. */
   readonly certId?: CertId;
   readonly now: Instant;
 }
 
-/** Seals a response for the request with this key. `openIdempotentResponse` opens it. */
 export const sealResponse = (vault: Vault, keyHash: string, response: string): Promise<string> =>
   vault.seal(responseContext(keyHash), response);
 
@@ -59,22 +55,18 @@ const sealIdempotentResponse = async (
 };
 
 /**
- * Seals the response and returns the insert to add to the change's batch. The batch fails if the key already has a response.
+ * Returns the statements that save a response, to add to the change's batch. The batch fails if the key already has a response.
  * `isIdempotencyKeyTaken` recognizes the error.
  */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, given, given))] as const;
 
-/** Returns true if the batch failed because another request with the same key committed first. */
 export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", idempotentResponses.keyHash);
 
 const deleteExpiredResponse = (db: Database, keyHash: string, now: Instant) =>
   db.delete(idempotentResponses).where(allOf(eq(idempotentResponses.keyHash, keyHash), lte(idempotentResponses.expiresAt, now)));
 
-/**
- * Returns the decrypted response saved under a key, or null if there is none. Deletes an expired response, so that the key can be used
- * again.
- */
+/** Returns the response that is saved under a key, or null. Deletes an expired response, so that the key can be used again. */
 export const findIdempotentResponse = async (
   db: Database,
   vault: Vault,
@@ -91,24 +83,23 @@ export const findIdempotentResponse = async (
   return { bodyHash: row.bodyHash, response: await openIdempotentResponse(vault, keyHash, row.responseSealed) };
 };
 
-// The longest operation is a webhook test that a person waits for: 5 s to check the host and 10 s for the receiver. The lease is four times
-// that.
+// Four times as long as the longest operation: a webhook test with 5 s to check the host and 10 s for the receiver.
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
-  /** The ID of the request that is doing the work. */
+  /** The ID of the request that does the work. */
   readonly holder: string;
 }
 
 type ClaimResult =
   | { readonly kind: "mine" }
-  /** Another request holds the claim or has claimed the key with a different body. */
+  /** Another request has the claim, or claimed the key with a different body. */
   | { readonly kind: "taken" }
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
- * Claims a key for a request, unless the key has a response or another live holder. This is a single batch, so exactly one of several
- * concurrent requests gets the claim. After the lease expires, the next request with the same body gets it.
+ * Claims a key for a request, unless the key has a response or another request has the claim. Only one of several concurrent requests gets
+ * the claim. Once its lease has expired, the next request with the same body can get it.
  */
 export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: IdempotencyClaim, now: Instant): Promise<ClaimResult> => {
   const { keyHash } = claim;
@@ -141,7 +132,7 @@ const isClaimOfHolder = ({ keyHash, holder }: Pick<IdempotencyClaim, "keyHash" |
 
 const hasClaim = (claim: IdempotencyClaim) => existsIn(claims, isClaimOfHolder(claim));
 
-/** Replaces a claim with the response in a separate batch. Does nothing if another request holds the claim. */
+/** Replaces a claim with the response. Does nothing if another request has taken over the claim. */
 export const completeIdempotencyClaim = async (
   db: Database,
   vault: Vault,
@@ -156,7 +147,7 @@ export const completeIdempotencyClaim = async (
 
 /**
  * Returns the statements that replace a claim with the response. They must come last in the change's batch, which fails if another request
- * holds the claim. `onlyIf` is evaluated after the earlier statements and must be true only if the change happened.
+ * has taken over the claim. `onlyIf` must be true only if the earlier statements made the change.
  */
 export const insertClaimedResponse = async (
   db: Database,
@@ -170,19 +161,17 @@ export const insertClaimedResponse = async (
   return [insertIf(db, idempotentResponses, { ...row, bodyHash }, onlyIf), deleteIdempotencyClaim(db, claim)];
 };
 
-/** Releases a claim if nothing was done. The key can then be used again as if no request had used it. */
+/** Deletes a claim after a request that did nothing, so that the key can be used again. */
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 
-/**
- * Ends the lease if it is unknown how much of the work was done. An identical request can then take over immediately and finds the draft.
- */
+/** Ends the lease of a request that failed halfway, so that an identical request can take over immediately. */
 export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =>
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 
 /**
- * Saves a sealed draft with the claim and returns the draft to use: the first one that was saved, even by an earlier holder. Throws if
- * another request holds the claim.
+ * Saves a draft: a sealed value that must stay the same if another request takes over the claim. Returns the first draft that was saved,
+ * even by an earlier request. Throws if another request has taken over the claim.
  */
 export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, sealed: string): Promise<string> => {
   const row = await db

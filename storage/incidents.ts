@@ -1,5 +1,5 @@
-// Incidents that the operator records for the public status page. They are stored in the first shard. A copy in KV is shown while the
-// database of that shard does not respond. The page says that the copy can be outdated.
+// Incidents that the operator records for the public status page. They are stored in the first shard. While its database does not respond,
+// the page shows a copy from KV and says that the copy can be outdated.
 import { desc, eq, gt, isNull, or } from "drizzle-orm";
 import { shownIncidentMs, type Incident } from "../core/incidents.ts";
 import type { Instant } from "../core/time.ts";
@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { incidents } from "./schema.ts";
 
-/** More incidents than an operator is expected to record in 90 days. */
+/** No operator is expected to record more incidents in 90 days. */
 const maxShown = 50;
 
 const copyKey = "status/incidents";
@@ -30,7 +30,6 @@ export const insertIncident = async (db: Database, incident: Incident): Promise<
   await db.insert(incidents).values({ ...incident, components: [...incident.components], updates: [...incident.updates] });
 };
 
-/** Replaces the fields of an incident that can change: its impact, its end and its updates. */
 export const updateIncident = async (db: Database, { id, impact, endedAt, updates }: Incident): Promise<void> => {
   await db
     .update(incidents)
@@ -41,6 +40,6 @@ export const updateIncident = async (db: Database, { id, impact, endedAt, update
 export const saveIncidentCopy = (kv: KVNamespace, shown: readonly Incident[]): Promise<void> =>
   translateFaults(() => kv.put(copyKey, JSON.stringify(shown)));
 
-/** Returns the incidents from the copy in KV. The list is empty if no incident was ever recorded. */
+/** The list is empty if no copy was ever saved. */
 export const readIncidentCopy = async (kv: KVNamespace): Promise<readonly Incident[]> =>
   JSON.parse((await translateFaults(() => kv.get(copyKey))) ?? "[]") as readonly Incident[];

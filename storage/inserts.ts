@@ -1,14 +1,14 @@
-// Inserts that the query builder does not support: conditional inserts, and inserts with any number of rows.
+// Inserts that drizzle does not support: conditional inserts, and inserts with any number of rows.
 import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
 import { prepareOnce } from "./prepared.ts";
 import { countIn } from "./query.ts";
 
-/** Returns the value that the insert would have written, for the `set` of `onConflictDoUpdate`. */
+/** Selects the value that the insert tried to write, for `onConflictDoUpdate`. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
 
-/** Inserts a row only if `condition` is true when the statement runs. The row is type-checked as in `values`. */
+/** Inserts a row if `condition` is true when the statement runs. */
 export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, row: SQLiteInsertValue<Table>, condition: SQL) => {
   const input = row as Readonly<Record<string, unknown>>;
   const columns = Object.entries<Column>(getColumns(table)).filter(([key]) => input[key] !== undefined);
@@ -16,14 +16,14 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
   return db.insert(table, ...(columns.map(([key]) => key) as never)).select(sql`select ${sql.join(values, sql`, `)} where ${condition}`);
 };
 
-/** Returns the owner ID for a new row. If the owner already has `max` rows that match `only`, the ID is NULL, which violates NOT NULL. */
+/** Selects the owner ID for a new row. It is NULL, so that the insert fails, if the owner already has `max` rows that match `only`. */
 export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
- * Returns a function that inserts any number of rows, in order, with one statement and one bound value. D1 binds at most 100 values per
- * statement. Columns not in `keys` get the database default. A `computed` column gets the value of an expression, in which `value` is the
- * row as JSON.
+ * Returns a function that inserts any number of rows, in order, with one statement. It binds the rows as one value, because D1 binds at
+ * most 100 values per statement. Columns that are not in `keys` get their default. For a column in `computed`, the value comes from an SQL
+ * expression, in which `value` is the row as JSON.
  */
 export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string, Computed extends Key = never>(
   table: Table,

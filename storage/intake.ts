@@ -1,4 +1,4 @@
-// The reads and inserts for storing certificates that were accepted into an intake journal first.
+// Queries for certificates that an intake journal accepted before they were stored in the database.
 import { inArray } from "drizzle-orm";
 import type { Certificate } from "../core/certificates/certificate.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { jsonList } from "./query.ts";
 import { certificates, certificateTwins } from "./schema.ts";
 
-/** Returns the fingerprints of the given certificates by ID. Omits certificates that do not exist. */
+/** Returns the fingerprints of these certificates by ID. Omits certificates that do not exist. */
 export const listFingerprints = async (db: Database, certIds: readonly CertId[]): Promise<ReadonlyMap<CertId, string>> => {
   const { id, fingerprint } = certificates;
   const rows = await db
@@ -19,8 +19,8 @@ export const listFingerprints = async (db: Database, certIds: readonly CertId[])
 };
 
 /**
- * Keeps the text of a certificate whose ID belongs to another certificate. Both were issued for one submission: the first attempt reached
- * the database although its response was lost, and the repeat was accepted into an intake journal. Repeating the insert changes nothing.
+ * Stores the text of a certificate if another certificate has the same ID. Both were issued for one submission: the first attempt was
+ * stored although its response was lost, and the repeated request was accepted by an intake journal. Repeating the insert has no effect.
  */
 export const insertTwin = (
   db: Database,

@@ -1,4 +1,4 @@
-// Stores issued certificates, with the texts, recipients and purposes that they refer to. The reads are in certificates.ts.
+// Stores issued certificates, with the texts, recipients and purposes that they refer to. certificates.ts reads them.
 import { desc, eq, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
@@ -35,13 +35,12 @@ import { allOf, notExistsIn, query } from "./query.ts";
 import { sealedToHex, type Vault } from "./vault.ts";
 import { personContext } from "./certificates.ts";
 
-/** Returns true if the issuance failed because a certificate with this ID exists. */
 export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", certificates.id);
 
-/** Returns true if the issuance failed because the account has changed since the revision that the decision was based on. */
+/** Returns true if the batch failed because the account has changed since it was read. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** Returns the normalized form for case-insensitive search, because SQLite's lower() handles only ASCII. */
+/** Returns the text for a search that ignores case. SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {
@@ -54,7 +53,9 @@ const insertPurpose = prepareOnce<PurposeKey & { purposeFolded: string }>()((db,
   db.insert(purposes).values({ businessId, environment, purpose, purposeFolded }).onConflictDoNothing().prepare(),
 );
 
-/** Stores a disclosure text under its hash unless it is already stored. The first live record marks it as live, so that it is kept. */
+/**
+ * Stores a disclosure text under its hash unless it is already stored. The first live record marks the text as live, so that it is kept.
+ */
 export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, { hash, text, environment }) =>
   db
     .insert(disclosures)
@@ -77,7 +78,7 @@ interface GroupKey extends PurposeKey {
 
 const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonicalJson([...entities])), entities });
 
-/** Stores a list of recipients under its hash unless it is already stored. */
+/** Like `insertDisclosure`, for a list of recipients. */
 const insertEntityList = prepareOnce<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities, environment }) =>
   db
     .insert(entityLists)
@@ -107,13 +108,13 @@ const prepareUsage = (isLimited: boolean) =>
 const recordLimitedUsage = prepareUsage(true);
 const recordUnlimitedUsage = prepareUsage(false);
 
-/** Every search reads all of a business's counted groups, so their number is limited. */
+/** A search reads all of a business's groups with counters, so their number is limited. */
 const maxCountedGroups = 500;
 
 /**
- * Stores the combination of purpose, recipients and origin unless it is already stored. A new combination gets no counters if the business
- * has 500 groups with counters, or if the client has reached its daily limit of new groups. The usage must have been recorded earlier in
- * the batch. A submission with an API key has no daily limit, because only the business can send it.
+ * Stores a group (a combination of purpose, recipients and origin) unless it is already stored. A new group gets no counters if the
+ * business has 500 groups with counters, or if the client has reached its daily limit of new groups. Must come after `usage` in the batch.
+ * A submission with an API key has no daily limit, because only the business can send it.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {
@@ -148,14 +149,14 @@ const insertUnlimitedGroup = prepareCertificateGroup(false);
 
 interface IssuanceBasis extends GroupKey {
   readonly revision: number;
-  /** Hashes of the lists of accepted and rejected recipients; null if the form did not ask about each one. */
+  /** The hashes of the lists of accepted and rejected recipients; null if the form did not ask about each recipient. */
   readonly acceptedHash: string | null;
   readonly rejectedHash: string | null;
   readonly policiesNotBefore: Instant;
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-/** The columns of the row, except those that the insert looks up and those with a default. */
+/** The columns without those that the insert looks up and those that have a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   | "ord"
@@ -173,7 +174,7 @@ type CertificateRow = Omit<
   | "changeOrd"
 >;
 
-/** What an insert depends on: the account, the shard's copy of an account in another shard, or nothing. */
+/** What must be unchanged for the insert to succeed: the account, the shard's copy of an account in another shard, or nothing. */
 type InsertCheck = "account" | "copy" | "none";
 
 const prepareCertificateInsert = (check: InsertCheck) =>
@@ -232,7 +233,7 @@ const prepareCertificateInsert = (check: InsertCheck) =>
       })
       .prepare();
   });
-/** Returns the limit without its maximums, so that usage is counted but never refused. */
+/** Removes the maximums, so that usage is counted but never refused. */
 const unlimited = ({ days }: StorageLimit): StorageLimit => ({ days, records: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
 
 const insertCheckedCertificate = prepareCertificateInsert("account");
@@ -240,17 +241,16 @@ const insertIntoOtherShard = prepareCertificateInsert("copy");
 const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
 /**
- * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when a
- * capture of the certificate's page was requested, because there is no recent capture to share and none has been requested for that page
- * yet. Purpose, disclosure, recipients and group are written only if they are new.
+ * Returns the statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row
+ * if the certificate's page was added to the pages whose policies must be captured.
  *
- * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
- * client has changed since, the result is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). A
- * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate. In a
- * shard other than the account's, the lookup reads the revision that can issue there (issuing-shards.ts).
+ * The insert of the certificate selects its `business_id` by the revision of the account that the caller has read. If the account, one of
+ * its domains or one of its clients has changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore,
+ * no certificate is committed after a change that forbids it, even if the account was read from a cache. SPEC Certificate. In a shard other
+ * than the account's, the insert compares the revision with the row in `issuers` (issuing-shards.ts).
  *
- * `buildUnconditional` returns the same sealed rows without the conditions on the account and the daily limits. They store a certificate
- * whose submission was accepted with 201 while the database did not respond.
+ * `buildUnconditional` returns the same statements without the checks of the account and the limits, for a submission that was accepted
+ * while the database did not respond.
  */
 export const insertIssuance = async (
   db: Database,
@@ -261,14 +261,14 @@ export const insertIssuance = async (
     readonly signature: IssuerSignature;
     readonly manageTokenHash: string;
     readonly addresses: AddressIndexes;
-    /** A policy capture of the origin can be shared if it is newer than this time. */
+    /** An earlier policy capture can be used if it is newer than this time. */
     readonly policiesNotBefore: Instant;
-    /** Scheme, host and port of the page that contains the form. */
+    /** The scheme, host and port of the page with the form. */
     readonly policyOrigin: string;
-    /** URL of the page that contains the form, without query and fragment, because it is stored as plain text. */
+    /** The URL of the page with the form, without query and fragment, because it is stored unencrypted. */
     readonly policyPage: string;
     readonly storageLimits: StorageLimits;
-    /** Whether the submission was sent with an API key, so that the business's limit applies instead of the client's. */
+    /** True if the submission has an API key. The business's limit then applies instead of the client's. */
     readonly hasApiKey: boolean;
   },
 ) => {
@@ -276,7 +276,6 @@ export const insertIssuance = async (
   const { id, business, disclosureHash, environment } = certificate;
   const { entities, answered } = certificate.recipients;
   const subject = toCanonicalJson({ root_salt: toBase64Url(certificate.rootSalt), fields: [...certificate.fields] });
-  // Subject and evidence are erased together, so one key seals both.
   const personSealed = sealedToHex(
     await vault.seal(personContext(id, business.id), `{"evidence":${certificate.evidenceText},"subject":${subject}}`),
   );

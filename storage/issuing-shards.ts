@@ -1,7 +1,7 @@
-// The shards, other than its account's shard, into which a business issues certificates. Such a shard has a copy of the account, to which
-// its certificates refer, and a row in `issuers` with the only revision of the account that can issue there. Before the account changes, it
-// is held: that revision is removed. Afterward, the new revision is stored. docs/internals/consistency.md explains why no certificate is
-// issued after a change that forbids it.
+// The shards in which a business issues certificates in addition to its account's shard. Such a shard has a copy of the account, and a row
+// in `issuers` with the only revision of the account that can issue there. Before the account changes, it is held: the revision is removed
+// from that row. After the change, the new revision is stored there. Therefore, no certificate is issued after a change that forbids it
+// (docs/internals/consistency.md).
 import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
 import { shardOfId, type BusinessId, type ClientId, type ShardId } from "../core/ids.ts";
@@ -14,9 +14,9 @@ import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
 import { businesses, clients, domains, issuers, issuingShards } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-const holdMs = 30 * secondMs; // a change takes a few milliseconds; if its process dies, the account can be held again after this time
+const holdMs = 30 * secondMs; // a change takes milliseconds; if its process dies, the hold ends after this time
 
-/** The clock of the database. The clocks of different databases are compared with a margin of five seconds (trigger `businesses_held`). */
+/** The clock of the database. Because clocks of databases differ, the trigger `businesses_held` leaves a margin of five seconds. */
 const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
@@ -27,8 +27,8 @@ export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard
 );
 
 /**
- * Like `issuingShardsField`, but contains only the shard IDs, in order. They are sorted after the query, because this field is part of
- * every request, and sorting in SQLite would build a temporary index.
+ * Like `issuingShardsField`, but only the shard IDs, oldest first. Every request reads this field, so it is sorted here. Sorting in SQLite
+ * would build a temporary index.
  */
 export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   .select({ rows: sql`json_group_array(json_array(${startedAt}, ${shard}))` })
@@ -37,31 +37,30 @@ export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   (JSON.parse(list) as (readonly [Instant, ShardId])[]).toSorted(([a], [b]) => a - b).map(([, id]) => id),
 );
 
-/** Lists the shards that a business uses in addition to its account's shard. `home` is the database of that account. */
+/** Lists the shards that a business uses in addition to its account's shard. `home` is the database with the account. */
 export const listIssuingShards = (home: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
   onPrimary(home).select({ shard, startedAt }).from(issuingShards).where(eq(issuingShards.businessId, businessId)).orderBy(startedAt).all();
 
-/** Returns true if a change failed because the account was not held in all of its shards. Nothing was written. */
+/** Returns true if a change of an account failed because the account was not held in all of its shards. */
 export const isHoldMissing = (error: unknown): boolean =>
   isTriggerError(error, "the issuing shards of an account must be held while it changes");
 
-/** Returns true if the business could not start in a shard because its account has changed. */
 export const isStartOutdated = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", issuingShards.businessId);
 
-/** A hold on an account in one shard: the shard issues no certificate of the business until the hold is released. */
+/** A hold on an account in one shard. Until it is released, the shard issues no certificates of the business. */
 export interface Hold {
   readonly businessId: BusinessId;
   readonly shard: ShardId;
   /**
-   * When the hold ends, by the clock of the shard's database. The account cannot be changed after this time. No two holds of a business in
-   * a shard end at the same time.
+   * When the hold ends, by the clock of the shard's database. After this time, the hold does not permit a change. The value also identifies
+   * the hold, because no two holds of a business in a shard end at the same time.
    */
   readonly until: Instant;
 }
 
 /**
- * Holds the account in one shard. From then on, no certificate of the business is issued there. Returns null and changes nothing while
- * another change holds the account. If a hold could be replaced, the change that took it could commit without a hold.
+ * Holds the account in one shard, so that no certificate of the business is issued there. Returns null and changes nothing while another
+ * change holds the account. If that hold were replaced, its change could be committed after the new hold is released.
  */
 export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {
   const { revision, heldUntil } = issuers;
@@ -80,9 +79,9 @@ export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inS
 };
 
 const waitMs = 100;
-const maxWaits = 10; // another change takes a few round trips
+const maxWaits = 10; // another change takes only a few round trips
 
-/** Holds the account in one shard once no other change holds it. Throws a fault of kind `outage` if that takes more than a second. */
+/** Like `tryHoldAccount`, but waits while another change holds the account. After a second, throws a fault of kind `outage`. */
 const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold> => {
   for (let waits = 0; ; waits += 1) {
     const hold = await tryHoldAccount(shards, businessId, inShard);
@@ -92,10 +91,7 @@ const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: Shar
   }
 };
 
-/**
- * Statements that permit one change of an account. `before` comes first in its batch and `after` comes last, so that nothing else is
- * permitted.
- */
+/** The statements that permit a change of an account (`before`) and end the permission in the same batch (`after`). */
 interface Permission {
   readonly before: readonly Statement[];
   readonly after: readonly Statement[];
@@ -110,7 +106,7 @@ const permitChange = (home: Database, holds: readonly Hold[]): Permission => {
   return { before: holds.map((hold) => update(hold, hold.until)), after: holds.map((hold) => update(hold, 0)) };
 };
 
-/** Loads the data for a shard's copy of the account. Returns null if the business does not issue certificates into the shard. */
+/** Loads the data for a shard's copy of the account. Returns null if the business does not issue certificates in that shard. */
 const loadAccount = async (home: Database, businessId: BusinessId, inShard: ShardId) => {
   const isVerified = allOf(eq(domains.businessId, businessId), eq(domains.status, "verified"));
   const primary = onPrimary(home);
@@ -127,8 +123,8 @@ const loadAccount = async (home: Database, businessId: BusinessId, inShard: Shar
 };
 
 /**
- * Ends a hold: copies the account as it is now, and permits its revision to issue. Does nothing if the hold has expired and another change
- * holds the account. If the business does not issue into the shard, only deletes the hold.
+ * Ends a hold: copies the current account into the shard, and stores its revision as the one that can issue there. Does nothing if another
+ * change has held the account since then. If the business does not issue certificates in the shard, only deletes the hold.
  */
 const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }: Hold): Promise<void> => {
   const account = await loadAccount(shards.forId(businessId), businessId, inShard);
@@ -167,16 +163,14 @@ const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }
   ]);
 };
 
-/**
- * Releases holds. If a hold cannot be released, the next submission or the minute job renews the shard's copy after the hold has expired.
- */
+/** Releases holds. A hold that cannot be released expires. The next submission, or a job, then renews the shard's copy. */
 const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<void> => {
   await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
 };
 
 /**
- * Runs a change while its holds are in place, and then releases them. If the account's database did not respond, the change may still be
- * committed. In that case, the holds stay until they expire; after that, the trigger `businesses_held` refuses the change.
+ * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed. Then the
+ * holds stay until they expire. After that, the trigger `businesses_held` refuses the change.
  */
 const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
   let isUnknown = false;
@@ -190,7 +184,7 @@ const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () 
   }
 };
 
-/** Holds the account in all of the given shards, or in none if one of them does not respond. */
+/** Holds accounts in all of the given shards. If one of them cannot be held, releases the others and throws. */
 const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]): Promise<readonly Hold[]> => {
   const holds: Hold[] = [];
   try {
@@ -202,14 +196,15 @@ const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]
   return holds;
 };
 
-/** All changes hold an account's shards in this order, so that two of them never wait for each other. */
+/** Sorts shards in the order in which all changes hold them, so that two changes never wait for each other. */
 const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly ShardId[] => [...new Set(all.map((each) => each.shard))].sort();
 
-const maxAttempts = 3; // an attempt can fail only because the business has started in another shard
+const maxAttempts = 3; // an attempt with holds fails only if the business has just started to use another shard
 
 /**
- * Runs a change that failed with `isHoldMissing` again while its accounts are held. `chainTags` are the tags of the accounts' audit chains.
- * `run` must write the given statements in its batch. Throws, with nothing written, if a shard does not respond.
+ * Repeats a change that failed with `isHoldMissing`, after holding the accounts that it changes. These are the accounts with one of the
+ * audit chains `chainTags`. The batch of `run` must contain the statements of the permission. Throws and changes nothing if an account
+ * cannot be held.
  */
 export const runWhileHeld = async <T>(
   shards: Shards,
@@ -236,8 +231,8 @@ export const runWhileHeld = async <T>(
 };
 
 /**
- * Makes the business issue its next certificates into another shard. Fails if the account has changed since `revision`. `isStartOutdated`
- * recognizes the error. Afterward, the earlier shards issue no more certificates for the business.
+ * Makes the business issue its next certificates in another shard. Afterward, the earlier shards issue no more certificates for it. Throws
+ * if the account has changed since `revision`. `isStartOutdated` recognizes the error.
  */
 export const startIssuing = async (
   shards: Shards,
@@ -273,13 +268,12 @@ export const startIssuing = async (
   await runAndRelease(shards, holds, () => batch(home, [...before, start, ...after]));
 };
 
-/** Whether a shard can issue certificates of a revision of the account. */
+/**
+ * Whether a shard can issue certificates for a revision of an account. The state is `held` while the account is being changed, and
+ * `outdated` if the shard's copy of the account must be renewed first.
+ */
 export type IssuerState = "ready" | "held" | "outdated";
 
-/**
- * Returns whether a shard can issue: `held` while the account is being changed, and `outdated` if the shard's copy of the account must be
- * renewed.
- */
 export const getIssuerState = async (
   db: Database,
   { businessId, clientId, revision }: { readonly businessId: BusinessId; readonly clientId: ClientId; readonly revision: number },
@@ -305,7 +299,7 @@ export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShar
   return hold !== null;
 };
 
-/** Lists the businesses whose hold in this shard has expired, because the process that changed the account died. */
+/** Lists businesses whose hold in this shard has expired without being released. */
 export const listExpiredHolds = async (db: Database, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ businessId: issuers.businessId })
@@ -315,7 +309,7 @@ export const listExpiredHolds = async (db: Database, max: number): Promise<reado
   return rows.map(({ businessId }) => businessId);
 };
 
-/** Selects the business ID for a certificate in a shard other than the account's. It is NULL unless this revision can issue there. */
+/** Selects the business ID for a certificate in a shard other than the account's. It is NULL unless the revision can issue there. */
 export const selectIssuer = (businessId: SQL | BusinessId, revision: SQL | number): SQL<BusinessId> =>
   sql`${query
     .select({ id: issuers.businessId })

@@ -1,7 +1,7 @@
-// Selects rows from other tables as one typed JSON value in a query.
+// Fields that contain rows of another table as one typed JSON value.
 import { sql, type Column, type GetColumnData, type SQL, type SQLWrapper } from "drizzle-orm";
 
-/** Columns that JSON represents without conversion: text and numbers. */
+/** A column with text or numbers, which JSON represents without conversion. */
 type JsonColumn = { readonly _: { readonly dataType: `string${string}` | `number${string}` } } & Column;
 type JsonFields = Readonly<Record<string, JsonColumn | SQL>>;
 type JsonRow<F extends JsonFields> = {
@@ -14,8 +14,8 @@ const jsonObject = (fields: JsonFields): SQL => {
 };
 
 /**
- * Selects one row of another table as one value, which is null if there is no row. `select` builds the sub-select that returns the given
- * `row`, and `toValue` converts that row.
+ * Selects one row of another table as one value, which is null if there is no row. `select` builds the sub-select, which must select the
+ * given `row`. `toValue` converts the result.
  */
 export const jsonRow = <F extends JsonFields, Value = JsonRow<F>>(
   fields: F,
@@ -23,6 +23,6 @@ export const jsonRow = <F extends JsonFields, Value = JsonRow<F>>(
   toValue: (row: JsonRow<F>) => Value = (row) => row as Value,
 ): SQL<Value | null> => sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): Value => toValue(JSON.parse(json)));
 
-/** Like `jsonRow`, but for all matching rows. */
+/** Like `jsonRow`, but selects all matching rows. */
 export const jsonRows = <F extends JsonFields>(fields: F, select: (rows: SQL) => SQLWrapper): SQL<readonly JsonRow<F>[]> =>
   sql<string>`${select(sql`json_group_array(${jsonObject(fields)})`)}`.mapWith((json: string): readonly JsonRow<F>[] => JSON.parse(json));

@@ -1,4 +1,4 @@
-// The state of each ledger: the last tree that passed every check, and whether requests to it are blocked.
+// The state of each ledger: the largest tree that passed every check, and whether requests to it are blocked.
 import { eq, sql, type Column, type SQL } from "drizzle-orm";
 import type { VerifiedTree } from "../core/ledger/adapter.ts";
 import { getBlockedUntil } from "../core/ledger/retries.ts";
@@ -18,15 +18,15 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal strings of up to 20 digits. The longer string is the larger number; strings of equal length are compared as text. */
+/** Sizes are decimal strings of up to 20 digits. A longer string is a larger number. Strings of equal length are compared as text. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * Records a tree that passed every check, and resets the failures. If the tree is smaller than the stored one, only resets the failures. A
- * tree that an anchoring run has seen is recorded only while the run holds its lease (`onlyIf`), because a tree that was seen before a
- * database restore does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
+ * Resets the failures, and records a tree that passed every check if it is larger than the stored one. A run that submits statements
+ * records trees only while it has the lease (`onlyIf`), because a database restore ends the lease, and an earlier tree does not apply to
+ * the restored rows. Therefore, this statement must come before the one that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,
@@ -48,7 +48,7 @@ export const recordSeenTree = (
   });
 };
 
-/** Records a failed call. After several consecutive failures, the ledger is blocked for a while. */
+/** Records a failed call. After several failures in a row, requests to the ledger are blocked for a while. */
 export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
   const state = { failures, blockedUntil: getBlockedUntil(failures, now, random), updatedAt: now };
@@ -58,10 +58,7 @@ export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefo
     .onConflictDoUpdate({ target: ledgers.ledgerId, set: state });
 };
 
-/**
- * Records two signed trees that contradict each other. They are kept as evidence, and the ledger is not used until an operator has reviewed
- * them.
- */
+/** Records two contradictory signed trees as evidence. The ledger is not used until an operator has reviewed them. */
 export const recordLedgerFork = (db: Database, ledgerId: string, fork: { readonly old: string; readonly new: string }, now: Instant) =>
   db
     .insert(ledgers)

@@ -1,5 +1,5 @@
-// Stores full tiles of the transparency logs in R2. A tile's key is the name of its log followed by its public path (c2sp.org/tlog-tiles).
-// A full tile never changes, so an object is written once and never replaced.
+// Full tiles of the transparency logs in R2. The key of a tile is the name of its log and its public path (c2sp.org/tlog-tiles). A full
+// tile never changes, so it is written once and never replaced.
 import { areBytesEqual, concatBytes, encodeUtf8, toBase64 } from "../core/bytes.ts";
 import { hmacSha256, isEqualConstantTime, type Bytes } from "../core/hash.ts";
 import { deriveKeySeed, parseLogSeeds } from "../core/ledger/log-seed.ts";
@@ -7,16 +7,15 @@ import { formatTilePath, type TileLocation } from "../core/ledger/tiles.ts";
 import { secondMs } from "../core/time.ts";
 import { withDeadline } from "./database.ts";
 
-/** The tiles of one log in R2. */
 export interface TileBucket {
   readonly bucket: R2Bucket;
   /** The name of the log. */
   readonly origin: string;
-  /** The keys that tag tiles. The first one tags new tiles. The list is empty if the log has no log seed; its tiles then have no tags. */
+  /** The keys of the tags. The first one is for new tiles. Without a log seed, there are no keys, and tiles have no tags. */
   readonly tagKeys: readonly Bytes[];
 }
 
-/** Thrown if R2 has other bytes at a tile's path. Only the log's operator can decide which ones are right. */
+/** Thrown if R2 has other bytes at a tile's path. Only the operator of the log can decide which ones are right. */
 export class TileConflict extends Error {
   constructor(key: string) {
     super(`R2 has other bytes at ${key}`);
@@ -24,16 +23,16 @@ export class TileConflict extends Error {
   }
 }
 
-const timeoutMs = 5 * secondMs; // far above a usual response, and short enough for a reader who waits
+const timeoutMs = 5 * secondMs; // R2 usually responds much faster, and a reader may be waiting
 
-/** Returns the log's part of the bucket, or null if the deployment has no bucket. `logSeed` is the setting LOG_SEED. */
+/** Opens a log's part of the bucket. Returns null if the deployment has no bucket. `logSeed` is the setting LOG_SEED. */
 export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | undefined, origin: string): TileBucket | null =>
   bucket === undefined
     ? null
     : {
         bucket,
         origin,
-        // A key name has no spaces, so no log or witness has this name.
+        // The names of logs and witnesses contain no spaces, so none of their keys is derived from this name.
         tagKeys: (parseLogSeeds(logSeed) ?? []).map(({ seed }) => deriveKeySeed(seed, `tiles of ${origin}`)),
       };
 
@@ -51,13 +50,13 @@ const findObject = async (
     return object === null ? null : { bytes: new Uint8Array(await object.arrayBuffer()), tag: object.customMetadata?.tag };
   }, timeoutMs);
 
-/** Returns the bytes at a tile's path without checking them, or null if there are none. Throws if R2 fails or does not respond. */
+/** Returns the bytes at a tile's path, or null. Does not check them. Throws if R2 fails or does not respond. */
 export const findTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> =>
   (await findObject(tiles, location))?.bytes ?? null;
 
 /**
- * Returns a tile that this service has tagged, or null if there is none. A tag covers the log's name, the path and the bytes. If the tile
- * was changed or moved, throws TileConflict. Throws if R2 fails or does not respond.
+ * Returns a tile, or null if there is none. Throws TileConflict if the tile has no valid tag. A tag is a MAC over the log's name, the path
+ * and the bytes, so a tile that was changed or moved has none. Also throws if R2 fails or does not respond.
  */
 export const findTaggedTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> => {
   const object = await findObject(tiles, location);
@@ -68,7 +67,7 @@ export const findTaggedTile = async (tiles: TileBucket, location: TileLocation):
   throw new TileConflict(key);
 };
 
-/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes. Also throws if R2 fails or does not respond. */
+/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes, and also if R2 fails or does not respond. */
 export const putTile = async (tiles: TileBucket, location: TileLocation, bytes: Bytes): Promise<void> => {
   const key = toKey(tiles, location);
   const [tagKey] = tiles.tagKeys;
@@ -80,7 +79,6 @@ export const putTile = async (tiles: TileBucket, location: TileLocation, bytes: 
   if (stored === null) await assertStored(tiles, location, bytes);
 };
 
-/** Reads a tile back. Throws TileConflict unless R2 has exactly these bytes, and throws if R2 fails or does not respond. */
 const assertStored = async (tiles: TileBucket, location: TileLocation, bytes: Uint8Array): Promise<void> => {
   const stored = await findTile(tiles, location);
   if (stored === null || !areBytesEqual(stored, bytes)) throw new TileConflict(toKey(tiles, location));

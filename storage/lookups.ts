@@ -1,12 +1,11 @@
-// Lookups: queries together with the function that turns their rows into a result. A page that needs several lookups from one shard
-// combines them into one round trip.
+// Lookups: queries together with a function that builds a result from their rows. Several lookups in one shard can be combined into one
+// round trip.
 import { QueryPromise } from "drizzle-orm";
 import { batch, type BatchResults, type Database, type Statement } from "./database.ts";
 
-/** A query that runs when it is awaited, like drizzle's queries. */
 type AwaitableStatement = Statement & PromiseLike<unknown>;
 
-/** A query that runs alone when it is awaited, like a drizzle query, or together with others in `combineLookups`. */
+/** Runs when it is awaited, like a drizzle query, or together with others through `combineLookups`. */
 export class Lookup<T> extends QueryPromise<T> {
   readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;
@@ -19,12 +18,10 @@ export class Lookup<T> extends QueryPromise<T> {
     this.#toResult = toResult;
   }
 
-  /** Returns the same lookup with its result mapped. */
   map<Mapped>(mapResult: (result: T) => Mapped | Promise<Mapped>): Lookup<Mapped> {
     return new Lookup(this.#db, this.queries, async (rows) => mapResult(await this.resultFromRows(rows)));
   }
 
-  /** Builds the result from the rows that its queries returned. */
   async resultFromRows(rows: readonly unknown[]): Promise<T> {
     return this.#toResult(rows);
   }
@@ -35,7 +32,7 @@ export class Lookup<T> extends QueryPromise<T> {
   }
 }
 
-/** Creates a lookup from `queries`. `toResult` builds the result from the rows that each query returned. */
+/** Creates a lookup. `toResult` gets the rows of each query. */
 export const createLookup = <const Queries extends readonly AwaitableStatement[], T>(
   db: Database,
   queries: Queries,
@@ -44,7 +41,7 @@ export const createLookup = <const Queries extends readonly AwaitableStatement[]
 
 type LookupResults<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
 
-/** Combines lookups into one database call, so that they all see the same state. If one fails, all fail. */
+/** Combines lookups into one transaction and one round trip. If one fails, all fail. */
 export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>(
   db: Database,
   lookups: Lookups,

@@ -1,5 +1,5 @@
 // A business's members and its open invitations.
-import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -15,7 +15,6 @@ import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, passkeys, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-/** The maximum number of members and invitations together in one business. */
 const maxMembersAndInvitations = 100;
 
 const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
@@ -23,7 +22,8 @@ const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /**
- * Lists members, oldest first, then open invitations, oldest first, each with its expiry and, if its email failed, the time of the failure.
+ * Lists members and then open invitations, each oldest first. An invitation has its expiry and, if its email failed, the time of the
+ * failure.
  */
 export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
@@ -52,11 +52,10 @@ export const listMembersAndInvitations = (db: Database, vault: Vault, businessId
 
 export type Member = Found<typeof listMembersAndInvitations>[number];
 
-/** Finds a member or invitation by ID. Returns null if the ID does not exist in this business. */
+/** Finds a member or an open invitation of the business. Returns null if there is none with this ID. */
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
-/** Returns whether the email address belongs to a member of this business. */
 export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
   (await db
     .select({ id: members.id })
@@ -64,14 +63,14 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
     .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** Anyone with an account can invite an email address, so the list is limited. */
+/** The list is limited, because anyone with an account can invite an address. */
 const maxListedInvitations = 20;
-/** One address can open any number of accounts, so this list is limited too. */
+/** The list is limited, because one address can belong to any number of accounts. */
 const maxListedMemberships = 100;
 
 /**
- * Lists an email address's memberships in this shard, most recently used first, up to 100, followed by its open invitations, newest first,
- * up to 20. An invitation has the ID that the member will have after accepting it.
+ * Lists up to 100 memberships of an email address in this shard, most recently used first, and then up to 20 of its open invitations,
+ * newest first. When an invitation is accepted, the new member gets the ID of the invitation.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
   const { id, emailSealed: sealed, role, expiresAt: invitedUntil, invitedBy } = invitations;
@@ -103,7 +102,7 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
     rows.map(async ({ emailSealed, inviterId, inviterSealed, ...row }) => ({
       ...row,
       email: await vault.open(memberEmailContext(row.id, row.business.id), emailSealed),
-      /** The address of the owner who sent the invitation. It is null for a membership, or if that owner has left. */
+      /** The address of the member who sent the invitation; null for a membership, and if that member has left the business. */
       invitedBy:
         inviterId === null || inviterSealed === null
           ? null
@@ -117,8 +116,8 @@ export type Membership = Found<typeof listMembershipsByAddress>[number];
 type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
 /**
- * Creates an invitation, replacing any earlier one for this email address and business. Fails if the business has 100 members and
- * invitations. `isMemberLimitReached` recognizes the error.
+ * Returns the statements that create an invitation, and replace an earlier one for the same address and business. The batch fails if the
+ * business has 100 members and invitations. `isMemberLimitReached` recognizes the error.
  */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
@@ -131,13 +130,9 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
   ] as const;
 };
 
-/** Returns true if the batch failed because the business already has 100 members and invitations. */
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/**
- * Changes the role of the member or invitation with this ID. Fails if this would leave the business without an owner. `isLastOwner`
- * recognizes the error.
- */
+/** Changes the role of a member or invitation. Fails if the business would have no owner left. `isLastOwner` recognizes the error. */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
     db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
@@ -145,25 +140,22 @@ export const updateMembershipRole = (db: Database, businessId: BusinessId, id: s
   ] as const;
 
 /**
- * Removes the member or invitation with this ID, and the member's sessions and passkeys. Fails if this would leave the business without an
- * owner. `isLastOwner` recognizes the error.
+ * Removes a member, with the member's sessions and passkeys, or an invitation. Fails if the business would have no owner left.
+ * `isLastOwner` recognizes the error.
  */
-export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
-  [
-    db
-      .delete(sessions)
-      .where(inArray(sessions.userId, query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id)))),
-    db
-      .delete(passkeys)
-      .where(inArray(passkeys.userId, query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id)))),
+export const deleteMember = (db: Database, businessId: BusinessId, id: string) => {
+  const member = query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id));
+  return [
+    db.delete(sessions).where(inArray(sessions.userId, member)),
+    db.delete(passkeys).where(inArray(passkeys.userId, member)),
     db.delete(members).where(isMemberOfBusiness(businessId, id)),
     db.delete(invitations).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
+};
 
-/** Returns true if a trigger rejected the batch because it would leave the business without an owner. */
 export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
-/** Finds an invitation that has not expired. Returns null if there is none. */
+/** Returns null if there is no such invitation or it has expired. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({
@@ -180,10 +172,7 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
-/**
- * Accepts an invitation with a verified email address. Does nothing if the invitation is for another address or has expired. If two calls
- * for the same email address and business run concurrently, only one creates a member.
- */
+/** Creates a member from an invitation. Does nothing if it is for another address or has expired, or if the address is already a member. */
 export const acceptInvitation = (db: Database, invitation: string, address: string, now: Instant) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
   const isOpen = allOf(eq(id, invitation), eq(emailIndex, address), gt(expiresAt, now));
@@ -193,13 +182,10 @@ export const acceptInvitation = (db: Database, invitation: string, address: stri
     .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
 };
 
-/** Declines an invitation with a verified email address. Does nothing if the invitation is for another address. */
+/** Does nothing if the invitation is for another address. */
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
 
-/** Deletes an invitation if its member exists. */
+/** Deletes an invitation if it was accepted, so that a member with its ID exists. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
-  db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
-
-/** Builds a condition that is true if a member with this ID exists. */
-const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));
+  db.delete(invitations).where(allOf(eq(invitations.id, invitation), existsIn(members, eq(members.id, invitation))));

@@ -1,4 +1,4 @@
-// Opens the keys of logs and witnesses, and verifies their signatures with WebCrypto.
+// The keys of logs and witnesses, and the verification of their signatures with WebCrypto.
 import { sha256 } from "../core/hash.ts";
 import { deriveKeySeed, parseLogSeeds } from "../core/ledger/log-seed.ts";
 import {
@@ -12,16 +12,13 @@ import {
 } from "../core/ledger/note.ts";
 import { openEd25519 } from "./signer.ts";
 
-/** Derives the key pair from the seed and returns a signer with this name. */
 const openSeed = async (name: string, kind: KeyKind, seed: Uint8Array): Promise<NoteSigner> => {
   const { key, publicKey } = await openEd25519(seed);
   const verifier = createVerifierKey(sha256, name, kind, publicKey);
   return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
 };
 
-/**
- * Opens a signing key from its secret. Throws if the text is not a secret in note format or if its key ID does not match its public key.
- */
+/** Opens a secret in note format. Throws if it is malformed or its key ID does not match its public key. */
 export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");
@@ -31,15 +28,15 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 };
 
 export interface KeySource {
-  /** Secrets in note format for any number of names, separated by spaces. */
+  /** Secrets in note format, with any names, separated by spaces. */
   readonly secrets: string | undefined;
-  /** LOG_SEED, from which the keys of a name without a secret are derived. */
+  /** The setting LOG_SEED, from which the keys of a name without a secret are derived. */
   readonly logSeed: string | undefined;
 }
 
 /**
- * Opens the keys with this name: those of its own secrets or, if it has none, one key for each log seed in use. There are two seeds during
- * a rotation. Throws if there are neither secrets nor seeds, or if a secret is malformed or has another kind.
+ * Opens the keys with this name from its secrets or, if it has none, derives one key from each log seed in use (two during a rotation).
+ * Throws if there are neither secrets nor seeds, or if a secret is malformed or of another kind.
  */
 export const openKeysNamed = async (
   { secrets = "", logSeed }: KeySource,
@@ -60,7 +57,7 @@ export const openKeysNamed = async (
   return signers;
 };
 
-/** Lists the public keys that earlier log seeds derive for this name, each with the time when it stops signing. */
+/** Lists the public keys that were derived for this name from earlier log seeds, each with the end of its validity period. */
 export const listEarlierKeys = (
   logSeed: string,
   name: string,
@@ -71,7 +68,6 @@ export const listEarlierKeys = (
     ),
   );
 
-/** SHA-256 and Ed25519 verification for notes. */
 export const noteCrypto: NoteCrypto = {
   sha256,
   verifyEd25519: async (publicKey, message, signature) => {

@@ -1,6 +1,5 @@
-// Authorization codes that a connected client exchanges for its token (RFC 6749 section 4.1), stored by hash. One UPDATE redeems a code: it
-// checks every condition and records the resulting token with the code. Only one of several concurrent redemptions succeeds, and a request
-// that fails a check changes nothing.
+// Authorization codes that an OAuth client exchanges for a token (RFC 6749 section 4.1), stored by hash. A single UPDATE checks every
+// condition and redeems the code, so only one of several concurrent redemptions succeeds, and a request that fails a check changes nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens } from "../core/agents/agent-token.ts";
 import type { Instant } from "../core/time.ts";
@@ -14,13 +13,12 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Inserts a code. Fails if the authorization page has already been submitted. `isDuplicateAuthorization` recognizes the error. */
+/** Fails if the authorization page was already submitted. `isDuplicateAuthorization` recognizes the error. */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
-/** Returns true if the insert failed because the authorization page had already been submitted. */
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
 
-/** Finds a code with its owner. Returns null if the code is unknown, or its person or business no longer exists. */
+/** Finds a code and its person. Returns null if the code is unknown or its person or business does not exist. */
 export const findOAuthCode = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
     .select({ code: oauthCodes, consumer: consumerChainFields, business: businessChainFields })
@@ -34,8 +32,8 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
 };
 
 /**
- * Builds a condition that is true if the person's account exists. For a member, the membership must also exist, and the business must be
- * active or past due.
+ * Builds a condition that is true if the consumer's account is not erased or, in the business realm, if the membership exists and the
+ * business is active or past due.
  */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
@@ -59,7 +57,7 @@ export interface OAuthCodeRedemption {
   readonly now: Instant;
 }
 
-/** Counts the person's live tokens, excluding those about to be replaced. */
+/** Counts the person's live tokens, except those that are about to be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,
@@ -69,8 +67,8 @@ const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   );
 
 /**
- * Redeems a code. Does nothing if the code, client, redirect URI or PKCE challenge does not match, the code has been used or has expired,
- * the person or membership no longer exists, or the token limit is reached.
+ * Redeems a code. Does nothing if the client, redirect URI or PKCE challenge does not match, the code is unknown, used or expired, the
+ * person is no longer active (`isPrincipalActive`), or the token limit is reached.
  */
 export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redemption: OAuthCodeRedemption) => {
   const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = redemption;
@@ -95,7 +93,6 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redempt
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 
-/** Revokes the tokens that a new token replaces, if `isRedeemed` is true. */
 export const revokeReplacedTokens = (db: Database, replaced: readonly string[], isRedeemed: SQL, now: Instant) =>
   db
     .update(agentTokens)

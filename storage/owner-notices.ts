@@ -1,6 +1,6 @@
-// Notices to the owners of a business that wait to be emailed, one row per business and kind. A notice is written in the batch of the
-// change it is about, so no change goes unreported even if the process dies. The row counts the notices and stores the sealed details of
-// only the first and the last one, because a digest needs nothing else.
+// Notices that wait to be emailed to a business's owners, one row per business and kind of notice. A notice is written in the batch of the
+// change that it reports, so it is not lost if the process dies. The row contains the number of notices and the sealed details of the first
+// and the last one, because an email needs no more than that.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { countNoticeRecords, getNoticeDeadline, type OwnerNotice, type WaitingNotices } from "../core/mail/owner-notices.ts";
@@ -22,15 +22,15 @@ export interface NewOwnerNotice {
 
 interface NoticeTiming {
   readonly now: Instant;
-  /** The minimum time between two emails of one kind to the owners of a business. */
+  /** The minimum time between two emails of the same kind to the owners of a business. */
   readonly spacingMs: number;
-  /** If given, the notices are written only if this condition is true in the batch. */
+  /** If given, the notices are written only if this condition is true. */
   readonly onlyIf?: SQL;
 }
 
 /**
- * Returns the statements to add to the change's batch, for any number of businesses. A notice is due immediately, unless the owners got an
- * email of the same kind within the last `spacingMs`.
+ * Returns the statements that write notices for any number of businesses, to add to the change's batch. A notice is due `spacingMs` after
+ * the last email of the same kind to the owners, but not before now.
  */
 export const insertOwnerNotices = async (
   db: Database,
@@ -82,7 +82,7 @@ export interface DueNotices extends WaitingNotices {
   readonly lastSealed: string | null;
 }
 
-/** Lists notices that are due, most overdue first. */
+/** Lists due notices, most overdue first. */
 export const listDueNotices = async (db: Database, now: Instant, max: number): Promise<readonly DueNotices[]> => {
   const rows = await db.select().from(ownerNotices).where(lte(ownerNotices.dueAt, now)).orderBy(ownerNotices.dueAt).limit(max);
   return rows.map((row) => ({ ...row, dueAt: row.dueAt as Instant }));
@@ -103,8 +103,8 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
   );
 
 /**
- * Returns the statements that email the notices and count them as reported, in one batch. `left` describes the notices that are still
- * waiting after the first email. If notices were added or reported since they were listed, the statements write nothing.
+ * Returns the statements that write the emails and remove the notices that they report. `left` describes the notices that still wait after
+ * an email that reports only the first notice. The statements do nothing if the row has changed since it was listed.
  */
 export const reportNotices = async (
   db: Database,

@@ -1,4 +1,4 @@
-// Email addresses for notices to a business: its owners' addresses or, if it has no owner yet, its published contact.
+// The email addresses for notices to a business: those of its owners or, if it has no owner yet, its published contact.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -10,7 +10,7 @@ import type { Vault } from "./vault.ts";
 
 const maxOwners = 10; // each owner gets a separate email
 
-/** Lists the email addresses for several businesses in one shard with one query, up to ten owners per business. */
+/** Lists the email addresses for several businesses in one shard, up to ten per business. */
 export const listOwnerAddresses = async (
   db: Database,
   vault: Vault,

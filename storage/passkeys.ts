@@ -1,5 +1,4 @@
-// Passkeys of consumers and members, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC
-// Authentication.
+// Passkeys of consumers and members, with the public keys that verify their signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -14,7 +13,7 @@ const { id, userId, credentialId, userHandle, publicKey, counter, transports, ba
 
 const passkeyNameContext = columnContext("passkeys", "name");
 
-/** Lists a consumer's or member's passkeys, oldest first; at most ten. */
+/** Lists the passkeys of a consumer or member, oldest first. */
 export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lookup<readonly Passkey[]> => {
   const own = db
     .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, lastUsedDay: usedDay })
@@ -31,8 +30,6 @@ export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lo
   );
 };
 
-const hasPasskey = (passkey: string): SQL => existsIn(passkeys, eq(id, passkey));
-
 export interface NewPasskey extends VerifiedCredential {
   readonly id: string;
   readonly userId: string;
@@ -43,8 +40,8 @@ export interface NewPasskey extends VerifiedCredential {
 }
 
 /**
- * Returns an insert and `isWritten`, the condition that the insert wrote a row. The insert writes one only if the account has fewer than
- * ten passkeys and the credential ID is new.
+ * Returns an insert, and a condition (`isWritten`) that is true if the insert has written a row. It writes one only if the account has
+ * fewer than ten passkeys and the credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(userId, passkey.userId))} < ${maxPasskeys}`;
@@ -52,11 +49,11 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
   const row = { ...passkey, nameSealed: await vault.seal(passkeyNameContext(passkey.id, passkey.userId), name), createdAt: now };
   return {
     insert: insertIf(db, passkeys, row, allOf(hasRoom, isNew)),
-    isWritten: hasPasskey(passkey.id),
+    isWritten: existsIn(passkeys, eq(id, passkey.id)),
   };
 };
 
-/** Finds the passkey with this credential ID and user handle. Returns null if there is none. */
+/** Returns null if there is no passkey with this credential ID and user handle. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, userId, credentialId, publicKey, counter })
@@ -64,7 +61,9 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .where(allOf(eq(credentialId, credential), eq(userHandle, handle)))
     .get()) ?? null;
 
-/** Records a signature. Does nothing if the passkey no longer exists, or if the authenticator has a counter that did not increase. */
+/**
+ * Records a signature. Does nothing if the passkey no longer exists, or if the authenticator counts signatures and the count is too low.
+ */
 export const recordPasskeyUse = (
   db: Database,
   passkey: string,
@@ -78,6 +77,6 @@ export const recordPasskeyUse = (
     .where(allOf(eq(id, passkey), rises));
 };
 
-/** Deletes a passkey. Does nothing if it belongs to someone else. */
+/** Does nothing if the passkey belongs to someone else. */
 export const deletePasskey = (db: Database, user: string, passkey: string) =>
   db.delete(passkeys).where(allOf(eq(id, passkey), eq(userId, user)));

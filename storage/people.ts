@@ -1,4 +1,4 @@
-// Looks up members and consumers by the blind index of their email address, and loads a person's account data.
+// Finds members and consumers by the blind index of their email address, and loads a consumer's account data.
 import { auditLogOf } from "./audit-entries.ts";
 import { count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
@@ -17,35 +17,32 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/**
- * The order of memberships: first those that were used, most recently used first, and then those that were never used, newest first. An
- * index has the same order.
- */
+/** The order of memberships: most recently used first, and then those that were never used, newest first. An index has the same order. */
 export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 
 /**
- * The recipient of a sign-in code: the member or consumer with this email address or, in the business realm, an invited person or a
- * sign-up. The code goes to the address as it was first given, never to the address entered in the form.
+ * A possible recipient of a sign-in code: a member, consumer, invited person or sign-up with the email address. The code is sent to the
+ * stored address, never to the address that was entered in the form.
  */
 export interface SignInRecipient {
-  /** A `person` is a member or consumer. An invitation or a sign-up must first become a member. */
+  /** A `person` is a member or consumer. */
   readonly kind: "person" | "invitation" | "sign_up";
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When the most recent session in the membership began. It is null if there has been none, and for invitations and sign-ups. */
+  /** When the last session in this membership began; null if there was none or this is not a membership. */
   readonly lastUsedAt: Instant | null;
 }
 
 export interface SignInAddress {
   readonly recipients: readonly SignInRecipient[];
-  /** When the newest sign-in code for the address was requested, whether or not it was emailed; null if there is none. */
+  /** When a sign-in code for the address was last requested, even if it was not emailed; null if none was. */
   readonly codeRequestedAt: Instant | null;
 }
 
 /**
- * Returns the data about an address in one shard: the possible recipients, at most one of each kind (the most recently used membership and
- * the oldest invitation), and when a code was last requested.
+ * Returns the possible recipients at an address in one shard, at most one of each kind, and when a code was last requested. If there are
+ * several, returns the most recently used membership, the oldest invitation and the newest sign-up.
  */
 export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<SignInAddress> => {
   const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
@@ -97,14 +94,11 @@ export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: 
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
-/**
- * Returns the recipient across all shards. Prefers a person to an invitation, and an invitation to a sign-up. Returns null if there is no
- * recipient.
- */
+/** Chooses among the recipients of all shards: first a person, then an invitation, then a sign-up. Returns null if there is none. */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** Returns the ID of the most recently used membership across all shards, or null if there is no membership. */
+/** Returns the most recently used membership in all shards, or null if there is none. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
@@ -113,14 +107,14 @@ export interface NewConsumer {
   readonly email: string;
   readonly emailIndex: string;
   readonly name: string | null;
-  /** A random tag that is not derived from personal data. */
+  /** A random tag, which is not derived from personal data. */
   readonly chainTag: string;
   readonly now: Instant;
 }
 
 /**
- * Creates the consumer the first time an email address signs in. Does nothing unless this session used the code. If several sign-ins run
- * concurrently, only one creates the consumer.
+ * Returns the statements that create a consumer at the first sign-in. They do nothing if the session has not used the code, or if a
+ * consumer with this address exists.
  */
 export const insertConsumer = async (
   db: Database,
@@ -136,13 +130,10 @@ export const insertConsumer = async (
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** Builds a condition that is true if the consumer exists and the account is not erased. */
+/** Builds a condition that is true if the consumer exists and is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
-/**
- * Returns a person's account data and the blind index that certificates use for them. Returns null if the person is unknown or their
- * account is erased.
- */
+/** Returns null if the person is unknown or the account is erased. */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
   createLookup(
     db,
@@ -151,19 +142,19 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Returns a sub-select for the blind index that certificates use for the person. The query must run in the person's shard. The value is
- * NULL if the person is unknown or their account is erased.
+ * Selects the blind index of the person's email address. The query must run in the person's shard. The value is NULL if the person is
+ * unknown or the account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
-/** Returns a person's email address, or null if the person is unknown or their account is erased. */
+/** Returns the person's email address, or null if the person is unknown or the account is erased. */
 export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** Returns the sealed email addresses of several people. Omits people who are unknown or whose accounts are erased. */
+/** Returns the sealed email addresses of several people. Omits people who are unknown or whose account is erased. */
 export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
   const rows = await db
     .select({ id: consumers.id, emailSealed })
@@ -172,29 +163,25 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/**
- * Returns the email address of an account that is being erased, so that the last email can be sent. Returns null once the erasure is
- * complete.
- */
+/** Returns the email address of an account that is being erased, for the last email. Returns null once the erasure is complete. */
 export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** The audit chain of a person, for selections from `consumers`. */
+/** Fields for queries on `consumers`: the audit chain of a person. */
 export const consumerChainFields = { tag: consumers.auditChain, auditLog: auditLogOf(consumers.id) };
 
-/** Returns a person's audit chain, even if the account is erased, or null if the person is unknown. */
+/** Returns the person's audit chain, even if the account is erased. Returns null if the person is unknown. */
 export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
   (await db.select(consumerChainFields).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
 
-/** Lists the shards in which the person may have shares. */
+/** Lists the shards in which the person can have shares. */
 export const listPersonShards = (db: Database, id: ConsumerId): Lookup<readonly ShardId[]> =>
   createLookup(db, [db.select({ shard: consumerShards.shard }).from(consumerShards).where(eq(consumerShards.consumerId, id))], ([rows]) =>
     rows.map(({ shard }) => shard),
   );
 
-/** Counts a person's active shares in this shard. */
 export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
   const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
   return createLookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);

@@ -1,6 +1,6 @@
-// Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
-// the cost of the list must depend only on the number of businesses. The query therefore steps from one business to the next along the
-// index and counts only up to a limit.
+// Finds the certificates and shares that contain a person's verified email address, by its blind index. Anyone can create certificates
+// about anyone, so the cost must not grow with their number. Queries step from one business to the next along an index, and count only up
+// to a limit.
 import { and, desc, eq, gt, inArray, lt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -22,22 +22,21 @@ const isActiveCertificate = sql`${named.active} = 1`;
 const isRevokedCertificate = sql`${named.active} = 0`;
 
 /**
- * Builds a condition for queries on `certificateAddresses` that is true if the certificate names the person. Sandbox certificates are
- * excluded, because they are not consent.
+ * Builds a condition for queries on `certificateAddresses` that selects the live certificates with the address. Sandbox certificates are
+ * not consent.
  */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
 
 const isNamedCertificate = eq(ord, named.certOrd);
 
-/** Counts stop at this number. */
 export const maxCountedRecords = 1_000;
 
-/** Builds a condition for a live share: true if it has the person's email address but was made by another account. */
+/** Builds a condition for queries on `shares` that selects live shares with the person's email address that another account made. */
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
-/** Fields with the number of other people's shares with the business `id` that contain the person's address, up to 1,000. */
+/** Fields with the number of other people's shares that contain the person's address, with the business `id`, up to 1,000. */
 const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -52,7 +51,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
   };
 };
 
-/** Counts other people's shares with one business that contain the person's address. Returns null if there are none. */
+/** Counts other people's shares that contain the person's address, with one business. Returns null if there are none. */
 export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
@@ -63,8 +62,8 @@ export const countOthersShares = async (db: Database, addressIndex: string, pers
 };
 
 /**
- * Lists the next businesses in this shard that hold certificates naming the person, or shares that others made with the person's address,
- * ordered by ID. Counts stop at 1,000.
+ * Lists up to `limit` businesses in this shard, by ID, that have certificates with the person's address, or shares that other people made
+ * with it. Counts stop at 1,000.
  */
 export const listNamingBusinesses = (
   db: Database,
@@ -118,7 +117,7 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** Returns when a certificate was issued; null if it is unknown or does not name the person. */
+/** Returns when a certificate was issued, or null if it is unknown or does not contain the address. */
 export const findNamedAt = async (db: Database, addressIndex: string, certId: CertId): Promise<Instant | null> => {
   const row = await db
     .select({ issuedAt })
@@ -128,10 +127,10 @@ export const findNamedAt = async (db: Database, addressIndex: string, certId: Ce
   return row?.issuedAt ?? null;
 };
 
-/** The start of a page: after a certificate in the same shard, or at the time of a certificate in another shard. */
+/** Where a page starts: after a certificate in the same shard, or before the time at which one in another shard was issued. */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
-/** Lists the person's certificates with one business in one shard, newest first. */
+/** Lists the certificates of one business with the address in one shard, newest first. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
@@ -174,7 +173,7 @@ export const listNamingCertificates = (
 
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
-/** Counts the person's active certificates with a business, up to 1,000. */
+/** Counts the active certificates of a business with the address, up to 1,000. */
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord: named.certOrd })
@@ -185,19 +184,19 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
 };
 
-/** A withdrawal of consent from all certificates with one business, or with all businesses. */
+/** A withdrawal of consent from all of a person's certificates with one business, or with all businesses (`businessId` is null). */
 export interface AccountWithdrawal {
   readonly addressIndex: string;
   /** The person's account; null for a withdrawal by code or link. */
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
-  /** When the person withdrew consent. A certificate issued later is a new consent. */
+  /** When the person withdrew consent. Certificates that were issued later are new consent and stay active. */
   readonly withdrawnAt: Instant;
-  /** Whether this work must still be added to the business's other shards. */
+  /** True if this work must still be added to the business's other shards. */
   readonly forAllShards?: boolean;
 }
 
-/** Lists active certificates of one business, oldest first. If no business is given, lists those of the first business that has any. */
+/** Lists the certificates to withdraw next, of one business, oldest first. */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
@@ -219,7 +218,7 @@ export const listNextToWithdraw = (
     .all();
 };
 
-const leaseMs = minuteMs; // longer than one batch takes
+const leaseMs = minuteMs; // one batch takes less time
 
 const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex,
@@ -229,8 +228,8 @@ const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, with
 });
 
 /**
- * Saves a withdrawal, so that the minute job completes it if this request dies. Saving it again extends it to certificates issued since
- * then.
+ * Saves a withdrawal, so that the job that runs every minute completes it if this process dies. Saving it again extends it to certificates
+ * that were issued in the meantime.
  */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
@@ -252,7 +251,7 @@ export const claimAccountWithdrawal = async (db: Database, now: Instant): Promis
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
 };
 
-/** Matches the row of a withdrawal, unless the person repeated it in the meantime. */
+/** Matches the row of a withdrawal unless the person has repeated the withdrawal in the meantime. */
 const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
   const { addressIndex, businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
   return allOf(
@@ -262,10 +261,9 @@ const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
   );
 };
 
-/** Records that the other shards have the withdrawal. */
 export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
   db.update(accountWithdrawals).set({ forAllShards: false }).where(isSameWithdrawal(work));
 
-/** Deletes a completed withdrawal, unless the person repeated it in the meantime or the other shards do not have it yet. */
+/** Deletes a completed withdrawal, unless the person has repeated it in the meantime or the other shards do not have it yet. */
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.delete(accountWithdrawals).where(allOf(isSameWithdrawal(work), eq(accountWithdrawals.forAllShards, false)));

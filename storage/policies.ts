@@ -1,5 +1,5 @@
-// Policy snapshots: rows in D1, and each text in KV under the ID of its snapshot. An ID is never reused, so a text in KV is never stale. A
-// text is written before any row refers to it, and deleted after the last row that referred to it. SPEC Policy snapshot.
+// Policy snapshots. The rows are in D1, and each text is in KV under the ID of its snapshot. A text is written before its row, and deleted
+// after its row. IDs are never reused, so KV never returns an outdated text. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -23,7 +23,7 @@ import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (snapshotId: string): string => `policy:${snapshotId}`;
 
-/** Returns a snapshot's text, or null if it cannot be read or does not match the snapshot's hash. */
+/** Returns the text of a snapshot, or null if it cannot be read or does not match the snapshot's hash. */
 export const findPolicyText = async (
   kv: KVNamespace,
   { id, contentHash }: Pick<PolicySnapshot, "id" | "contentHash">,
@@ -32,13 +32,13 @@ export const findPolicyText = async (
     const text = await translateFaults(() => kv.get(policyTextKey(id)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
-    return null; // the store is unavailable, but the snapshot's hash, URL and date are still valid
+    return null; // KV is unavailable; the caller can still show the snapshot's hash, URL and date
   }
 };
 
 type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
 
-/** The snapshots of a capture. The texts of new snapshots are stored, but their rows are not yet. */
+/** The snapshots of a capture. Those of `newKinds` have a text in KV, but no row yet. */
 interface CapturedSnapshots {
   readonly policies: PolicyCapture["policies"];
   readonly newKinds: readonly PolicyKind[];
@@ -58,7 +58,7 @@ const listKnownSnapshots = (db: Database, domain: string, hashes: readonly strin
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
     .all();
 
-/** Adds the new texts of a capture to the business's count. Returns false if they would exceed the limit. */
+/** Adds new texts to the business's usage. Returns false if they would exceed the limit. */
 const hasRoomForTexts = async (
   db: Database,
   businessId: BusinessId,
@@ -76,8 +76,8 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is not written again every 15 minutes. Returns the
- * snapshot of each text. New texts beyond the business's limit are neither written nor returned.
+ * Writes the texts that have no snapshot in this domain yet, and returns the snapshot of each text. New texts beyond the business's limit
+ * are neither written nor returned.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -114,7 +114,7 @@ export const storePolicyTexts = async (
 /** Lists deleted snapshots whose texts are still in KV. */
 export const listDeletedPolicyTexts = (db: Database, max: number) => db.select().from(deletedPolicyTexts).limit(max).all();
 
-/** Deletes the texts of deleted snapshots from KV, and then the rows that list these texts as still stored. */
+/** Deletes the texts of deleted snapshots from KV, and then the rows that `listDeletedPolicyTexts` returned. */
 export const deletePolicyTexts = async (db: Database, kv: KVNamespace, snapshotIds: readonly string[]): Promise<void> => {
   for (const id of snapshotIds) await translateFaults(() => kv.delete(policyTextKey(id)));
   await db
@@ -123,13 +123,14 @@ export const deletePolicyTexts = async (db: Database, kv: KVNamespace, snapshotI
     .run();
 };
 
-/** Where to look for policies: an origin (scheme, host and port) and the URL, without query, of the page with the form. */
 export interface PolicyLocation {
+  /** Scheme, host and port. */
   readonly origin: string;
+  /** The URL of the page with the form, without query. */
   readonly page: string;
 }
 
-/** Builds a condition that is true if a capture is newer than `notBefore` and applies to the whole origin or to this page. */
+/** Builds a condition that is true if a capture is newer than `notBefore` and is for this page or for the whole origin. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
@@ -151,13 +152,12 @@ const selectCapture = (db: Database) => {
 
 type CaptureRow = Awaited<ReturnType<ReturnType<typeof selectCapture>["all"]>>[number];
 
-/** Returns the snapshot, or null if the left join found none. */
 const toSnapshot = (row: CaptureRow["privacy"]): PolicySnapshot | null => (row?.id == null ? null : (row as PolicySnapshot));
 
 const toCapture = (row: CaptureRow | undefined): PolicyCapture | null =>
   row === undefined ? null : { id: row.id, policies: { privacy: toSnapshot(row.privacy), terms: toSnapshot(row.terms) } };
 
-/** Returns the newest shared capture, or null if there is none. */
+/** Returns the newest capture that a certificate of this page can use, or null if there is none. */
 export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefore: Instant): Promise<PolicyCapture | null> =>
   toCapture(
     await selectCapture(db)
@@ -168,8 +168,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture that a certificate is linked to without an audit entry, because its issuance shared an earlier capture. Returns null
- * if the certificate has an entry or no capture.
+ * Returns the capture that a certificate has used since its issuance, because an earlier capture was recent enough. The link to such a
+ * capture has no audit entry. Returns null if there is an entry, or if the certificate has no capture.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
@@ -182,16 +182,16 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 };
 
 /**
- * Returns the statements for a capture: each snapshot that is new to the domain, and the capture itself. IDs contain the shard of `certId`.
- * The texts must already be stored. The audit entries contain the snapshots' IDs, so the batch fails if another worker has inserted a
- * snapshot of the same text since the capture, or if a snapshot has been deleted. `isOutdatedSnapshot` recognizes the error.
+ * Returns the statements that insert a capture and its new snapshots, whose texts must already be stored. IDs contain the shard of
+ * `certId`. The batch fails if another worker has inserted a snapshot of the same text in the meantime, or if a snapshot was deleted.
+ * `isOutdatedSnapshot` recognizes the error.
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** The page's URL; null if every page of the origin shares the capture. */
+    /** The page's URL; null if the capture is for every page of the origin. */
     readonly page: string | null;
     readonly certId: string;
     readonly snapshots: CapturedSnapshots;
@@ -228,8 +228,8 @@ export const insertPolicyCapture = (
 };
 
 /**
- * Links certificates to a capture. They no longer wait for their page. Fails if one of the certificates is already linked.
- * `isAlreadyLinked` recognizes the error.
+ * Links certificates to a capture, so that they no longer wait for one. Fails if one of them is already linked. `isAlreadyLinked`
+ * recognizes the error.
  */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
@@ -237,8 +237,6 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
     .set({ policyCaptureId: captureId, policyPageId: null })
     .where(inArray(certificates.id, jsonList(certIds)));
 
-/** Returns true if the batch failed because another worker linked one of the certificates first. */
 export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");
 
-/** Returns true if the batch failed because another worker inserted a snapshot of the same text first. */
 export const isOutdatedSnapshot = (error: unknown): boolean => isForeignKeyViolation(error);

@@ -1,6 +1,6 @@
-// Pages whose policies must be captured. A certificate that cannot share an earlier capture refers to its page. All certificates that wait
-// for one page share its row, so a page that cannot be fetched costs the same for one certificate as for 100,000. Claiming a page postpones
-// its due time, so the page becomes due again if the worker dies. Businesses take turns, with one capture each. SPEC Policy snapshot.
+// Pages whose policies must be captured. A certificate for which no earlier capture is recent enough waits for its page. All certificates
+// of a page refer to one row, so a page that cannot be fetched costs the same for one certificate as for 100,000. Businesses take turns, so
+// that one with many pages does not delay the others. SPEC Policy snapshot.
 import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -12,12 +12,12 @@ import { prepareOnce } from "./prepared.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
-const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus linking the first certificates
+const leaseMs = 60 * secondMs; // a capture (25 s) and linking the first certificates take less time
 const maxPages = 20; // per business, because anyone can submit any page of a site
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** Certificates of pages beyond the limit refer to one row without a page. They get a capture without policies. */
+/** Certificates of pages beyond the limit refer to this row of their business. They get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */
@@ -25,7 +25,7 @@ interface RequestedPage {
   readonly businessId: string | SQLWrapper;
   readonly policyOrigin: string | SQLWrapper;
   readonly policyPage: string | SQLWrapper;
-  /** A capture can be shared if it is newer than this time. */
+  /** An earlier capture can be used if it is newer than this time. */
   readonly policiesNotBefore: Instant | SQLWrapper;
 }
 
@@ -35,9 +35,8 @@ const isRequestedPage = (of: RequestedPage): SQL => isPage(of.businessId, { orig
 const sharedCapture = (of: RequestedPage): SQL => isSharedCapture(of.policyOrigin, of.policyPage, of.policiesNotBefore);
 
 /**
- * Returns the statement that requests a capture of a certificate's page, unless the certificate can share a capture or the page is already
- * waiting. It must come before the certificate in the batch of an issuance. It returns a row if the page was added, which is then due
- * immediately.
+ * Requests a capture for a certificate's page, unless an earlier capture can be used or the page is already waiting. Must come before the
+ * insert of the certificate in the batch. Returns a row if the page was added.
  */
 export const requestPolicyCapture = prepareOnce<{
   businessId: BusinessId;
@@ -58,7 +57,7 @@ export const requestPolicyCapture = prepareOnce<{
     .prepare();
 });
 
-/** Selects the policy page to capture for a new certificate, or null if the certificate can use an existing capture. */
+/** Selects the page that a new certificate must wait for. The value is null if the certificate can use an earlier capture. */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
   const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;
@@ -66,8 +65,8 @@ export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
 };
 
 /**
- * Gives the next turn to the business that has waited longest since its last turn, among the businesses that have due work and are not
- * already taking a turn.
+ * Gives the next turn to the business whose last turn was the longest ago, among those that have due pages and whose last turn has ended.
+ * Returns null if there is none.
  */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
@@ -87,13 +86,12 @@ const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId |
   return turn?.businessId ?? null;
 };
 
-/** Ends a business's turn. */
 export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
 /**
- * Takes the most overdue page of the business whose turn it is. Returns null if no page is due. Only one of several concurrent workers gets
- * the page.
+ * Claims the most overdue page of the business whose turn it is. Returns null if no page is due. Concurrent workers get pages of different
+ * businesses.
  */
 export const claimPolicyPage = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
@@ -106,14 +104,10 @@ export const claimPolicyPage = async (db: Database, now: Instant) => {
 
 export type ClaimedPage = Found<typeof claimPolicyPage>;
 
-/** Schedules the next attempt for `at`. */
 export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 
-/**
- * Undoes the count of an attempt that failed because of our service, so that the failure does not count against the origin. The page is due
- * again when the lease expires.
- */
+/** Undoes the count of an attempt that failed because of a problem in our service. The page is due again when its lease expires. */
 export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
   db
     .update(policyPages)
@@ -122,7 +116,7 @@ export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
 
 const isWaitingFor = (of: number): SQL => eq(certificates.policyPageId, of);
 
-/** Lists the certificates that wait for a page, starting with those that have waited longest. */
+/** Lists the certificates that wait for a page, oldest first. */
 export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, max: number) =>
   db
     .select({ certId: certificates.id, chain: businessChainFields })
@@ -137,10 +131,7 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, 
 export const deleteFinishedPage = (db: Database, of: ClaimedPage) =>
   db.delete(policyPages).where(allOf(eq(ord, of.ord), sql`not ${existsIn(certificates, isWaitingFor(of.ord))}`));
 
-/**
- * Returns the statements to add to the batch that links certificates. They renew the page's lease, or delete the page if no certificate
- * waits for it any longer.
- */
+/** Returns the statements that delete a page if no certificate waits for it anymore, and otherwise renew its lease. */
 export const finishPolicyWork = (db: Database, of: ClaimedPage, now: Instant): readonly Statement[] => [
   deleteFinishedPage(db, of),
   postponePolicyPage(db, of, now + leaseMs),

@@ -1,15 +1,12 @@
-// Claims rows in a work table by moving their due time to the end of a lease. If a worker dies, another worker gets its rows after the
-// lease. Concurrent workers get different rows.
+// Claims rows of a work table by moving their due time to the end of a lease. Concurrent workers get different rows. If a worker dies, its
+// rows become due again at the end of the lease.
 import { and, getColumns, inArray, lte, sql, type InferSelectModel, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Instant } from "../../core/time.ts";
 import type { Database } from "../database.ts";
 import { query } from "../query.ts";
 
-/**
- * Claims up to `max` due rows, most overdue first, optionally limited to those that match `only`. Counts an attempt if the table has
- * `attempts`.
- */
+/** Claims up to `max` due rows that match `only`, most overdue first. If the table has a column `attempts`, increases it. */
 export const claimDueRows = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(
   db: Database,
   table: Table,

@@ -1,4 +1,4 @@
-// Endpoints that have been failing for a long time, listed for operators. A row is written when the owners are notified, and stays until a
+// Webhook endpoints that have been failing for a long time, for operators. A row is written when the owners are notified. It stays until a
 // check finds that the endpoint responds again or no longer exists.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
@@ -17,14 +17,14 @@ export interface FailingEndpoint {
   readonly since: Instant;
 }
 
-/** Saves a failing endpoint. Does nothing if it is already saved. */
+/** Does nothing if the endpoint is already saved. */
 export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
   db
     .insert(outbox)
     .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
     .onConflictDoNothing();
 
-/** Lists endpoints, starting with the one that was recorded first. */
+/** Lists endpoints in the order in which they were saved. */
 export const listFailingEndpointRows = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
   db
     .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })
@@ -34,6 +34,5 @@ export const listFailingEndpointRows = (db: Database, max: number): Promise<read
     .limit(max)
     .all();
 
-/** Deletes an endpoint's row. */
 export const deleteFailingEndpoint = (db: Database, webhookId: WebhookId) =>
   db.delete(outbox).where(allOf(isFailingEndpoint, eq(entityId, webhookId)));

@@ -1,6 +1,5 @@
-// The mail outbox. A row is written in the batch of the change that causes the email, with its address and content sealed. The email is
-// rendered when it is sent. The row is deleted once a transport has accepted the email, and moved to the failed emails if it will not be
-// sent.
+// The mail outbox. A row is written in the batch of the change that causes the email. Address and content are sealed. The row is deleted
+// once the email provider has accepted the email, or moved to the failed emails if the email is given up.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
@@ -12,30 +11,26 @@ import { insertIf, bulkInsert } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
 import { selfOwnedContext, type Vault } from "../vault.ts";
 
-const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two workers never send the same email
+const leaseMs = 60 * secondMs; // longer than the provider's timeout of 10 s, so that two workers do not send the same email
 
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
-/**
- * If `to` is null, the row causes the same work but is dropped instead of sent. Requests for unknown addresses therefore look like all
- * other requests.
- */
 export type NewMail = TemplatedMail & {
+  /** If null, the row causes the same work but no email, so that response times do not reveal whether an address is known. */
   readonly to: string | null;
-  /** The language of the email; English by default. */
+  /** English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
-  /** The certificate whose person the email is for. Erasing that person's data deletes the unsent email. */
+  /** The certificate whose person gets the email. If that person's data is erased before the email is sent, the email is deleted. */
   readonly certId?: CertId;
-  /** The consumer that the email is for. Erasing the account deletes the unsent email. */
+  /** The consumer who gets the email. If the account is erased before the email is sent, the email is deleted. */
   readonly consumerId?: ConsumerId;
   /** The invitation or email code that the email delivers. If the email fails, the failure is shown with that invitation or code. */
   readonly entityId?: string;
-  /** If given, the row is written only if this condition is true in the batch. */
+  /** If given, the row is written only if this condition is true. */
   readonly onlyIf?: SQL;
 };
 
-/** The decrypted content of a row. */
 type OpenedMail = TemplatedMail & { readonly to: string | null; readonly language: MailLanguage };
 
 const toMailRow = async (vault: Vault, mail: NewMail) => {
@@ -56,30 +51,28 @@ const toMailRow = async (vault: Vault, mail: NewMail) => {
   };
 };
 
-/** Returns the statements to add to the change's batch. Throws when `to` is not an email address. */
+/** Returns the statements to add to the change's batch. Throws if `to` is not an email address. */
 export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Promise<readonly Statement[]> => [
   insertIf(db, mailOutbox, await toMailRow(vault, mail), mail.onlyIf ?? sql`true`),
 ];
 
-const insertMailRows = bulkInsert(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
+/** Inserts any number of sealed emails with one statement. */
+export const insertMails = bulkInsert(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
 
 /** A sealed email that is not about a certificate and is not saved yet. */
-export type SealedMail = Parameters<typeof insertMailRows>[1][number];
+export type SealedMail = Parameters<typeof insertMails>[1][number];
 
 export const sealMail = (vault: Vault, mail: Omit<NewMail, "onlyIf" | "certId">): Promise<SealedMail> => toMailRow(vault, mail as NewMail);
 
-/** Inserts any number of emails with one statement. */
-export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertMailRows(db, mails);
-
 const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
-/** The number of emails that a claim examines. More emails than this wait for their next attempt only if the provider is down. */
+/** A claim examines this many emails. The outbox contains more only if the provider is down. */
 const maxLookedAt = 1_500;
 
 /**
- * Claims up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
- * workers get different rows. Examines only the 1,500 emails that expire soonest, whether due or not, so that the cost stays the same when
- * thousands of emails wait for their next attempt.
+ * Claims up to `max` due emails, those that expire soonest first, so that a code is sent before thousands of warnings. Concurrent workers
+ * get different emails. Examines only the 1,500 emails that expire soonest, so that the cost does not grow while thousands of emails wait
+ * for their next attempt.
  */
 export const claimMail = (db: Database, now: Instant, max: number) => {
   const soonest = query.select({ ord, giveUpAt, nextAt }).from(mailOutbox).orderBy(giveUpAt, ord).limit(maxLookedAt);
@@ -96,23 +89,18 @@ export type DueMail = Found<typeof claimMail>[number];
 
 export const openMail = (vault: Vault, due: DueMail): Promise<OpenedMail> => openMailContent(vault, due.id, due.sealed);
 
-/**
- * Opens the content of an email in the outbox or among the failed emails. An email keeps its ID, and therefore its encryption context, when
- * it moves between the two tables.
- */
+/** Opens an email of the outbox or a failed email. Both have the same encryption context, because an email keeps its ID when it fails. */
 export const openMailContent = async (vault: Vault, mail: string, messageSealed: string): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
 
-/** Deletes an email that a transport has accepted or that has no recipient. */
 export const deleteMail = (db: Database, mail: DueMail) => db.delete(mailOutbox).where(eq(ord, mail.ord));
 
-/** Schedules the next attempt for `at`. */
 export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns whether an email is being sent for the first time, for the development mailbox. Claiming an email makes it due at the end of the
- * lease, which is later than the retry after a failed first attempt. Half the lease therefore separates the two cases.
+ * Returns true if the first attempt for an email is in progress, for the development mailbox. A claimed email is due at the end of its
+ * lease. After a failed first attempt, it is due sooner. Therefore, a due time beyond half the lease means that the attempt is in progress.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

@@ -1,5 +1,5 @@
-// Subscriptions to cancel because their account is closed or pays for a newer subscription. The row is written with the change that causes
-// the cancellation. The cancellation is retried until the provider confirms that the subscription no longer exists.
+// Subscriptions to cancel because their account was closed or has a newer subscription. A row is written in the batch of the change that
+// causes the cancellation. It stays until the payment provider confirms that the subscription has ended.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
@@ -7,13 +7,13 @@ import { allOf } from "../query.ts";
 import { billingCustomers, outbox } from "../schema.ts";
 import { claimDueRows } from "./claim.ts";
 
-const leaseMs = 2 * minuteMs; // longer than one call to the provider plus its retry
+const leaseMs = 2 * minuteMs; // longer than a call to the provider and its retry
 const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /**
  * Returns the statement that requests the end of an account's subscription, for the batch that closes the account. It does nothing if there
- * is no subscription or its end has already been requested.
+ * is no running subscription or its end was already requested.
  */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
@@ -24,10 +24,7 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
     .onConflictDoNothing();
 };
 
-/**
- * Returns the statement that requests the end of a subscription, for a checkout's batch. If an account has two subscriptions, the redundant
- * one must end.
- */
+/** Returns the statement that requests the end of one of an account's two subscriptions, for the batch that records the second one. */
 export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
@@ -38,7 +35,7 @@ export const requestSubscriptionEnd = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Claims up to `max` due subscription ends for two minutes. `attempts` includes this attempt. */
+/** Claims up to `max` requests for two minutes. `attempts` includes this attempt. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
@@ -48,9 +45,7 @@ export type SubscriptionEnd = Found<typeof claimSubscriptionEnds>[number];
 
 const isEndOfSubscription = (subscription: string) => allOf(isSubscriptionEnd, eq(outbox.entityId, subscription));
 
-/** Deletes the request for a subscription that has ended or no longer needs to end. */
 export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isEndOfSubscription(subscription));
 
-/** Schedules the next attempt for `at`. */
 export const postponeSubscriptionEnd = (db: Database, subscription: string, at: Instant) =>
   db.update(outbox).set({ nextAt: at }).where(isEndOfSubscription(subscription));

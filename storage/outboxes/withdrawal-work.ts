@@ -1,5 +1,5 @@
-// Withdrawals of all of a person's certificates that do not fit into one batch. A row stays until the last certificate is withdrawn. A
-// worker takes the row for one minute at a time, so if the worker dies, another one continues.
+// Withdrawals of all of a person's certificates with a business that do not fit into one batch. A row stays until the last certificate is
+// withdrawn.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -9,21 +9,20 @@ import { withdrawalWork } from "../schema.ts";
 import { claimDueRows } from "./claim.ts";
 import type { AddressWithdrawalScope } from "../withdrawals.ts";
 
-const leaseMs = minuteMs; // longer than one batch takes
+const leaseMs = minuteMs; // one batch takes less time
 
 export interface WithdrawalWork extends AddressWithdrawalScope {
   /** The certificate that was withdrawn first. */
   readonly certId: CertId;
   readonly method: WithdrawalMethod;
-  /** The API key that the business used to record the withdrawal; null when the person withdrew. */
+  /** The API key with which the business recorded the withdrawal; null if the person withdrew. */
   readonly apiKeyId: string | null;
-  /** Whether this work must still be added to the business's other shards. */
+  /** True if the work must still be added to the business's other shards. */
   readonly forAllShards: boolean;
 }
 
 /**
- * Returns the statement that saves the remaining work, for the first withdrawal's batch. The work is due immediately. The statement does
- * nothing if the shard already has the work.
+ * Saves the remaining work, in the batch of the first withdrawal. It is due immediately. Does nothing if the shard already has the work.
  */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
   db
@@ -35,7 +34,7 @@ export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: Wit
 export const markWorkSpread = (db: Database, certId: CertId) =>
   db.update(withdrawalWork).set({ forAllShards: false }).where(eq(withdrawalWork.certId, certId));
 
-/** Takes the most overdue work. Returns null if no work is due. */
+/** Claims the most overdue work for one minute. Returns null if no work is due. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
@@ -43,9 +42,7 @@ export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<W
   return { ...rest, issuedUntil: withdrawnAt };
 };
 
-/** Deletes completed work. */
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));
 
-/** Makes the remaining work due immediately. */
 export const continueWithdrawalWork = (db: Database, certId: CertId, now: Instant) =>
   db.update(withdrawalWork).set({ nextAt: now }).where(eq(withdrawalWork.certId, certId));
