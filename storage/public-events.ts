@@ -1,6 +1,5 @@
-// Public events in the change log. A change that the business sees as an event names the event sequence that gets it
-// (durable-objects/event-sequence/object.ts). The sequence reads its changes itself. The reader `events` makes every sequence do so, and
-// sets aside the sequences that do not respond.
+// Public events in the change log. A change that a business receives as an event contains the name of the business's event sequence. The
+// sequence reads its changes itself. The reader `events` makes every sequence do this, and sets aside the sequences that do not respond.
 import { eq, isNotNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
@@ -17,11 +16,11 @@ const eventReader = "events";
 const { ord, id, type, entityType, entityId, at, sequence, eventAt, eventDataSealed } = changes;
 const isSequenceSetAside = isSetAside(eventReader, sql`${sequence}`);
 
-/** Builds the name of a business's event sequence from a column with its ID. */
+/** Selects the name of the event sequence of the business in a column. */
 export const eventSequenceOf = (businessId: Column, environment: Environment): SQL<string> =>
   sql<string>`${businessId} || ${getEventSequenceName("", environment)}`;
 
-/** True if a change of the outer query contains an event that its sequence may not have yet. */
+/** True if the change in the outer query contains an event that its sequence may not have read yet. */
 export const isUnplacedEvent: SQL = allOf(isNotNull(sequence), or(sql`${ord} > ${readerOffset(eventReader)}`, isSequenceSetAside) as SQL);
 
 const aboutShare = sql`${entityType} = 'share'`;
@@ -36,9 +35,9 @@ const eventFields = {
 };
 
 /**
- * Lists up to `max` events of a sequence after the last change that it has read, in commit order. If the sequence has not read any change,
- * or if the database was restored to an earlier state, the list starts earlier and can contain events that the sequence already has. Reads
- * from the primary, to see events that were just committed.
+ * Lists up to `max` events of a sequence after `last`, the last change that it has read, in commit order. If `last` is null, or the
+ * database was restored to an earlier state, the list can contain events that the sequence already has. Reads from the primary, to see
+ * events that were just committed.
  */
 export const listEventsToPlace = (
   db: Database,
@@ -70,7 +69,7 @@ export interface SequenceWork extends ChangePosition {
   readonly isSetAside: boolean;
 }
 
-/** Returns the reader that makes sequences read their events. `process` returns the sequences that failed. */
+/** Creates the reader that makes sequences read their events. `process` returns the sequences that failed. */
 export const createEventReader = (process: (sequences: readonly string[]) => Promise<ReadonlySet<string>>): ChangeReader<SequenceWork> => ({
   name: eventReader,
   maxPerPage: 500,

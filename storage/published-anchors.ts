@@ -1,4 +1,4 @@
-// Reads anchors for the API: statements with the receipts that the ledger returned for them.
+// Reads anchors for the API: statements with the ledger's receipts.
 import { desc, eq, sql, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../core/certificates/published-certificate.ts";
 import { sha256 } from "../core/hash.ts";
@@ -38,8 +38,8 @@ const toPublishedAnchor = (
 const ofReceipt = eq(receipts.ord, anchors.receiptOrd);
 
 /**
- * Selects the first statement, by commit order, that has a row and matches `condition`, as one value. Do not use it for issuances of
- * certificates.
+ * Selects the first statement that matches `condition`, in commit order, as one value. Do not use it for issuances of certificates, because
+ * their statements may have no row.
  */
 export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> => {
   const fields = { ...statementFields, ...batchFields, ledgerId: anchors.ledgerId };
@@ -50,7 +50,7 @@ export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> =>
   );
 };
 
-/** Selects the statements about an entity, of one type, with their receipts, in commit order. */
+/** Lists the statements of one type about an entity, in commit order. */
 export const listEntityAnchors = async (db: Database, entityId: string, type: string): Promise<readonly PublishedAnchor[]> => {
   const rows = await db
     .select({ anchor: statementFields, batch: batchFields })
@@ -62,20 +62,19 @@ export const listEntityAnchors = async (db: Database, entityId: string, type: st
 };
 
 /**
- * The fields that `toIssuanceAnchor` uses to build the anchor of a certificate's issuance. Join them with `isStoredIssuance` and
+ * The fields of a certificate's issuance for `toIssuanceAnchor`. The query must join `anchors` with `isStoredIssuance`, and `receipts` with
  * `isIssuanceReceipt`.
  */
 export const issuanceAnchorFields = {
   changeOrd: certificates.changeOrd,
   storedStatement: withTablePrefix(statementFields),
   receipts: withTablePrefix(batchFields),
-  /** The ledger that will receive the statement, while the change log still contains the issuance. */
+  /** The ledger that gets the statement. It is null if the change log no longer contains the issuance. */
   waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
     "waits_for",
   ),
 };
 
-/** The conditions that join the statement and the receipts of the certificate in the outer query. */
 export const isStoredIssuance: SQL = eq(ord, certificates.changeOrd);
 export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is null then (${query
   .select({ ord: sql`r.ord`.as("r_ord") })
@@ -84,7 +83,7 @@ export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is 
   .orderBy(sql`r.ord`)
   .limit(1)}) else ${anchors.receiptOrd} end`;
 
-/** Builds the anchor of a certificate's issuance. Returns null if no ledger has its statement or will get it. */
+/** Builds the anchor of a certificate's issuance. Returns null if no ledger has the statement or will get it. */
 export const toIssuanceAnchor = (
   certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
   row: {
@@ -103,7 +102,7 @@ export const toIssuanceAnchor = (
   return toPublishedAnchor({ ord: row.changeOrd, event: type, ledgerId, statement: text }, row.receipts);
 };
 
-/** Returns the newest confirmed anchor of a log's checkpoints, or null if none has been confirmed yet. */
+/** Looks up the newest checkpoint of a log that this ledger has a receipt for. The result is null if there is none. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select({ anchor: withTablePrefix(statementFields), batch: withTablePrefix(batchFields) })

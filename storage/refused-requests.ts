@@ -1,6 +1,5 @@
-// A business's refused requests, saved for seven days so that its developers can look one up by request ID. The saved data contains only
-// codes, routes, hosts and IDs. It is in KV because a refused request must not write to the database, and because the data is looked up
-// only by business and request ID.
+// A business's refused requests, which its developers can look up by request ID for seven days. They contain only codes, routes, hosts and
+// IDs. They are in KV, because a refused request must not write to the database.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -13,9 +12,9 @@ export interface RefusedRequest {
   readonly route: string;
   readonly status: number;
   readonly code: RefusalCode;
-  /** Host of the page that sent the request, from the Origin header. */
+  /** The host in the Origin header. */
   readonly originHost: string | null;
-  /** Host of the page in the request body. */
+  /** The host of the page URL in the request body. */
   readonly pageHost: string | null;
   readonly clientId: string | null;
   readonly keyId: string | null;
@@ -25,13 +24,13 @@ const refusedRetentionMs = 7 * dayMs;
 
 const refusedRequestKey = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 
-/** Saves a refused request for seven days. Throws a StorageFault if KV is unavailable. */
+/** Throws a StorageFault if KV is unavailable. */
 export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
   translateFaults(() =>
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Finds a refused request. Returns null if the request belongs to another business, was not refused, or is older than seven days. */
+/** Returns null if the request was of another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

@@ -1,4 +1,4 @@
-// Data removal requests, stored in the person's shard. An affidavit contains the person's name, so its file is sealed; its hash is not.
+// Data removal requests, in the person's shard. The file of an affidavit is sealed, because it contains the person's name.
 import { desc, eq, inArray, lte, or, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
@@ -30,7 +30,7 @@ export interface NewRemoval {
 }
 
 /**
- * Returns the statements for a new removal. The batch fails if the person is unknown or their account is erased. `isMissingConsumer`
+ * Returns the statements for a new removal. The batch fails if the person is unknown or the account is erased. `isMissingConsumer`
  * recognizes the error.
  */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
@@ -52,7 +52,6 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
   ];
 };
 
-/** Returns true if the batch failed because the person is unknown or their account is erased. */
 export const isMissingConsumer = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.consumerId);
 
 type RemovalRow = typeof removals.$inferSelect;
@@ -94,7 +93,7 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
   );
 };
 
-/** Lists unfinished removals, and completed ones that are due to be checked again, oldest first, up to `limit`. Reads no personal data. */
+/** Lists up to `limit` removals that are unfinished or must be checked again, oldest first. Reads no personal data. */
 export const listWaitingRemovals = async (db: Database, now: Instant, limit: number) => {
   const isWaiting = or(inArray(removals.status, ["requested", "in_progress"]), lte(removals.recheckAt, now));
   const waiting = query.select({ id: removals.id }).from(removals).where(isWaiting).orderBy(removals.ord).limit(limit);
@@ -109,7 +108,7 @@ export const listWaitingRemovals = async (db: Database, now: Instant, limit: num
   }));
 };
 
-/** Postpones the due check of a completed removal to `nextAt`. Returns false if there is no such removal. */
+/** Postpones the due check of a completed removal to `nextAt`. Returns false if the removal is unknown or no check is due. */
 export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Instant, nextAt: Instant): Promise<boolean> => {
   const { meta } = await db
     .update(removals)
@@ -118,7 +117,7 @@ export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Insta
   return meta.changes > 0;
 };
 
-/** Finds a removal with its sealed affidavit and the ID of its last change. Returns null if it is unknown. */
+/** Returns null if the removal is unknown. */
 export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
   const { rows, targets } = await batch(db, {
     rows: db.select().from(removals).where(eq(removals.id, id)),
@@ -131,7 +130,7 @@ export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => 
 };
 
 /**
- * Returns the statements for a change. `was` is the `changedBy` value that the change was based on. The batch fails if another change came
+ * Returns the statements for a change. `was` is the value of `changedBy` when the removal was read. The batch fails if another change came
  * first. `isOutdatedRemoval` recognizes the error.
  */
 export const updateRemovalRow = async (
@@ -169,10 +168,9 @@ export const updateRemovalRow = async (
   ];
 };
 
-/** Returns true if the batch failed because another change came first. */
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
-/** Returns the affidavit as a file. Throws if the sealed value cannot be opened. */
+/** Returns the file of an affidavit. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,

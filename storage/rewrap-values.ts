@@ -1,5 +1,5 @@
-// Moves the sealed values of a shard from earlier master keys to the current one. It processes every column whose name ends with `_sealed`,
-// so that no new column can be forgotten.
+// Rewraps the sealed values of a shard, that is, encrypts their data keys with the current master key. It processes every column whose name
+// ends with `_sealed`, so that no new column can be forgotten.
 import { and, eq, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { batch, type Database } from "./database.ts";
@@ -9,13 +9,13 @@ import { findMasterKeyVersion, type Rewrapper } from "./vault.ts";
 export interface SealedTable {
   readonly name: string;
   readonly table: SQLiteTable;
-  /** The columns with their names in the schema. */
+  /** Pairs of a property name in the schema and the column. */
   readonly columns: readonly (readonly [string, Column])[];
 }
 
 /**
- * Drafts are excluded. A draft is kept for at most a day, and a request that takes over compares the draft with the value that the first
- * attempt stored elsewhere.
+ * Drafts are not rewrapped, because a request that takes over compares the draft with the value that the first attempt stored elsewhere.
+ * They are deleted after a day.
  */
 const excludedTables: readonly SQLiteTable[] = [schema.idempotencyClaims];
 
@@ -30,7 +30,7 @@ export const sealedTables: readonly SealedTable[] = Object.values(schema)
   .filter(({ columns }) => columns.length > 0)
   .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** Position in a table: its row ID, or the primary key of the only sealed table without row IDs. */
+/** The position of a row: its row ID or, in the only table without row IDs, its primary key. */
 export type RowPosition = readonly (string | number)[];
 
 const { ord, chain } = schema.auditEntries;
@@ -45,15 +45,15 @@ const isAt = (table: SQLiteTable, [first, second]: RowPosition): SQL =>
   table === schema.auditEntries ? sql`${ord} = ${first} and ${chain} = ${second}` : sql`rowid = ${first}`;
 
 export interface RewrapProgress {
-  /** Values that were wrapped with an earlier key. */
+  /** The number of values that were wrapped with an earlier key. */
   readonly outdated: number;
-  /** Position of the last row that was read; null after the last row of the table. */
+  /** The position of the last row that was read; null at the end of the table. */
   readonly position: RowPosition | null;
 }
 
 /**
- * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. A value that changed since it was read stays
- * unchanged, because it was sealed with the current key or erased. If `isCheck` is true, the function only counts.
+ * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. Skips a value that has changed since it was read,
+ * because it was sealed with the current key or erased. If `isCheck` is true, only counts the values.
  */
 export const rewrapRows = async (
   db: Database,

@@ -1,5 +1,5 @@
-// The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Statements that compare
-// a share's times with the current time use the fields in this file. For a live share, these fields contain the real time.
+// The clock of a business's sandbox, which a developer can move ahead to see warnings and expirations without waiting. Queries that compare
+// a share's times with the current time use the fields in this file. For a live share, they contain the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -15,21 +15,21 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** How far the share's clock is ahead, in milliseconds, for queries on `shares`. */
+/** A field for queries on `shares`: how far the share's clock is ahead, in milliseconds. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
 /** Like `shareClockOffsetField`, for queries on `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
-/** The current time by the clock of the row's share. For a live share, it is the real time. */
+/** Selects the current time by the share's clock, for queries on `shares`. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** The current time by the clock that all of a business's shares in one environment use. */
+/** Selects the current time by the clock of all of a business's shares in one environment. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
-/** Returns a sandbox's clock. `movedAt` is null if the clock was never moved. */
+/** `movedAt` is null if the clock was never moved. */
 export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();
@@ -47,6 +47,5 @@ export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetM
       setWhere: lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)),
     });
 
-/** Resets the clock to the real time. */
 export const deleteSandboxClock = (db: Database, businessId: BusinessId) =>
   db.delete(sandboxClocks).where(eq(sandboxClocks.businessId, businessId));

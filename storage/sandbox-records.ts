@@ -1,5 +1,5 @@
-// Deletes test certificates and test shares 30 days after they were stored, with the texts and policy snapshots that no other record uses.
-// Audit entries stay, because a chain without them could not be verified; they contain no texts. SPEC Limits.
+// Deletes test certificates and test shares after 30 days, with the texts and policy snapshots that no other record uses. Audit entries
+// stay, because the chain could not be verified without them. SPEC Limits.
 import { eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
@@ -35,17 +35,16 @@ import {
   withdrawnEntities,
 } from "./schema.ts";
 
-/** Long enough to test an integration. Equals the window of the sandbox record limit. */
+/** Long enough to test an integration, and as long as the window of the limit on sandbox records. */
 const testRecordLifetimeMs = 30 * dayMs;
 
-// The conditions are written with literal values, because SQLite uses a partial index only if the query contains the condition that defines
-// it.
+// These conditions contain no bound values, because SQLite uses a partial index only if a query contains the index's condition.
 const isTestCertificate = sql`${certificates.environment} = 'sandbox'`;
 const isTestShare = sql`${shares.environment} = 'sandbox'`;
 
 /**
- * Lists expired test certificates, oldest first. Certificates that still wait for policies, or whose withdrawal is still being applied to
- * other certificates, are listed once that is done.
+ * Lists expired test certificates, oldest first. Omits those that still wait for policies or whose withdrawal is still being applied to
+ * other certificates.
  */
 export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
   const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId, policyCaptureId } = certificates;
@@ -82,7 +81,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
 
 export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
 
-/** Deletes the given texts that no test record uses. Never deletes a text of a live record. */
+/** Deletes those of the given texts that no record uses. */
 const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
   db
     .delete(disclosures)
@@ -95,10 +94,7 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       ),
     );
 
-/**
- * Deletes the given captures that no certificate uses, and then the snapshots that no capture uses. The snapshots' texts in KV are deleted
- * later.
- */
+/** Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job deletes the texts in KV later. */
 const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const captures = expired.flatMap(({ captureId }) => captureId ?? []);
   const snapshots = expired.flatMap(({ privacyId, termsId }) => [privacyId, termsId].flatMap((id) => id ?? []));
@@ -124,13 +120,13 @@ const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertifi
   ];
 };
 
-/** Deletes anchored statements. A pending statement is kept, because it must still be sent to the ledger. */
+/** Deletes anchored statements. Pending statements are kept, because they must still be sent to the ledger. */
 const deleteAnchored = (db: Database, ids: readonly string[]) =>
   db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
 
 /**
  * Returns the statements that delete test certificates with everything that refers to them, and then the groups, purposes, recipients,
- * disclosures and policies that no certificate uses any longer.
+ * disclosures and policies that no other certificate uses.
  */
 export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const all = expired.map(({ id }) => id);
@@ -185,7 +181,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
   ];
 };
 
-/** Lists expired test shares, oldest first. The real time decides, even if the sandbox clock was moved. */
+/** Lists expired test shares, oldest first. Uses the real time, even if the sandbox clock was moved. */
 export const listExpiredTestShares = (db: Database, now: Instant, max: number) =>
   db
     .select({ id: shares.id, disclosureHash: shares.disclosureHash })
@@ -197,7 +193,7 @@ export const listExpiredTestShares = (db: Database, now: Instant, max: number) =
 
 export type ExpiredTestShare = Found<typeof listExpiredTestShares>[number];
 
-/** Returns the statements that delete test shares in any state, with their values and disclosures. No event is sent. */
+/** Returns the statements that delete test shares, active ones too, with their values and disclosures. They send no events. */
 export const deleteTestShares = (db: Database, expired: readonly ExpiredTestShare[]) => {
   const all = expired.map(({ id }) => id);
   const ids = jsonList(all);

@@ -9,14 +9,13 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { savedViews } from "./schema.ts";
 
-/** `query` is the part of the URL after `?`. It must not contain personal data. */
+/** `query` is the part of the URL after `?`. Must not contain personal data. */
 export type SavedView = Pick<typeof savedViews.$inferSelect, "name" | "query">;
 
 const maxViews = 20;
 
 const { businessId, name } = savedViews;
 
-/** Lists a business's saved views by name. */
 export const listViewsByBusiness = (db: Database, id: BusinessId): Lookup<readonly SavedView[]> =>
   createLookup(
     db,
@@ -24,18 +23,12 @@ export const listViewsByBusiness = (db: Database, id: BusinessId): Lookup<readon
     ([views]) => views,
   );
 
-/**
- * Inserts a saved view. Fails if the business has 20 views (`isSavedViewLimitReached` recognizes the error) or the name is in use
- * (`isSavedViewNameTaken` recognizes the error).
- */
+/** Fails if the business has 20 views or the name is in use. `isSavedViewLimitReached` and `isSavedViewNameTaken` recognize the errors. */
 export const insertSavedView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>
   db.insert(savedViews).values({ ...view, businessId: ownerIfBelowLimit(businessId, id, maxViews), createdAt });
 
-/** Returns true if the insert failed because the business already has 20 views. */
 export const isSavedViewLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", businessId);
-/** Returns true if the insert failed because the name is in use. */
 export const isSavedViewNameTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", businessId, name);
 
-/** Deletes a view. Does nothing if the name is unknown. */
 export const deleteSavedView = (db: Database, id: BusinessId, named: string) =>
   db.delete(savedViews).where(allOf(eq(businessId, id), eq(name, named)));

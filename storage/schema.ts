@@ -1,6 +1,5 @@
-// Every table of a shard: columns with type, NULL, default, keys, uniqueness, references and indexes. The migrations create the tables and
-// add what only SQL can express (STRICT, CHECK, triggers). A test compares the two in both directions. Object keys are the column names in
-// camel case. docs/internals/storage.md describes every column.
+// All tables of a shard, as drizzle needs them. The migrations create these tables and add what drizzle cannot express (STRICT, CHECK,
+// triggers). A test compares the two. docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
@@ -21,7 +20,7 @@ import { sealedFromBytes, sealedToHex } from "./vault.ts";
 
 const { table } = snakeCase;
 
-/** Times are milliseconds since 1970 (UTC) as plain numbers, as in core/time.ts, and never Date objects. */
+/** Milliseconds since 1970 (UTC), as in core/time.ts. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
 /** JSON that only the service reads. Hashed, signed or sealed data is stored as text instead, because its exact bytes matter. */
@@ -31,19 +30,19 @@ const businessId = () => text().$type<BusinessId>();
 const shareId = () => text().$type<ShareId>();
 const consumerId = () => text().$type<ConsumerId>();
 const clientId = () => text().$type<ClientId>();
-/** A fixed set of values, enforced by a CHECK on the table. */
+/** One of a fixed set of values. A CHECK enforces this. */
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) => text({ enum: values });
 const environment = () => oneOf("live", "sandbox");
 const realm = () => oneOf("consumer", "business");
 const language = () => oneOf("en", "es", "fr-CA");
-/** A set of contact fields as one bit per key. */
+/** A set of contact fields, with one bit for each. */
 const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
   dataType: () => "integer",
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
 /**
- * Bytes that the code handles as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that the parameters of a
+ * Bytes that the code represents as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that the values of a
  * statement are only text and numbers. A prepared query must call `unhex` for its placeholders itself.
  */
 const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Array) => string) =>
@@ -54,13 +53,13 @@ const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Ar
   });
 /** Lowercase hex, stored as bytes, which takes half the space. */
 const hexBytes = bytesAs((hex) => hex, toHex);
-/** A sealed value, stored as bytes, which takes a quarter less space. */
+/** A sealed value, stored as bytes, which takes about a quarter less space. */
 const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);
-/** A row's position in a table whose rows are deleted. AUTOINCREMENT ensures that no number is used twice. */
+/** The number of a row. Because of AUTOINCREMENT, no number is used twice, even after rows are deleted. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
- * Like `ord`, for records that other tables refer to by ID. A number can be reused after its record and everything that refers to it were
- * deleted. AUTOINCREMENT would prevent that, but would write a second row for each insert.
+ * Like `ord`, but a number can be used again after its row, and everything that refers to it, is deleted. AUTOINCREMENT would write a
+ * second row for each insert.
  */
 const recordOrd = () => integer().primaryKey();
 
@@ -407,7 +406,7 @@ export const idempotentResponses = table(
   ],
 );
 
-/** A checkpoint of a log is a change too, because its statement is sent to the ledgers. */
+/** The types of changes that are checkpoints of a log. They are in the change log, because their statements are sent to the ledgers. */
 export type CheckpointType = "audit.checkpoint" | "ledger.checkpoint";
 
 export const changes = table(

@@ -1,5 +1,5 @@
-// Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business, so changing a
-// role or suspending an account takes effect on the next request. SPEC Authentication.
+// Sessions, which are found by the hash of the token in the cookie. One query reads a session together with its person and business.
+// Therefore, a changed role or a suspended account has an effect on the next request. SPEC Authentication.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -20,19 +20,15 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const deviceContext = selfOwnedContext("sessions", "agent");
 
-/** A session to insert, with its device sealed. */
 export interface NewSession {
   readonly tokenHash: string;
   readonly id: string;
   readonly deviceSealed: string;
   readonly now: Instant;
-  /**
-   * For members: whether the email address has a membership or invitation in another shard. `markOtherShards` updates existing sessions.
-   */
+  /** For members: true if the email address has a membership or invitation in another shard. */
   readonly hasOtherShards?: boolean;
 }
 
-/** Seals a session's device. */
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
@@ -53,8 +49,8 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 };
 
 /**
- * Inserts a session for an email address. Does nothing unless the session used the code and the address belongs to a person. If the address
- * has several memberships, the session is for the most recently used one.
+ * Inserts a session for an email address. Does nothing unless the session has used the code and the address belongs to a person. If the
+ * address has several memberships, the session is for the most recently used one.
  */
 export const insertSessionByCode = (
   db: Database,
@@ -73,8 +69,8 @@ export const insertSessionByCode = (
 };
 
 /**
- * Inserts a session in another membership of a verified email address. Does nothing unless the membership has that address. The session's
- * lifetime still counts from the original verification.
+ * Inserts a session for another membership of a verified email address. Does nothing unless the membership has that address. The session's
+ * lifetime starts at `verifiedAt`, when the address was verified.
  */
 export const insertSessionForMember = (
   db: Database,
@@ -90,7 +86,7 @@ export const insertSessionForMember = (
 export const sessionAddressContext = selfOwnedContext("sessions", "address");
 
 /**
- * Inserts a session for a verified email address that has only an invitation. Does nothing unless the session used the code and the
+ * Inserts a session for a verified email address that has only an invitation. Does nothing unless the session has used the code and the
  * invitation exists.
  */
 export const insertInvitedSession = async (
@@ -116,7 +112,7 @@ export const insertInvitedSession = async (
 /** Builds a condition for later statements in the batch that is true if the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
-/** Inserts a session only if the preceding statement recorded a use of the person's passkey. */
+/** Inserts a session if the preceding statement in the batch has recorded a use of the person's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, person: { readonly realm: Realm; readonly userId: string }) =>
   insertSessionRow(db, session, person, hasPreviousChange());
 
@@ -152,8 +148,8 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
 };
 
 /**
- * Finds the session for a token. Returns null if the token is unknown or has ended, or if the person's account no longer exists. All three
- * cases take the same path. If `deadlinesIn` is given, the result for a member includes the number of open deadlines in that environment.
+ * Finds the session with a token. Returns null if the token is unknown, the session has ended, or the person's account no longer exists. If
+ * `deadlinesIn` is given, the result for a member contains the number of the business's open deadlines in that environment.
  */
 export const findSessionByTokenHash = async (
   db: Database,
@@ -190,7 +186,7 @@ export const markOtherShards = (db: Database, emailIndex: string) => {
   return db.update(sessions).set({ hasOtherShards: true }).where(inArray(sessions.userId, memberships));
 };
 
-/** Records the day of use, in whole days since 1970. Does nothing if it is already recorded. */
+/** Records the day of use, in days since 1970. Does nothing if it is already recorded. */
 export const updateLastSeenDay = (db: Database, tokenHash: string, day: number) =>
   db
     .update(sessions)
@@ -202,7 +198,7 @@ const isLiveSession = ({ realm, userId }: Pick<Session, "realm" | "userId">, now
 
 const maxListed = 100;
 
-/** Lists a person's live sessions, newest first, up to 100. `device` is null for sessions created before devices were stored. */
+/** Lists up to 100 of a person's live sessions, newest first. */
 export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Session, "realm" | "userId">, now: Instant) => {
   const { id, tokenHash, deviceSealed, createdAt, expiresAt, seenDay } = sessions;
   const live = db
@@ -223,13 +219,12 @@ export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Se
 
 export type StoredSession = Found<typeof listSessionsByPerson>[number];
 
-/** Ends one of the person's live sessions. Does nothing if the session belongs to someone else or has ended. */
+/** Does nothing if the session belongs to someone else or has ended. */
 export const deleteOwnSession = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(person, now), eq(sessions.id, id)));
 
-/** Ends all of the person's sessions except this one. */
+/** Deletes all of the person's sessions except this one. */
 export const deleteOtherSessions = (db: Database, session: Pick<Session, "realm" | "userId" | "tokenHash">, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(session, now), ne(sessions.tokenHash, session.tokenHash)));
 
-/** Ends a session. */
 export const deleteSession = (db: Database, tokenHash: string) => db.delete(sessions).where(eq(sessions.tokenHash, tokenHash));

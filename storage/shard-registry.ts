@@ -1,11 +1,11 @@
-// The state and the measured size of each shard. The registry is in shard `00`, so that a new account is placed with one read.
+// The state and the measured size of each shard. The rows are in shard `00`, so that one query finds a shard for a new account.
 import { firstShard, type ShardId } from "../core/ids.ts";
 import type { ShardFill, ShardState } from "../core/shards/placement.ts";
 import type { Instant } from "../core/time.ts";
 import { shardRegistry } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-/** Reads the state and the measured size of every bound shard. A shard without a row is open and was not measured yet. */
+/** Returns every shard that has a database. A shard without a row is open and was not measured yet. */
 export const readShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const { shard: id, state, bytes } = shardRegistry;
   const rows = await shards.get(firstShard).select({ shard: id, state, bytes }).from(shardRegistry);
@@ -13,13 +13,12 @@ export const readShardFills = async (shards: Shards): Promise<readonly ShardFill
   return shards.all().map(([shard]) => registered.get(shard) ?? { shard, state: "open", bytes: 0 });
 };
 
-/** Lists every bound shard, to choose one of them. A deployment with one shard has no choice, so it makes no query. */
+/** Like `readShardFills`, to choose one of the shards. With only one shard, there is nothing to choose, so this makes no query. */
 export const listShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const [[only] = [firstShard], ...others] = shards.all();
   return others.length === 0 ? [{ shard: only, state: "open", bytes: 0 }] : readShardFills(shards);
 };
 
-/** Records the measured size of a shard. */
 export const saveShardBytes = (shards: Shards, shard: ShardId, bytes: number, now: Instant) =>
   shards
     .get(firstShard)
@@ -27,6 +26,5 @@ export const saveShardBytes = (shards: Shards, shard: ShardId, bytes: number, no
     .values({ shard, bytes, measuredAt: now })
     .onConflictDoUpdate({ target: shardRegistry.shard, set: { bytes, measuredAt: now } });
 
-/** Opens or closes a shard. */
 export const saveShardState = (shards: Shards, shard: ShardId, state: ShardState) =>
   shards.get(firstShard).insert(shardRegistry).values({ shard, state }).onConflictDoUpdate({ target: shardRegistry.shard, set: { state } });

@@ -1,16 +1,15 @@
-// Finds a record's database. Every ID, key, token and client ID contains its shard code, so no lookup is needed. This is the only place
-// that maps a code to a database.
+// Finds the database of a record. Every ID, key and token contains the code of its shard, so this needs no query.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
 import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } from "./database.ts";
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
-  /** Returns the database for an ID or secret. For an unknown shard code, returns the first shard, where no such ID exists. */
+  /** Returns the database for an ID, key or token. If its shard is unknown, returns the first shard, which does not contain it. */
   readonly forId: (id: string) => Database;
-  /** Returns the database of a shard. Throws if the shard has no database, so that its records are not mistaken for missing ones. */
+  /** Throws if the shard has no database. Otherwise, its records would seem not to exist. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases, but they report the number of queries to `count`. */
+  /** Returns the same databases, but with calls of `count` for all queries. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 
@@ -19,7 +18,7 @@ const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 interface ShardBinding {
   readonly shard: ShardId;
   readonly binding: D1Database;
-  /** Replaces the calls to the database in order to simulate faults in development. */
+  /** Simulates faults, in development only. */
   readonly makeCall?: DatabaseCaller;
 }
 
@@ -44,10 +43,7 @@ const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefine
   };
 };
 
-/**
- * Opens all shards of an environment: binding `DB` is shard `00`, and `DB_xy` is shard `xy`. In development, their calls go through
- * simulated-faults.ts.
- */
+/** Opens all shards of a Worker's environment: the binding `DB` is shard `00`, and `DB_xy` is shard `xy`. */
 export const openShards = (env: object, maxMs?: number, count: QueryCounter = () => {}): Shards => {
   const isDevelopment = (env as { readonly ENVIRONMENT?: unknown }).ENVIRONMENT === "development";
   const bindings = Object.entries(env).flatMap(([name, binding]): ShardBinding[] => {

@@ -1,5 +1,5 @@
-// Share changes: the statements for a grant and for each state transition. A transition's statement checks the state that the transition
-// was based on. If that state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
+// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If it does
+// not, `changed_by` becomes NULL, the batch fails, and the caller decides again. SPEC Share.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -28,35 +28,30 @@ import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** Returns true if the batch failed because the account or the person's fields have changed since the grant was decided. */
+/** Returns true if the batch failed because the account or the person's fields have changed since they were read. */
 export const isOutdatedGrant = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.businessId) || isConstraintViolation(error, "NOT NULL", shares.fieldsRevision);
 
-/** Returns true if the batch failed because the share is no longer in the state that the change was based on. */
+/** Returns true if the batch failed because the share no longer has the state that the caller has read. */
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-/**
- * The maximum number of active shares that one person can have with one business. More would let one person flood the business with events
- * and emails.
- */
+/** Limits a person's active shares with one business, because each of them causes events and emails. */
 const maxActiveShares = 100;
-/** The maximum number of active shares that one person can have in a shard, because a changed field is written to each of them. */
+/** Limits a person's active shares in a shard, because a changed field is written to each of them. */
 const maxSharesOfPerson = 1_000;
 
-/**
- * Returns the client's ID, or NULL, which violates NOT NULL, if the person has 100 active shares with the business or 1,000 in this shard.
- */
+/** Selects the client ID. It is NULL, so that the insert fails, if the person has reached one of the limits. */
 const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) => {
   const isActive = [eq(shares.consumerId, person), sql`${shares.state} = 'active'`, gt(shares.expiresAt, createdAt)] as const;
   const withBusiness = countIn(shares, ...isActive, eq(shares.businessId, business.id));
   return sql<ClientId>`iif(${withBusiness} < ${maxActiveShares} and ${countIn(shares, ...isActive)} < ${maxSharesOfPerson}, ${clientId}, null)`;
 };
 
-/** Returns true if the batch failed because the person has 100 active shares with the business, or 1,000 in this shard. */
+/** Returns true if the batch failed because the person has 100 active shares with the business or 1,000 in this shard. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
-// The shared values belong to the person. The reason for revoking and the acknowledgment belong to the business.
+// The person is the owner of `subject`. The business is the owner of the other two, because it can read them.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");
@@ -64,22 +59,22 @@ const detailsContext = columnContext("share_acknowledgements", "details");
 interface NewShare {
   readonly prepared: PreparedShare;
   readonly client: Pick<GrantingClient, "business" | "revision">;
-  /** The person who grants the share; null for a test person. */
+  /** Null for a test person. */
   readonly person: Person | null;
-  /** The revision of the person's fields when they were read. The insert checks the revision if the fields are in the same shard. */
+  /** The revision of the person's fields that the caller has read. The insert checks it if the fields are in the same shard. */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: ContactIndexes;
   readonly signature: IssuerSignature;
   readonly language: MailLanguage;
   readonly requestId: string;
-  /** The real time. Limits use it even if the sandbox clock has been moved. */
+  /** The real time, even if the sandbox clock was moved. */
   readonly writtenAt: Instant;
   readonly storageLimits: StorageLimits;
 }
 
 /**
- * Returns the statements for a new share and its copy of the values, sealed with the share's own key. The batch can fail on outdated data.
- * `isOutdatedGrant` recognizes the error.
+ * Returns the statements that store a new share and its copy of the values, sealed with the share's own key. The batch fails if the account
+ * or the person's fields have changed since they were read. `isOutdatedGrant` recognizes the error.
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt, storageLimits } = newShare;
@@ -127,15 +122,15 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
   ];
 };
 
-/** Returns the values as they were at the time of the grant, for the person only. */
+/** Returns the values at the time of the grant. Only the person may see them. */
 export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: ConsumerId, sealed: string): Promise<ContactFields> => {
   const { fields } = JSON.parse(await vault.open(subjectContext(id, consumerId), sealed)) as { readonly fields: string };
   return parseContactFields(fields);
 };
 
 /**
- * Returns the insert for a grant's authorization code. The batch fails if the request was already decided. `isAlreadyDecided` recognizes
- * the error. SPEC Authorization code.
+ * Returns the insert for the authorization code of a grant. The batch fails if the request was already decided. `isAlreadyDecided`
+ * recognizes the error. SPEC Authorization code.
  */
 export const insertShareCode = (
   db: Database,
@@ -159,18 +154,15 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/**
- * Records in the person's shard that the person may have shares in another shard. Must be written before the first share there, or in the
- * same batch.
- */
+/** Records in the person's shard that the person can have shares in a shard. Must be written before the first share there, or with it. */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
-const intentLeaseMs = minuteMs; // longer than a grant takes; the request that makes the grant settles its own intent
+const intentLeaseMs = minuteMs; // a grant takes less time, and the request that makes it settles the intent itself
 
 /**
- * Records in the person's shard that a grant in another shard is not settled yet. Must be written before the share, and deleted after the
- * grant is settled.
+ * Records an intent in the person's shard: a grant in another shard is in progress. Must be written before the share. It is deleted after
+ * the grant is settled, that is, after changes of the person's fields during the grant have been sent.
  */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
@@ -179,10 +171,8 @@ export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: Co
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 
-/** Deletes a settled intent. */
 export const deleteShareIntent = (db: Database, shareId: ShareId) => db.delete(shareIntents).where(eq(shareIntents.shareId, shareId));
 
-/** The columns that are cleared when a share ends: the key to its values and the next due time. */
 const endedFields = { keySealed: null, nextDueAt: null } as const;
 const requestIdIf = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActiveShare = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
@@ -191,10 +181,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/**
- * Returns the statements that revoke an active share. The batch fails if the share is no longer active. `isOutdatedShare` recognizes the
- * error.
- */
+/** The batch fails if the share is no longer active. `isOutdatedShare` recognizes the error. */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -225,7 +212,7 @@ export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], r
     .set(revokedFields(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
-/** Marks an active share as replaced by its renewal. Fails if the share is no longer active. `isOutdatedShare` recognizes the error. */
+/** Marks a share as replaced by its renewal. Fails if the share is no longer active. `isOutdatedShare` recognizes the error. */
 export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
@@ -233,8 +220,7 @@ export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, n
     .where(eq(shares.id, old));
 
 /**
- * Returns the statements that record a revoked share's acknowledgment. The batch fails if the share has changed in the meantime.
- * `isOutdatedShare` recognizes the error.
+ * Returns the statements that acknowledge a revocation. They fail if it is already acknowledged. `isOutdatedShare` recognizes the error.
  */
 export const updateShareCeased = async (
   db: Database,
@@ -253,14 +239,12 @@ export const updateShareCeased = async (
   ];
 };
 
-/** Returns the person's reason for revoking, to show to the business, or null if they gave no reason. */
 export const openRevocationReason = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,
   sealed: string | null,
 ): Promise<string | null> => (sealed === null ? null : vault.open(reasonContext(share.id, share.business.id), sealed));
 
-/** Returns the note in the business's acknowledgment, or null if there is no note. */
 export const openAcknowledgementNote = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,

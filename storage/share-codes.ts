@@ -1,5 +1,5 @@
-// Authorization codes in the share protocol, single-use and stored by hash. One UPDATE redeems a code: it checks every condition and
-// records which request used the code, so only one of several concurrent redemptions succeeds. SPEC Authorization code.
+// Authorization codes of the share protocol, stored by hash. A single UPDATE checks every condition and records which request used the
+// code, so only one of several concurrent redemptions succeeds. SPEC Authorization code.
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";
@@ -11,24 +11,22 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** The time after the decision during which an unused code can be reissued for the same request. */
+/** How long after the decision an unused code can be replaced for the same request. */
 const reissueWindowMs = 10 * minuteMs;
 
-/** Returns true if the batch failed because the request was already decided. */
 export const isAlreadyDecided = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", shareCodes.requestHash) || isConstraintViolation(error, "UNIQUE", shareCodes.codeHash);
 
-/** Finds the decision on a request. Returns null if the request is undecided or its code has been deleted. */
+/** Finds the code of a request that was already decided. Returns null if there is none. */
 export const findDecidedRequest = async (db: Database, requestHash: string) =>
   (await onPrimary(db).select().from(shareCodes).where(eq(shareCodes.requestHash, requestHash)).get()) ?? null;
 
 type DecidedRequest = Found<typeof findDecidedRequest>;
 
-/** Returns whether an unused code may be reissued to the same request. */
 export const canReissueCode = ({ usedAt, createdAt }: DecidedRequest, now: Instant): boolean =>
   usedAt === null && now < createdAt + reissueWindowMs;
 
-/** Issues the next generation of an unused code. If two calls run concurrently, only one returns true. */
+/** Replaces an unused code. If two calls run concurrently, only one returns true. */
 export const reissueCode = async (
   db: Database,
   { shareId, generation }: DecidedRequest,
@@ -47,9 +45,9 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** The origin of the request; null if the request has no Origin header because it came from a server. */
+  /** Null if the request has no Origin header, because it came from a server. */
   readonly origin: string | null;
-  /** ID of the redeeming request. */
+  /** The ID of the request that redeems the code. */
   readonly requestId: string;
   /** The keyed hash of the idempotency key; null if there is none. */
   readonly retryHash: string | null;
@@ -65,8 +63,8 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Attempts a redemption in one round trip: runs the UPDATE, adds the audit entries to both chains if it succeeds, and returns the resulting
- * code. The caller decides from that code whether the attempt succeeded, or why it was refused. Returns null if the code is unknown.
+ * Attempts a redemption in one round trip, with the audit entries if it succeeds. Returns the code and its share, from which the caller
+ * decides whether the attempt succeeded or why it was refused. Returns null if the code is unknown.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;
@@ -130,5 +128,4 @@ export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   return { ...rest, share: { ...share, clockOffsetMs } };
 };
 
-/** A code with its share right after the attempt. `usedBy` is the request that redeemed it. */
 export type RedeemedCode = Found<typeof attemptRedemption>;

@@ -1,5 +1,6 @@
-// Copies of a person's fields in their shares, and the events that tell businesses about changes. Both are written together, so a copy is
-// never behind the event feed. A copy is stored with the revision of the fields that it was made from, and only older copies are replaced.
+// The copies of a person's fields in shares, and the events that tell businesses about changed fields. Both are written together, so a copy
+// is never older than the events. Each copy has the revision of the fields from which it was made, and a copy is replaced only by a later
+// one.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -27,12 +28,11 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
     lt(shareValues.revision, revision),
   );
 
-/** The key of an active share. A CHECK guarantees that each has one. */
+/** The key of an active share. A CHECK guarantees that it is not null. */
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
 /**
- * Lists active shares whose scope contains one of the keys and whose copy is older than the revision. The list starts with the oldest share
- * and contains at most one batch.
+ * Lists active shares that contain one of the fields `keys` and whose copy is older than `revision`, oldest share first, up to one batch.
  */
 export const listOutdatedShares = (
   db: Database,
@@ -55,7 +55,7 @@ export const listOutdatedShares = (
 
 export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 
-/** Encryption context of an update event's payload, which is sealed with the share's key. */
+/** The encryption context of an update event's payload, which is sealed with the share's key. */
 export const eventPayloadContext = columnContext("event", "data");
 
 /** Lists the sealed keys of the given shares in one shard. Omits shares that are not active. */
@@ -74,9 +74,9 @@ export interface ShareUpdate {
 }
 
 /**
- * Returns the statements that write the update events, the time of the last update, and the copies for shares in one environment. `now` is
- * the time by that environment's clock. Skips shares that have ended and shares whose copy is not older. The first result is the number of
- * events.
+ * Returns the statements that write the events, the time of the last update, and the copies, for shares in one environment. `now` is the
+ * time by the clock of these shares. They skip shares that have ended and shares whose copy is not older. The result of the first statement
+ * is the number of events.
  */
 export const updateShareCopies = (
   db: Database,
@@ -108,8 +108,8 @@ export const updateShareCopies = (
 };
 
 /**
- * Updates the blind indexes of the person's active shares that contain the email address or the phone number. Skips shares whose copy is
- * newer.
+ * Updates the blind indexes of the person's active shares that contain the email address or the phone number. Skips shares with a newer
+ * copy.
  */
 export const updateShareIndexes = (
   db: Database,
@@ -130,7 +130,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** Merges a change with a waiting one: keeps the keys of both and the newer revision. */
+/** The keys of a waiting change and of the new one. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -138,7 +138,7 @@ const mergeIntoWaiting = (now: Instant) => ({
   set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
-/** Queues a change for another shard in which the person has shares. */
+/** Saves a change that must be sent to another shard. If one is already waiting for that shard, the two are merged. */
 export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
@@ -146,8 +146,8 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
 /**
- * Queues a change for the person's own shard if some shares still have older copies. These shares did not fit in the batch, were granted in
- * the meantime, or wait because the person has made too many changes.
+ * Saves a change for the person's own shard if some shares there still have older copies, because they did not fit into the batch, were
+ * granted in the meantime, or the person has made too many changes.
  */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
@@ -162,7 +162,7 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
     .onConflictDoUpdate(mergeIntoWaiting(now));
 };
 
-const leaseMs = minuteMs; // longer than one batch takes
+const leaseMs = minuteMs; // one batch takes less time
 
 /** Claims the most overdue change for one minute. Returns null if no change is due. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
@@ -170,13 +170,12 @@ export const claimFieldFanout = async (db: Database, now: Instant): Promise<Fiel
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
 };
 
-/** Deletes a completed change unless another change was merged into it in the meantime. */
+/** Deletes a completed change, unless another one was merged into it in the meantime. */
 export const finishFieldFanout = (db: Database, { consumerId, shard, revision }: FieldFanout) =>
   db
     .delete(fieldFanouts)
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
-/** Reschedules the rest of a change for `at`. */
 export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, at: Instant) =>
   db
     .update(fieldFanouts)

@@ -1,4 +1,4 @@
-// Emails about shares that become due later. A row stays until its email is in the outbox or is no longer needed.
+// Emails about shares that must be sent at a certain time. A row stays until its email is in the outbox or no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -11,20 +11,20 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
 /**
- * Returns the statement that schedules a notice to the person, for the revocation's batch. The notice is emailed if the deadline passes
- * without an acknowledgment.
+ * Schedules an email to the person in case the business has not acknowledged the revocation by the deadline. Belongs in the batch that
+ * revokes the share.
  */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
-const leaseMs = minuteMs; // longer than one page of notices takes
+const leaseMs = minuteMs; // one page of notices takes less time
 
 /** Claims up to `max` due notices for one minute, most overdue first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * Lists the shares that the notices are about. Only live shares have notices, so the real time applies. Omits the consumer ID if the
+ * Lists the shares that the notices are about. Uses the real time, because only live shares have notices. `consumerId` is null if the
  * account is erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
@@ -40,7 +40,6 @@ export const listNoticedShares = async (db: Database, notices: readonly ShareNot
 
 export type NoticedShare = Found<typeof listNoticedShares>[number];
 
-/** Deletes notices that have been sent or are no longer needed. */
 export const deleteShareNotices = (db: Database, notices: readonly ShareNotice[]) => {
   const { each, cell } = jsonTable(notices);
   return db

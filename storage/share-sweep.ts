@@ -1,5 +1,6 @@
-// The sweep of due shares: expiry warnings and expirations. One batch handles up to 2,000 shares and marks each share with the run's ID.
-// Changes, audit entries and notices are joined on that ID, so a repeated run does nothing twice.
+// The sweep records the expiry warnings and expirations of shares that are due. One batch handles up to 2,000 shares and marks each of them
+// with the ID of the run. The other statements in the batch select only shares with this ID, so shares that have changed are skipped
+// everywhere.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -12,8 +13,8 @@ import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
-export const maxSweptShares = 2_000; // the rows are one bound value of 1.2 MB; D1 allows 2 MB
-/** The limit while someone is waiting: a developer who moved a sandbox clock, or a person who is deleting their account. */
+export const maxSweptShares = 2_000; // their data is one bound value of 1.2 MB; D1 allows 2 MB
+/** The limit while someone waits: a developer who has moved a sandbox clock, or a person who deletes an account. */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -34,7 +35,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // Shares in sandboxes whose clock was moved are found through the rows of `sandbox_clocks`. All other shares become due by the real time.
+  // Shares in a sandbox whose clock was moved are found through `sandbox_clocks`. All other shares become due by the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)
@@ -50,7 +51,7 @@ export type DueShare = Found<typeof listDueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
-/** Lists a business's sandbox shares that are due according to the sandbox clock. */
+/** Lists a business's sandbox shares that are due by the sandbox clock. */
 export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
   const time = ownerTime({ businessId, environment: "sandbox" }, now);
   return db
@@ -62,7 +63,7 @@ export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: 
     .all();
 };
 
-/** Lists a person's shares that have expired but have not been swept yet. */
+/** Lists a person's shares that have expired but were not swept yet. */
 export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   db
     .select(dueFields)
@@ -72,7 +73,7 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .limit(maxSweptInRequest)
     .all();
 
-/** If the clock jumps past both warnings, only the later one is sent. If it jumps past the expiration, only the expiration is recorded. */
+/** If the clock was moved past both warnings, only the later one is sent. If it was moved past the expiration, only that is recorded. */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;

@@ -1,4 +1,4 @@
-// A share's copy of the shared values. It is sealed with the share's own key and cannot be read without that key.
+// A share's copy of the shared values, sealed with the share's own key.
 import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
@@ -12,10 +12,10 @@ import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { auditEntries, shares, shareValues } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** Encryption context of a share's copy, which belongs to the business. */
+/** The encryption context of a share's copy. The owner is the business. */
 export const shareCopyContext = columnContext("share_values", "fields");
 
-/** Returns the shared values, or null once the share has ended. */
+/** Returns the shared values, or null if the share has ended. */
 export const openShareCopy = async (
   vault: Vault,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
@@ -36,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** Finds an active test share with its copy, which serves as the fields of a test person. The result is undefined for any other share. */
+/** Finds an active test share with its copy. A test person has no other fields. The result is undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -48,9 +48,9 @@ export const findTestShareCopy = (db: Database, businessId: BusinessId, id: Shar
 const currentReadType = "consumer.current_read";
 
 /**
- * Reads a share's current values for a business and writes the audit entries for the read, in one round trip. The business's chain gets an
- * entry for each read; the person's chain gets at most one per share per day. Entries are written only for an active share. Returns null if
- * the share does not belong to the business.
+ * Reads a share's current values for a business, and records the read, in one round trip. Each read of an active share adds an entry to the
+ * business's chain, and the first one on a UTC day adds one to the person's chain. Returns null if the share does not belong to the
+ * business.
  */
 export const readShareValues = async (
   db: Database,

@@ -1,5 +1,5 @@
-// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard, and that row is the only copy
-// of its state. Its status also depends on the current time. SPEC Share.
+// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard. Its status depends on its
+// state and on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
@@ -54,7 +54,6 @@ const toShare = ({ ord: _, state, businessId, businessName, ...rest }: ShareRow 
   business: { id: businessId, name: businessName },
 });
 
-/** The business and environment whose shares are read. */
 export interface ShareOwner {
   readonly businessId: BusinessId;
   readonly environment: Environment;
@@ -71,9 +70,9 @@ export interface SharePage {
 const maxUnswept = 500;
 
 /**
- * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. Shares that have
- * expired but have not been swept are read from the due-time index, because the query planner would otherwise read every active share. If
- * the sweep is far behind, only the 500 shares that have been due longest are found.
+ * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. A list of expired
+ * shares also contains those that were not swept yet. They are found through the index on the due time, because SQLite would otherwise read
+ * every active share. If the sweep is far behind, only the 500 shares that have been due longest are found.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -115,7 +114,6 @@ export const listSharesByOwner = async (
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
-/** A share's audit chains: the business's chain, and the person's chain if the person has an account. */
 const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: auditLogOf(shares.consumerId) } };
 
 interface ShareChainRow extends Pick<ShareAuditChains, "business"> {
@@ -128,9 +126,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 });
 
 /**
- * Finds a share by ID, with the data that a change needs. The caller is the business, the person or the holder of an emailed link. The
- * result contains no person if the share belongs to a test person or if the account is erased. Returns null if the share does not belong to
- * the caller.
+ * Finds a share with the data that a change needs. The caller is the business, the person or the holder of an emailed link. There is no
+ * person if the share belongs to a test person or the account is erased. Returns null if the share does not belong to the caller.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -159,13 +156,13 @@ const grantAnchorField = firstAnchorField(
   allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
-/** A business can read a share's values any number of times, and each read adds an audit entry. */
+/** Each time a business reads a share's values, an audit entry of this type is added, so their number is not limited. */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
 /**
- * Selects the entries of a share's history in one chain: the newest 200 reads, and all other entries. A renewal is recorded in the entry of
- * the new share.
+ * Selects the `ord` of the entries of a share's history in one chain: the newest 200 reads and all other entries. The renewal of a share is
+ * in the entry of the share that replaced it.
  */
 const selectHistory = (id: ShareId, chainTag: SQL) => {
   const { ord, entityId, type, chain } = auditEntries;
@@ -188,9 +185,8 @@ const selectHistory = (id: ShareId, chainTag: SQL) => {
 };
 
 /**
- * Returns everything that a business can read about its share, in one round trip. The history from the business's chain is oldest first and
- * contains the newest 200 reads; each of its entries has an ID and says whether the audit log has recorded it. Returns null if the share
- * does not belong to the business.
+ * Returns everything that a business can read about its share, in one round trip. The history is from the business's chain, oldest first,
+ * and contains at most the newest 200 reads. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
@@ -218,7 +214,7 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
-/** Lists active shares in a business's sandbox, oldest first. */
+/** Lists active shares in a business's sandbox, oldest first. Includes shares that have expired but were not swept yet. */
 export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
@@ -230,7 +226,7 @@ export const listActiveTestShareIds = async (db: Database, businessId: BusinessI
 };
 
 const ownChain = query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, shares.businessId));
-/** The business's newest entry of a type for the share. It takes one index lookup, regardless of the number of reads. */
+/** Selects the time of the newest entry of a type in the business's chain. One index lookup finds it. */
 const selectLastEntry = (type: "share.redeemed" | "consumer.current_read") =>
   query
     .select({ at: auditEntries.at })
@@ -239,7 +235,7 @@ const selectLastEntry = (type: "share.redeemed" | "consumer.current_read") =>
     .orderBy(desc(auditEntries.ord))
     .limit(1);
 
-/** A share as the person sees it, including when the business last received its values. */
+/** The fields of a share for the person, with the time when the business last received values. */
 const personShareFields = {
   ...shareFields,
   lastDeliveredAt:
@@ -250,7 +246,7 @@ const personShareFields = {
 
 const maxPersonShares = 500;
 
-/** Lists a person's shares in this shard: active shares first, then newest first, up to 500. */
+/** Lists up to 500 of a person's shares in this shard: active shares first, then the others, each newest first. */
 export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
   const isOwn = eq(shares.consumerId, consumerId);
   const page = (condition: SQL) =>
@@ -286,9 +282,8 @@ export const listUnendedShares = async (
 };
 
 /**
- * Returns everything that a person can read about their share, in one round trip. In addition to the list's fields, this includes the
- * business's acknowledgment, its contact address, when the last update was sent, and the history from the person's chain, oldest first.
- * Returns null if the share belongs to another person.
+ * Returns everything that a person can read about a share, in one round trip. The history is from the person's chain, oldest first. Returns
+ * null if the share does not belong to the person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
@@ -319,22 +314,20 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** The person whose records are searched: by the verified email address, and by the account if there is one. */
+/** The person and, optionally, the business whose shares are searched. A person without an account is found only by a verified address. */
 interface NamedPerson {
   readonly addressIndex: string;
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
 }
 
-/**
- * Builds a condition that is true if a live share is active and its values contain the email address. It matches the index `shares_named`.
- */
+/** Selects active live shares whose values contain the email address, through the partial index `shares_named`. */
 const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
-/** Returns whether the business holds a live share with the email address, or any share that the account made. */
+/** Returns true if there is a live share with the email address, or any share of the account. */
 export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
   const [named, own] = await batch(db, [
     db
@@ -352,8 +345,8 @@ export const hasShareNaming = async (db: Database, { addressIndex, consumerId, b
 };
 
 /**
- * Lists active live shares that were made before the withdrawal, oldest first. These are all shares with the email address, regardless of
- * who made them, and all shares of the account.
+ * Lists active live shares that were made before the withdrawal, oldest first: all shares with the email address, regardless of who made
+ * them, and all shares of the account.
  */
 export const listSharesToEnd = async (
   db: Database,
@@ -372,9 +365,7 @@ export const listSharesToEnd = async (
 
 const exportPageSize = 200;
 
-/**
- * Lists everything a person has ever shared in this shard, oldest first, with the values at the time of the grant, sealed for the person.
- */
+/** Lists all shares that a person has ever made in this shard, oldest first, with the sealed values at the time of the grant. */
 export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;

@@ -1,5 +1,5 @@
-// The issuer's Ed25519 key. It signs the canonical preimage of every certificate, so that a copy of a certificate proves offline who issued
-// it. Signatures are stored, so changing the key does not affect old certificates.
+// The issuer's Ed25519 key. It signs the canonical JSON of every certificate, so that anyone can verify offline who issued a certificate.
+// Signatures are stored, so changing the key does not affect old certificates.
 import { toBase64, toBase64Url, fromBase64Url, fromHex, concatBytes, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 
@@ -20,12 +20,12 @@ export interface Signer {
 
 const pkcs8Prefix = fromHex("302e020100300506032b657004220420") as Uint8Array; // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
 
-/** Returns the RFC 7638 thumbprint of the public key, so that the same key always has the same ID. */
+/** Returns the ID of a public key (RFC 7638). */
 const thumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
 const toJwk = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
 
-/** Returns the key pair for a 32-byte Ed25519 seed. */
+/** Opens the key pair of a 32-byte Ed25519 seed. */
 export const openEd25519 = async (seed: Uint8Array) => {
   const key = await crypto.subtle.importKey("pkcs8", concatBytes(pkcs8Prefix, seed), "Ed25519", true, ["sign"]);
   const { x = "" } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
@@ -35,8 +35,8 @@ export const openEd25519 = async (seed: Uint8Array) => {
 };
 
 /**
- * Opens the issuer's key. `seed` has 32 bytes. `retired` contains the public keys (base64url) of earlier seeds, which are published so that
- * their signatures still verify.
+ * Opens the issuer's key from a 32-byte seed. `retired` contains the public keys (base64url) of earlier seeds, which are still published,
+ * so that their signatures can be verified.
  */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);

@@ -1,5 +1,5 @@
-// Sign-ups: requested accounts whose email address is not verified yet. Verification creates the business, its first owner and its clients
-// in one batch.
+// Sign-ups: requests for an account by an email address that is not verified yet. Verification creates the business, its first owner and
+// its clients in one batch.
 import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -13,12 +13,11 @@ import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { businesses, clients, domains, members, signups } from "./schema.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
-/** The account that the person requested. */
 export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
   readonly country: string;
-  /** The domain of the business's website, which is claimed for the business; null if none was given. */
+  /** The domain to claim for the business; null if none was given. */
   readonly domain: string | null;
 }
 
@@ -37,7 +36,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
 };
 
-/** Returns a decrypted sign-up that has not expired, or null if there is none. */
+/** Returns null if the sign-up does not exist or has expired. */
 export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
@@ -62,12 +61,12 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Builds a condition for later statements in the batch that is true if the business exists. */
+/** Builds a condition for statements after `insertAccount` that is true if the business was created. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * Returns the statements that create a business. They do nothing unless the session used the code and the email address has no membership.
- * If two sign-ups run concurrently, only one succeeds.
+ * Returns the statements that create a business. They do nothing unless the session has used the code and the email address has no
+ * membership. Therefore, only one of several concurrent calls creates one.
  */
 export const insertAccount = async (
   db: Database,

@@ -1,4 +1,4 @@
-// Counts work that should already be done, for operators.
+// Counts overdue background work, for operators.
 import { count, eq, inArray, isNotNull, lte, min, or, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -8,11 +8,11 @@ import { hasUnrecordedEntry, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
-const stuckAfterMs = 10 * minuteMs; // all of this work is tried every minute
+const stuckAfterMs = 10 * minuteMs; // a job tries to do this work every minute
 
 /**
- * The number of changes, starting with the oldest, that are searched for missing audit entries. A single one already causes an alert, so a
- * complete count is not needed.
+ * Only this many of the oldest changes are searched for unrecorded audit entries. A complete count is not needed, because a single entry
+ * already causes an alert.
  */
 const maxJudgedChanges = 2_000;
 
@@ -22,7 +22,7 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .from(table)
     .where(condition);
 
-/** Counts stuck rows by kind and returns the age of the oldest. Omits kinds with no stuck rows. */
+/** Counts overdue rows by kind, and returns the time of the oldest. Omits kinds without overdue rows. */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;

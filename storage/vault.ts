@@ -1,35 +1,35 @@
-// Sealing: AES-256-GCM with a new data key for each value. The current master key wraps the data key (AES-KW). A sealed value is one
-// string: `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only
-// copy of its data key, which is how erasure works. The additional authenticated data contains the table, record, field, owner and key
-// version, so a sealed value that was moved to another row or tenant cannot be opened. When a value is rewrapped, only its wrapped key
-// changes. The prefix then also names the version that it was sealed with: `<key version>-<version when sealed>.`
+// Seals values with AES-256-GCM, each with a new data key, which the current master key wraps (AES-KW). A sealed value is one string: `<key
+// version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting it to NULL erases the value, because it contains the
+// only copy of its data key. The additional authenticated data contains the table, record, field, owner and key version. Therefore, a
+// sealed value that was moved to another row cannot be opened. Rewrapping a value replaces only the wrapped key. The prefix is then `<key
+// version>-<version when sealed>.`
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
-/** Identifies where a sealed value belongs. These parts become the additional authenticated data of the encryption. */
+/** Where a sealed value belongs. All parts except `isCompressed` are in the additional authenticated data. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
   readonly field: string;
   readonly owner: string;
-  /** Whether the text is compressed before it is encrypted. This makes long texts shorter, and reveals how repetitive a text is. */
+  /** True if the text is compressed before it is encrypted. The length of the result then reveals how repetitive the text is. */
   readonly isCompressed?: boolean;
 }
 
-/** Returns a function that creates encryption contexts for a sealed column. */
+/** Returns a function that creates the encryption contexts of a sealed column. */
 export const columnContext =
   (table: string, field: string, options: Pick<EncryptionContext, "isCompressed"> = {}) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner, ...options });
 
-/** Returns a function that creates encryption contexts for a column of records that belong to themselves. */
+/** Like `columnContext`, for records that are their own owner. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
 
 export interface Sealer {
   readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
-  /** Opens a sealed value. Throws if the value was moved or changed, or if its key version is not available. */
+  /** Throws if the sealed value was moved or changed, or if its key version is not available. */
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
@@ -38,56 +38,46 @@ export interface Rewrapper {
   /** The version of the key that wraps new values. */
   readonly currentVersion: string;
   /**
-   * Wraps the key of a value, or of a record, with the current master key. The value's context is not needed, and its ciphertext stays the
-   * same. Returns null if the text is already wrapped with the current key, or was not wrapped by a master key. Throws if the key version
-   * is not available.
+   * Wraps the data key of a sealed value, or a record key, with the current master key. Returns null if the current key already wraps it,
+   * or if no master key wraps it. Throws if the key version is not available.
    */
   readonly rewrap: (sealed: string) => Promise<string | null>;
 }
 
 export interface Vault extends Sealer, Rewrapper {
-  /**
-   * Creates a new key for one record, wrapped by the master key. Deleting this key makes all values sealed with it unreadable, including
-   * copies.
-   */
+  /** Creates a key for one record, wrapped by the master key. If this key is deleted, all values sealed with it become unreadable. */
   readonly newRecordKey: () => Promise<string>;
-  /** Seals and opens with the record's key instead of the master key. */
+  /** Returns a sealer that uses the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** Returns 32 hex characters (128 bits). Equal inputs give equal indexes, and a guess cannot be tested without the key. */
+  /** Returns 128 bits in hex. Equal inputs give equal indexes. Without the key, a guess cannot be tested. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
-  /** Returns a keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
+  /** Returns a keyed hash of a six-digit code that is sent for `purpose`. Without the key, the million possible codes cannot be tested. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
-  /**
-   * Returns 120 bits for the ID of the certificate that is issued under an idempotency key. A repeated request gets the same ID. The ID
-   * cannot be guessed without the vault's key.
-   */
+  /** Returns 120 bits for the ID of a certificate with an idempotency key. Equal keys give equal IDs, which cannot be guessed. */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
-  /** Returns the token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
+  /** Returns the token of a link that is sent for `purpose`: 256 bits in base64url, which need not be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
-  /**
-   * Returns a keyed hash of a text that was sent. The hash is specific to one record. Someone with only a copy of the database cannot test
-   * guesses against it.
-   */
+  /** Returns a keyed hash of a text that was sent for a record. Without the key, a guess cannot be tested. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** Returns the blind index of a value, given only the lowercase hex SHA-256 of its normalized form. */
+  /** Returns the blind index of a value from the lowercase hex SHA-256 of its normalized form. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 
 export interface VaultKeys {
-  /** The 32-byte keys by version. The last key wraps new values; any of them can open values. */
+  /** The 32-byte keys by version. The last one wraps new values. */
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  /** The key for blind indexes and hashes, 32 bytes. */
+  /** The 32-byte key for blind indexes and hashes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM preserves a leading U+FEFF
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
-const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
+const nonceBytes = 12; // a random nonce cannot repeat under a key, because each data key seals only one value
 
 /** A record key never changes, so it has only one version. */
 const recordKeyVersion = "r";
 
-/** Joins the parts, which are names and IDs. Throws if a part contains a vertical bar, because two contexts could then look the same. */
+/** Throws if a part contains a vertical bar, because two contexts could then have the same text. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");
@@ -103,7 +93,7 @@ const toText = (bytes: Uint8Array<ArrayBuffer>, { isCompressed = false }: Encryp
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
-/** Wrapping keys by version. The current key wraps new values; any of them can open values. */
+/** Wrapping keys by version. `current` is the version that wraps new values. */
 interface WrappingKeys {
   readonly byVersion: ReadonlyMap<string, CryptoKey>;
   readonly current: string;
@@ -120,7 +110,7 @@ interface SealedParts {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Splits a sealed value at the dot. Throws if it is malformed or its key version is not available. */
+/** Throws if the sealed value is malformed or its key version is not available. */
 const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts => {
   const dot = sealed.indexOf(".");
   const prefix = sealed.slice(0, dot);
@@ -132,7 +122,7 @@ const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts =
   return { key, sealedVersion, bytes };
 };
 
-/** Returns a sealed value as the hex of its bytes: the prefix with its dot as ASCII, and then the bytes that follow in base64url. */
+/** Returns the hex of a sealed value's bytes: the prefix and the dot as ASCII, and then the bytes that the base64url text contains. */
 export const sealedToHex = (sealed: string): string => {
   const start = sealed.indexOf(".") + 1;
   const bytes = fromBase64Url(sealed.slice(start));
@@ -146,21 +136,18 @@ export const sealedFromBytes = (bytes: Uint8Array): string => {
   return decoder.decode(bytes.subarray(0, start)) + toBase64Url(bytes.subarray(start));
 };
 
-/**
- * Matches a value or record key that is wrapped by a master key. Values sealed with a record key, and texts that are not sealed, do not
- * match.
- */
+/** Matches sealed values and record keys that a master key wraps. Does not match values that are sealed with a record key. */
 const masterSealedPattern = /^([1-9][0-9]{0,3})(?:-[1-9][0-9]{0,3})?\.[A-Za-z0-9_-]{54,}$/;
 
 /** Returns the version of the master key that wraps the text, or null if no master key wraps it. */
 export const findMasterKeyVersion = (sealed: string): string | null => masterSealedPattern.exec(sealed)?.[1] ?? null;
 
-/** The number of characters after the dot that encode at least one bit of the wrapped key. */
+/** The number of characters after the dot that contain bits of the wrapped key. */
 const wrappedCharacters = Math.ceil((wrappedBytes * 4) / 3);
 
 const getCiphertext = (sealed: string): string => sealed.slice(sealed.indexOf(".") + 1 + wrappedCharacters);
 
-/** Returns whether both texts are the same sealed value, even if it was rewrapped in between. */
+/** Returns true if the two texts are the same sealed value, even if one of them was rewrapped. */
 export const isSameSealedValue = (one: string, other: string): boolean => one === other || getCiphertext(one) === getCiphertext(other);
 
 const createRewrapper = (keys: WrappingKeys): Rewrapper => ({
@@ -205,7 +192,7 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 
 const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
 
-/** Opens a vault. Throws if there are no master keys. */
+/** Throws if there are no master keys. */
 export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const byVersion = new Map<string, CryptoKey>();
   for (const [version, bytes] of keys.masterKeys) {
@@ -231,7 +218,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
       return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
-    // The inner hash lets a caller send the SHA-256 of an email address instead of the address.
+    // Because of the inner hash, a caller can send the SHA-256 of an email address instead of the address.
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
     certificateBytes: async (idempotencyKeyHash) => (await keyed(`certificate:${idempotencyKeyHash}`)).subarray(0, 15),

@@ -1,5 +1,5 @@
-// Challenges for passkey registration and sign-in, stored by hash. A single statement consumes a challenge, and it stays consumed even if
-// the registration or sign-in then fails.
+// Challenges for passkey registration and sign-in, stored by hash. Each can be used only once, even if the registration or sign-in then
+// fails.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
@@ -12,13 +12,12 @@ const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = w
 /** A challenge is valid for one purpose and one session. `sessionHash` is null if no one is signed in. */
 type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
-/** Saves a challenge until it expires. */
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
 /**
- * Consumes a challenge. Only one of several concurrent calls succeeds. Returns null if the challenge is unknown, expired or already used,
- * or belongs to another session or purpose.
+ * Marks a challenge as used. Only one of several concurrent calls succeeds. Returns null if the challenge is unknown, expired or already
+ * used, or is for another session or purpose.
  */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [used] = await db

@@ -1,6 +1,6 @@
-// Seals what a delivery attempt sent and received. An exchange about shared details is sealed with the key of its share, like the details
-// themselves, because a receiver can return the details that it was sent. When the share ends or the person's data is erased, the key is
-// destroyed and the exchange can no longer be read.
+// Seals exchanges: what a delivery attempt has sent and received. An exchange about shared details can contain these details, so it is
+// sealed with the key of the share. When the share ends or the person's data is erased, this key is deleted, and the exchange can no longer
+// be read.
 import type { WebhookExchange } from "../core/webhooks/exchange.ts";
 import { columnContext, type Sealer } from "./vault.ts";
 
@@ -11,10 +11,10 @@ interface ExchangeOwner {
 
 const exchangeContext = columnContext("attempt", "exchange");
 
-/** Seals an exchange. `sealer` is the vault or, for an event with shared details, the sealer of its share. */
+/** `sealer` is the vault or, for an event about shared details, the sealer with the key of the share. */
 export const sealExchange = (sealer: Sealer, { deliveryId, businessId }: ExchangeOwner, exchange: WebhookExchange): Promise<string> =>
   sealer.seal(exchangeContext(deliveryId, businessId), JSON.stringify(exchange));
 
-/** Opens an exchange. Throws if it was sealed for another delivery or business. */
+/** Throws if the exchange was sealed for another delivery or business. */
 export const openExchange = async (sealer: Sealer, { deliveryId, businessId }: ExchangeOwner, sealed: string): Promise<WebhookExchange> =>
   JSON.parse(await sealer.open(exchangeContext(deliveryId, businessId), sealed)) as WebhookExchange;

@@ -1,5 +1,5 @@
-// Withdrawals of whole certificates. The certificate is the primary key of a withdrawal. If several batches withdraw the same certificate
-// concurrently, the first commits. The others are rolled back as a whole, with their audit entries, anchors, events and emails. SPEC
+// Withdrawals of whole certificates. The certificate's ID is the primary key of a withdrawal. Therefore, if several batches withdraw the
+// same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
 import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -47,14 +47,11 @@ const selectByCertificate = (row: SQL) =>
     .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
     .where(eq(withdrawals.certId, certificates.id));
 
-/**
- * Fields for queries on `certificates`: the public part of the withdrawal, and the withdrawal with its proof. Both are null while the
- * certificate is active.
- */
+/** Fields for queries on `certificates`: the withdrawal, without and with its proof. They are null while the certificate is active. */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
-/** Decrypts a withdrawal's note and acknowledgment. Erased values are null. */
+/** Decrypts the note and the acknowledgment of a withdrawal. They are null if they were erased. */
 export const openWithdrawal = async (
   vault: Vault,
   { certId, businessId }: CertificateRef,
@@ -88,8 +85,8 @@ const twinTokensField = jsonRows({ manageTokenHash: certificateTwins.manageToken
 );
 
 /**
- * Finds a certificate with the data that a withdrawal needs. This includes the indexes and hashes that prove who may withdraw, and the
- * business's published contact details. Returns null if the certificate is unknown.
+ * Finds a certificate with the data that a withdrawal needs, including the indexes and hashes that show who may withdraw. Returns null if
+ * the certificate is unknown.
  */
 export const findWithdrawable = async (db: Database, certId: CertId) => {
   const row = await db
@@ -106,7 +103,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       entities: entitiesField,
       accepted: acceptedEntitiesField,
       entitiesWithdrawn: withdrawnEntitiesField,
-      // Whether endpoints can subscribe to opt-in events.
+      // True if the business receives opt-in events.
       emitsIssuanceEvents: businesses.emitCertificateIssued,
       // The default scope of a withdrawal that the business records.
       recordedScope: businesses.revocationScopeDefault,
@@ -123,12 +120,12 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     row;
   return {
     ...rest,
-    /** Whether other shards can have certificates or shares of the same business. */
+    /** True if other shards can have certificates or shares of the same business. */
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
-    /** The blind index of every email address and phone number on the certificate. The list is empty once the person's data is erased. */
+    /** The blind indexes of all email addresses and phone numbers on the certificate. Empty once the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
     manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
-    /** The blind index of every email address on the certificate. A code sent to any of these addresses can withdraw consent. */
+    /** The blind indexes of all email addresses on the certificate. A code that is sent to any of them can be used to withdraw consent. */
     emailIndexes: emailIndexes ?? [],
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
@@ -141,25 +138,22 @@ export type WithdrawableRecord = Found<typeof findWithdrawable>;
 interface AddressScope {
   readonly businessId: BusinessId;
   readonly environment: Environment;
-  /** Blind indexes of email addresses and phone numbers. A certificate is in the scope if it has any of them. */
+  /** The blind indexes of email addresses and phone numbers. A certificate is in the scope if it contains any of them. */
   readonly addressIndexes: readonly string[];
 }
 
-/**
- * The certificates that a withdrawal of everything covers: one business's certificates that contain one of the addresses and were active at
- * a given time.
- */
+/** The certificates that a withdrawal for a whole business covers: those that contain one of the addresses and were issued until a time. */
 export interface AddressWithdrawalScope extends AddressScope {
-  /** A certificate issued later is a new consent. */
+  /** Certificates that were issued later are new consent. */
   readonly issuedUntil: Instant;
 }
 
 const named = certificateAddresses;
 
-/** A person's other certificates are counted up to this number, because anyone can create certificates about anyone. */
+/** Counts stop at this number, because anyone can create any number of certificates about anyone. */
 export const maxCounted = 1_000;
 
-/** Selects the active certificates in the scope by `ord`: for each address, the first `max` in the given order. */
+/** Selects the `ord` of active certificates in the scope: for each address, the first `max` in the given order. */
 const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
   sql`(${sql.join(
     addressIndexes.map((index) => {
@@ -178,8 +172,8 @@ const oldestFirst = [asc(named.issuedAt), asc(named.certOrd)];
 const newestFirst = [desc(named.issuedAt), desc(named.certOrd)];
 
 /**
- * Finds other active certificates in the scope, optionally only those issued after `issuedAfter`. Returns their number, which stops at
- * 1,000, and up to `max` of the newest.
+ * Counts the other active certificates in the scope, up to 1,000, and lists up to `max` of the newest. If `issuedAfter` is not null,
+ * ignores certificates that were not issued after that time.
  */
 export const findOtherCertificates = async (
   db: Database,
@@ -224,8 +218,8 @@ export const listActiveWithAddress = async (
         .all();
 
 /**
- * Returns the statements for a withdrawal. Triggers update the certificate and its counters. The batch fails if the certificate is already
- * withdrawn. `isAlreadyWithdrawn` recognizes the error.
+ * Returns the SQL statements that record a withdrawal. Triggers update the certificate and the counters. The batch fails if the certificate
+ * is already withdrawn. `isAlreadyWithdrawn` recognizes the error.
  */
 export const insertWithdrawal = async (
   db: Database,
@@ -240,8 +234,8 @@ export const insertWithdrawal = async (
 };
 
 /**
- * Returns the channel, time and note that the business recorded for a withdrawal, so that they can be applied to the person's other
- * certificates. Returns null if the person made the withdrawal.
+ * Returns the channel, time and note that the business recorded for a withdrawal, to record them for the person's other certificates too.
+ * Returns null if the person withdrew.
  */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
@@ -251,14 +245,13 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: Cer
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
-/** Returns true if the batch failed because the certificate was already withdrawn. */
 export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
 /**
- * Returns the statements for an acknowledgment. The batch fails if the business has already acknowledged. `isAlreadyAcknowledged`
- * recognizes the error.
+ * Returns the SQL statements that record an acknowledgment. The batch fails if there already is one. `isAlreadyAcknowledged` recognizes the
+ * error.
  */
 export const insertAcknowledgement = async (
   db: Database,
@@ -271,5 +264,4 @@ export const insertAcknowledgement = async (
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 
-/** Returns true if the batch failed because the business had already acknowledged. */
 export const isAlreadyAcknowledged = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", ceaseAcknowledgements.certId);
