@@ -78,6 +78,8 @@ export interface Config extends ProofSettings {
   readonly mail: MailSettings;
   /** Null if this deployment does not sell plans. */
   readonly billing: BillingSettings | null;
+  /** Access to the metrics, for the operator's page. Null if the deployment cannot read them. */
+  readonly metricsQuery: MetricsQuerySettings | null;
   /** Contact for vulnerability reports: a mailto:, https: or tel: URL (RFC 9116). Null if not set. */
   readonly securityContact: string | null;
   /** SHA-256 of the operator token in hex. Null disables the operator routes. */
@@ -120,6 +122,14 @@ export interface BillingSettings {
   readonly prices: Readonly<Record<PurchasablePlan, string>>;
   /** A mock of the provider's API. Development only. */
   readonly apiUrl: URL | null;
+}
+
+/** Access to Workers Analytics Engine's SQL API. */
+export interface MetricsQuerySettings {
+  readonly accountId: string;
+  /** API token with the permission to read the account's analytics. */
+  readonly token: string;
+  readonly dataset: string;
 }
 
 /** Thrown if settings are missing or invalid. The message lists all of them and never contains a secret. */
@@ -240,6 +250,17 @@ const parseBillingSettings = (setting: GetSetting, development: boolean, faults:
   return { secretKey, webhookSecret, prices, apiUrl: api !== undefined && URL.canParse(api) ? new URL(api) : null };
 };
 
+/** Parses the settings for reading metrics. The account and the token must be either both present or both missing. */
+const parseMetricsQuerySettings = (setting: GetSetting, faults: string[]): MetricsQuerySettings | null => {
+  const [accountId, token] = [setting("METRICS_ACCOUNT_ID"), setting("METRICS_TOKEN")];
+  const dataset = setting("METRICS_DATASET") ?? "svc";
+  if (!/^[A-Za-z0-9_]{1,64}$/.test(dataset)) faults.push("METRICS_DATASET");
+  if (accountId === undefined && token === undefined) return null;
+  if (accountId === undefined || !/^[0-9a-f]{32}$/.test(accountId)) faults.push("METRICS_ACCOUNT_ID");
+  if (token === undefined) faults.push("METRICS_TOKEN");
+  return { accountId: accountId ?? "", token: token ?? "", dataset };
+};
+
 /**
  * Reads and checks every setting. Throws one ConfigError that lists all missing or invalid settings. For limits and numbers, the message
  * also contains the value and the allowed range. It never contains other values.
@@ -336,6 +357,7 @@ export const loadConfig = (env: Env): Config => {
     intakeLocation: (text("INTAKE_LOCATION", isLocationHint, "") || null) as DurableObjectLocationHint | null,
     mail: parseMailSettings(env, setting, development, faults),
     billing: parseBillingSettings(setting, development, faults),
+    metricsQuery: parseMetricsQuerySettings(setting, faults),
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
     adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/i.test(value), "").toLowerCase() || null,
     alertEmail: text("ALERT_EMAIL", isEmailAddress, "") || null,

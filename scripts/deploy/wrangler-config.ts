@@ -66,12 +66,13 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
   const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
   const nameOf = (binding: string): string => toResourceName(deployment, binding);
   const queueNames = new Map(base.queues.producers.map(({ binding, queue }) => [queue, nameOf(binding)]));
+  const metricsDataset = deployment.worker.replaceAll("-", "_");
   const config = {
     ...base,
     main: fromFolder(base.main),
     assets: { ...base.assets, directory: fromFolder(base.assets.directory) },
     name: deployment.worker,
-    vars: { ...defaults, ...deployment.vars },
+    vars: { ...defaults, ...(deployment.hasMetrics && { METRICS_DATASET: metricsDataset }), ...deployment.vars },
     routes: Object.values(deployment.hosts).map((pattern) => ({ pattern, custom_domain: true })),
     d1_databases: base.d1_databases.map((database) => ({
       ...database,
@@ -89,7 +90,7 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
     },
     ratelimits: base.ratelimits.map((limit) => ({ ...limit, namespace_id: deployment.rateLimitNamespace })),
     ...(deployment.hasMetrics && {
-      analytics_engine_datasets: [{ binding: "METRICS", dataset: deployment.worker.replaceAll("-", "_") }],
+      analytics_engine_datasets: [{ binding: "METRICS", dataset: metricsDataset }],
     }),
     ...(deployment.mailTransport === "cloudflare" && { send_email: [{ name: "EMAIL" }] }),
   };

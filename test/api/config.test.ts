@@ -188,6 +188,16 @@ describe("a production deployment", () => {
       expect(faultsOf({ MAIL_FROM: from }), from).toEqual(["MAIL_FROM"]);
   });
 
+  test("requires the account and the token for reading metrics together, and a valid dataset", () => {
+    const account = "0123456789abcdef".repeat(2);
+    expect(faultsOf({ METRICS_ACCOUNT_ID: account, METRICS_TOKEN: "x" })).toEqual([]);
+    expect(faultsOf({ METRICS_ACCOUNT_ID: account })).toEqual(["METRICS_TOKEN"]);
+    for (const id of [undefined, "acme", `${account}0`])
+      expect(faultsOf({ METRICS_ACCOUNT_ID: id, METRICS_TOKEN: "x" }), id).toEqual(["METRICS_ACCOUNT_ID"]);
+    for (const dataset of ["svc-staging", "svc; SELECT 1"])
+      expect(faultsOf({ METRICS_DATASET: dataset }), dataset).toEqual(["METRICS_DATASET"]);
+  });
+
   test("logs the names of invalid settings, and never their values", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));

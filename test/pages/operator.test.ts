@@ -1,6 +1,6 @@
 // Tests the operator's page: who can read it, and what it shows.
 import { env } from "cloudflare:workers";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { firstShard, generateId, type BusinessId, type WebhookId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
@@ -108,6 +108,60 @@ describe("the operator's page", () => {
     const { text } = await away("/operator", withBasic(token));
     for (const shown of [webhookId, world.acme.id, messages.unknown]) expect(text).toContain(shown);
     expect(text).not.toContain(messages.noEndpoints);
+  });
+
+  describe("requests by code", () => {
+    const reader = createServiceCall({
+      ADMIN_TOKEN_SHA256: sha256Hex(token),
+      METRICS_ACCOUNT_ID: "0".repeat(32),
+      METRICS_TOKEN: "token-of-the-account",
+      METRICS_DATASET: "svc_staging",
+    });
+    const readWith = async (answer: () => Response): Promise<{ readonly text: string; readonly sent: readonly Request[] }> => {
+      const sent: Request[] = [];
+      vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
+        sent.push((request as Request).clone());
+        return answer();
+      });
+      try {
+        return { text: (await reader("/operator", withBasic(token))).text, sent };
+      } finally {
+        vi.restoreAllMocks();
+      }
+    };
+
+    test("are read from Workers Analytics Engine with the account's token", async () => {
+      const data = [
+        { status: "201", code: "", requests: "71234" },
+        { status: "429", code: "rate_limited", requests: 12 },
+      ];
+      const { text, sent } = await readWith(() => Response.json({ meta: [], data, rows: 2 }));
+      for (const shown of ["71,234", "429", "rate_limited"]) expect(text).toContain(shown);
+      expect(sent).toHaveLength(1);
+      const [request] = sent as [Request];
+      expect(request.url).toBe(`https://api.cloudflare.com/client/v4/accounts/${"0".repeat(32)}/analytics_engine/sql`);
+      expect(request.headers.get("authorization")).toBe("Bearer token-of-the-account");
+      expect(await request.text()).toContain("FROM svc_staging WHERE index1 = 'request'");
+    });
+
+    test.each([
+      ["refuses the token", () => new Response("forbidden", { status: 403 })],
+      ["answers something else", () => Response.json({ data: "none" })],
+      [
+        "does not respond",
+        () => {
+          throw new Error("connection lost");
+        },
+      ],
+    ])("are replaced by a note if the API %s", async (_, answer) => {
+      const { text } = await readWith(answer);
+      expect(text).toContain(messages.requestsUnread);
+      expect(text).toContain(messages.shardsTitle);
+    });
+
+    test("are replaced by the settings that they need if these are not set", async () => {
+      expect(await read()).toContain(messages.requestsUnset);
+    });
   });
 
   test("needs no script, cannot be framed or stored, and is hidden from search engines", async () => {

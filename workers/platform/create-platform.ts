@@ -31,6 +31,7 @@ import { withMetrics } from "./metrics-log.ts";
 import { webAuthn } from "../adapters/webauthn.ts";
 import { listMetaContents } from "../adapters/meta-tags.ts";
 import { getRegistrableDomain, getSite } from "../adapters/site.ts";
+import { createRequestCounter } from "../adapters/request-counts.ts";
 import { createTxtLookup } from "../adapters/txt-records.ts";
 import { createWebhookSender } from "../adapters/webhook-sender.ts";
 import { createWebhookUrlCheck } from "../adapters/webhook-url.ts";
@@ -124,6 +125,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         : createFormModel(env.AI, config.aiModel, (error) => consoleLog.error({ at: "form model", error })),
     paymentProvider:
       config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
+    countRequests: config.metricsQuery === null ? null : createRequestCounter(config.metricsQuery),
     auditLogStub: (shard) => env.AUDIT_LOG.getByName(shard),
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
     destinationHost: (host) => env.DESTINATION_HOST.getByName(host),

@@ -4,6 +4,7 @@ import type { ShardId } from "../../core/ids.ts";
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
 import type { AccessDependencies } from "../operations/access/dependencies.ts";
+import type { Metrics } from "../operations/admin/dependencies.ts";
 import type { AgentDependencies } from "../operations/agents/dependencies.ts";
 import type { AttestationCache } from "../operations/attestations/dependencies.ts";
 import type { BillingDependencies } from "../operations/billing/dependencies.ts";
@@ -30,6 +31,7 @@ export interface Platform
     IntegrationDependencies,
     WebhookDependencies,
     AttestationCache,
+    Metrics,
     Mail {
   /** The shard to which this invocation of the background jobs is limited; null if the invocation is for all shards. */
   readonly jobShard: ShardId | null;

@@ -1,6 +1,7 @@
-// The operator's page: the figures that trigger alerts, how full each shard is, overdue work and failing endpoints. It shows no personal
-// data.
+// The operator's page: the figures that trigger alerts, how full each shard is, overdue work, failing endpoints, and requests by code. It
+// shows no personal data.
 import { alertKinds } from "../../../core/alerts.ts";
+import type { Metrics } from "../../operations/admin/dependencies.ts";
 import type { ServiceInspection } from "../../operations/admin/measure-service.ts";
 import { messages } from "../i18n/en/operator.ts";
 import { Card, ShortTime, StatusLabel, Table } from "../portal/components.tsx";
@@ -11,7 +12,13 @@ const mebibyte = 1_048_576;
 
 const formatSize = (bytes: number): string => `${Math.ceil(bytes / mebibyte).toLocaleString("en-US")} MiB`;
 
-export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: ServiceInspection): Page => ({
+type RequestCounts = Awaited<ReturnType<NonNullable<Metrics["countRequests"]>>>;
+
+/** `requests` is null if the metrics could not be read, and `unset` if the deployment is not set up to read them. */
+export const operatorPage = (
+  { figures, thresholds, shards, stuck, failing }: ServiceInspection,
+  requests: RequestCounts | "unset",
+): Page => ({
   title: `${messages.title} · svc`,
   onlyLanguage: "en",
   content: (
@@ -20,7 +27,7 @@ export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: Se
         <h1>{messages.title}</h1>
         <p class="lede">{messages.intro}</p>
       </div>
-      <Card id="figures" title={messages.figuresTitle} note={messages.figuresNote} isFlush footer={messages.requests}>
+      <Card id="figures" title={messages.figuresTitle} note={messages.figuresNote} isFlush>
         <Table
           label={messages.figuresTitle}
           rows={alertKinds}
@@ -95,6 +102,18 @@ export const operatorPage = ({ figures, thresholds, shards, stuck, failing }: Se
             [messages.failingSince, ({ since }) => <ShortTime at={since} />],
             [messages.failures, ({ failures }) => (failures === null ? messages.unknown : String(failures)), "number"],
             [messages.waiting, ({ backlog }) => (backlog === null ? messages.unknown : String(backlog)), "number"],
+          ]}
+        />
+      </Card>
+      <Card id="requests" title={messages.requestsTitle} note={messages.requestsNote} isFlush>
+        <Table
+          label={messages.requestsTitle}
+          rows={requests === "unset" ? [] : (requests ?? [])}
+          emptyMessage={requests === "unset" ? messages.requestsUnset : requests === null ? messages.requestsUnread : messages.noRequests}
+          columns={[
+            [messages.status, ({ status }) => status],
+            [messages.code, ({ code }) => (code === "" ? "" : <code translate="no">{code}</code>)],
+            [messages.requests, ({ requests: count }) => count.toLocaleString("en-US"), "number"],
           ]}
         />
       </Card>

@@ -15,8 +15,10 @@ export const registerOperatorRoutes = (app: Hono<AppEnv>): void => {
     const check = await checkOperatorPassword(c);
     if (check.kind === "closed") return renderNotFound(c);
     if (check.kind === "accepted") {
-      const inspection = await inspectService(c.var.services);
-      return renderPage(c, 200, () => operatorPage(inspection));
+      const { services } = c.var;
+      const counted = services.countRequests === null ? ("unset" as const) : services.countRequests();
+      const [inspection, requests] = await Promise.all([inspectService(services), counted]);
+      return renderPage(c, 200, () => operatorPage(inspection, requests));
     }
     if (check.limited !== null) return renderTooManyRequests(c, check.limited.headers.get("retry-after") ?? "60");
     c.set("refused", "unauthorized");

@@ -66,5 +66,12 @@ export const messages = {
   waiting: "Events waiting",
   unknown: "Unknown",
   noEndpoints: "No endpoint is failing.",
-  requests: "Requests and errors by code are in Workers Analytics Engine if metrics are enabled for this deployment.",
+  requestsTitle: "Requests",
+  requestsNote: "Requests in the last 24 hours by status and error code. Cloudflare samples them at high rates.",
+  requestsUnset: "This deployment can’t read its metrics. Set METRICS_ACCOUNT_ID and METRICS_TOKEN to show requests here.",
+  requestsUnread: "The metrics couldn’t be read. Check METRICS_TOKEN, or try again later.",
+  noRequests: "No requests.",
+  status: "Status",
+  code: "Error code",
+  requests: "Requests",
 };
