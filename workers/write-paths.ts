@@ -402,5 +402,5 @@ export const jobWrites: readonly JobWrite[] = [
     bounds: "Once every 15 minutes for each log and shard",
     jobs: ["audit-checkpoints", "ledger-checkpoint", "attestations", "shard-sizes"],
   },
-  { stores: "An alert to the operator, with its email", bounds: "Once a day for each of five kinds", jobs: ["operator-alerts"] },
+  { stores: "An alert to the operator, with its email", bounds: "Once a day for each kind of alert", jobs: ["operator-alerts"] },
 ];
