@@ -1,5 +1,4 @@
-// Runs a few faults of `npm run chaos` in a short form, and checks that its comparison notices lost and duplicate writes. A fault ends
-// after a number of rounds, not after a time.
+// Runs a few of the faults in `npm run chaos`, each for a few rounds, and checks that the comparison notices lost and duplicate writes.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -98,7 +97,7 @@ describe("the comparison", () => {
     return reconcile({ client, log, machines, businesses: [business], runJobs: async () => {}, deadlineMs: 0, checksPacks: false });
   };
 
-  test("finds no fault in a service that has every write once", async () => {
+  test("finds nothing wrong with a service that has every write once", async () => {
     const { lost, doubled, recoveredAt } = await compare({});
     expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
     expect(recoveredAt).not.toBeNull();
@@ -147,7 +146,7 @@ describe("docs/operate/reliability.md", () => {
     expect(filled.replaceAll(/^\| F\d.*\n/gm, "")).toBe(empty);
   });
 
-  test("shows no lost and no doubled write in every row that promises this", () => {
+  test("shows no lost and no duplicate write in every row that promises this", () => {
     const cells = (page.match(/^\| F\d.*$/gm) ?? []).map((line) => line.split("|").map((cell) => cell.trim()));
     expect(cells.length).toBeGreaterThan(0);
     for (const [, id, , , , , lost, doubled] of cells) {

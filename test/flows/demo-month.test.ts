@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 
 describe("the demo month", () => {
-  test("contains certificates of 30 days, of which some were opened and some decline all recipients", async () => {
+  test("contains 30 days of certificates, some of which were viewed, and some of which decline all recipients", async () => {
     const certificates = await listCertificates();
     expect(certificates.length).toBeGreaterThan(150);
     const ages = certificates.map(({ issued_at }) => Date.now() - Date.parse(issued_at));
@@ -122,7 +122,7 @@ describe("the demo month", () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  test("delivered every event to two endpoints, of which one failed for an hour", async () => {
+  test("delivered every event to two endpoints, one of which failed for an hour", async () => {
     const { webhooks } = await getData<{ webhooks: readonly { id: string; url: string }[] }>("/v1/webhooks", owner);
     expect(webhooks.map(({ url }) => new URL(url).pathname).toSorted()).toEqual(["/webhooks/crm", "/webhooks/dialer"]);
     const attemptsByPath = new Map<string, readonly number[]>();

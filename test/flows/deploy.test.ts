@@ -1,5 +1,5 @@
 // Runs `npm run deploy` in a fresh clone as docs/operate/deploy.md describes it: offline as a dry run, and with the real wrangler against a
-// Cloudflare API on localhost. On the API, each step fails once.
+// Cloudflare API on localhost, on which each step fails once.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

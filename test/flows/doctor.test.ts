@@ -30,7 +30,7 @@ test("npm run doctor checks the machine and the configuration, and needs no doma
 });
 
 describe("the options of a deployment", () => {
-  test("are reported with what to correct", () => {
+  test("are reported with instructions to correct them", () => {
     const { findings } = checkOptions({ production: { domain: "example.com" } }, "production", undefined);
     expect(describeFindings(findings)).toEqual(["fail svc.config.ts, production: domain is a placeholder. Use a domain of yours."]);
   });

@@ -30,7 +30,7 @@ const isRunning = (pid: number): boolean => {
 
 const hasPgrep = spawnSync("pgrep", ["-V"]).error === undefined;
 
-test("end when their parent is killed, on machines with pgrep", async () => {
+test("child processes end when their parent is killed, on machines with pgrep", async () => {
   if (!hasPgrep) return;
   const parent = spawn(process.execPath, ["--input-type=module", "--eval", parentScript], { stdio: ["ignore", "pipe", "inherit"] });
   const [pid] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];

@@ -101,7 +101,7 @@ const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string
 
 /**
  * Compares everything that issuances write with the number of certificates. Reads in one transaction, because the journal may still be
- * moving submissions without a response to the database.
+ * moving submissions to the database, even some that got no response.
  */
 const expectComplete = (db: DatabaseSync): void => {
   db.exec("BEGIN");

@@ -1,5 +1,5 @@
-// Checks that every promised code arrives and every session stays valid although processes are killed, and that the service's files do not
-// reveal who the people are.
+// Checks that every promised code arrives and every session stays valid even though processes are killed, and that the service's files do
+// not reveal who the people are.
 import { spawn, type ChildProcess } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

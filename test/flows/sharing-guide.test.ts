@@ -66,7 +66,7 @@ const post = async (path: string, body: object, headers: Readonly<Record<string,
   return ((await answer.json()) as Answer).data;
 };
 
-describe("the guide of sharing", () => {
+describe("the sharing guide", () => {
   test("redeems a code and acknowledges the revocation with the printed commands", async () => {
     const mark = "---- the next block ----";
     const said = await printed("bash", ["-e", "-o", "pipefail", "-c", blocks("sh").join(`\necho; echo '${mark}'\n`)]);
