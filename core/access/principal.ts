@@ -31,7 +31,7 @@ export interface Person {
   readonly actor: Actor;
 }
 
-/** The business and environment whose certificates are read, from an API key or a signed-in member. */
+/** The business and environment of a request by an API key or a signed-in member. */
 export type BusinessScope = Pick<Principal, "business" | "environment">;
 
 /** Returns the API key in the form that audit entries use. */

@@ -1,7 +1,7 @@
 // Issues the certificates of the demo month. Also simulates people who view their public pages and team members who read them.
 import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import { captureConsent } from "../../workers/operations/certificates/capture-consent.ts";
-import { getCertificateAs } from "../../workers/operations/certificates/get-certificate.ts";
+import { getCertificate } from "../../workers/operations/certificates/get-certificate.ts";
 import { getCertificatePage } from "../../workers/operations/certificates/get-certificate-page.ts";
 import { resolveSubmissionClient } from "../../workers/operations/certificates/resolve-submission-client.ts";
 import { listLeadTimes } from "./calendar.ts";
@@ -42,7 +42,7 @@ const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly
 const readStep = ({ services, business, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
   at,
   run: async () => {
-    getValue(await getCertificateAs(services, business, { kind: "member", id: owner.userId }, getReceipt(issued).certId));
+    getValue(await getCertificate(services, business, { kind: "member", id: owner.userId }, getReceipt(issued).certId));
   },
 });
 

@@ -3,7 +3,7 @@
 import { firstShard, type RandomBytes, type ShardId } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
-import { defaultValidFrom, type KeyValidity } from "../../core/ledger/key-validity.ts";
+import { defaultValidFrom } from "../../core/ledger/key-validity.ts";
 import { getAuditOrigin, getLedgerOrigin, getWitnessName } from "../../core/ledger/log-names.ts";
 import { formatVkey, keyKinds, parseSkey, type KeyKind, type VerifierKey } from "../../core/ledger/note.ts";
 import type { TrustedLogKey } from "../../core/ledger/receipt.ts";
@@ -63,13 +63,6 @@ const loadAnchorKey = async (secret: string): Promise<AnchorKey> => {
   }
 };
 
-type ListTrustedLogs = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]) => TrustedLog[];
-
-const createTrustedLogLister =
-  (validityByVkey: ReadonlyMap<string, KeyValidity>): ListTrustedLogs =>
-  (origin, vkeys, role) =>
-    vkeys.map((vkey) => ({ origin, vkey, ...(validityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
-
 /**
  * Creates the proof services for these shards. `sendToEmbedded` sends HTTP requests to the embedded ledgers. All other services are reached
  * over the network.
@@ -82,7 +75,8 @@ export const createProofServices = async (
   random: RandomBytes,
 ): Promise<ProofServices> => {
   const { ledger, mirrors } = config;
-  const listTrustedLogs = createTrustedLogLister(config.keyValidityByVkey);
+  const listTrustedLogs = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]): TrustedLog[] =>
+    vkeys.map((vkey) => ({ origin, vkey, ...(config.keyValidityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
   const sendToNetwork: SendRequest = (request) => fetch(request);
   const isEmbedded = ledger.url === "";
   const baseUrl = isEmbedded ? `https://${ledger.origin}` : ledger.url;

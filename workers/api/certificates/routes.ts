@@ -349,7 +349,7 @@ certificateRoutes.openapi(searchCertificatesRoute, async (c) =>
 
 certificateRoutes.openapi(getCertificateRoute, async (c) => {
   const { services, principal } = c.var;
-  const detail = await getCertificate(services, principal, c.req.valid("param").cert_id);
+  const detail = await getCertificate(services, principal, actorFromApiKey(principal), c.req.valid("param").cert_id);
   return respond(c, 200, detail, (certificate) => certificateDetailToWire(certificate, getViewContext(services)));
 });
 

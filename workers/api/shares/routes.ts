@@ -30,7 +30,7 @@ import { authorizeShareRequest } from "../../operations/shares/authorize-share-r
 import { createShareRequestToken } from "../../operations/shares/create-share-request-token.ts";
 import { decideShare, type ShareDecision } from "../../operations/shares/decide-share.ts";
 import type { Grantor } from "../../operations/shares/grant-share.ts";
-import type { GrantResult } from "../../operations/shares/grant-result.ts";
+import type { GrantResult } from "../../operations/shares/earlier-decision.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { getCurrentValues } from "../../operations/shares/get-current-values.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";

@@ -30,7 +30,7 @@ import type { AuthorizedRequest } from "../../operations/shares/authorize-share-
 import type { SignedShareRequest } from "../../operations/shares/sign-share-request.ts";
 import type { Services } from "../../platform/platform.ts";
 import type { ShareDecision } from "../../operations/shares/decide-share.ts";
-import type { GrantResult } from "../../operations/shares/grant-result.ts";
+import type { GrantResult } from "../../operations/shares/earlier-decision.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import type { ShareDetail } from "../../operations/shares/get-business-share.ts";
 import type { CurrentValues } from "../../operations/shares/get-current-values.ts";

@@ -2,9 +2,14 @@
 import { challengeBytes, type RelyingParty } from "../../../core/access/passkey.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
+import { firstShard } from "../../../core/ids.ts";
+import type { Database } from "../../../storage/database.ts";
 import { insertChallenge } from "../../../storage/webauthn-challenges.ts";
+import type { Stores } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
-import { getChallengeDatabase } from "./passkey-challenges.ts";
+
+/** Sign-in challenges are in the first shard because the account is not known yet. */
+export const getChallengeDatabase = (services: Stores): Database => services.shards.get(firstShard);
 
 /**
  * Creates the options for the browser's authenticator. Only the challenge differs between calls. It can be used once, within five minutes.

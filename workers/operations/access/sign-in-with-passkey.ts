@@ -17,8 +17,8 @@ import { insertSessionByPasskey, findSessionByTokenHash } from "../../../storage
 import { consumeChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { getSignedInUser } from "./get-signed-in-user.ts";
-import { getChallengeDatabase } from "./passkey-challenges.ts";
 import { prepareSession } from "./prepare-session.ts";
+import { getChallengeDatabase } from "./request-passkey-sign-in.ts";
 import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./complete-sign-in.ts";
 

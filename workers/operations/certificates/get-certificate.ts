@@ -1,5 +1,5 @@
 // GET /v1/certs/{id}.
-import { actorFromApiKey, type Principal, type BusinessScope } from "../../../core/access/principal.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -24,17 +24,10 @@ const findIssuanceEntry = async (
 };
 
 /**
- * Returns a certificate with its decrypted subject and evidence to the owner of the API key. The read is audited. Returns `cert_not_found`
- * for unknown certificates and other businesses' certificates.
+ * Returns a certificate with its decrypted subject and evidence to the business that owns it. The read is audited with the actor. Returns
+ * `cert_not_found` for unknown certificates and other businesses' certificates.
  */
-export const getCertificate = (
-  services: CertificateWriteDependencies,
-  principal: Principal,
-  certId: CertId,
-): Promise<Result<CertificateDetail, "cert_not_found">> => getCertificateAs(services, principal, actorFromApiKey(principal), certId);
-
-/** Like `getCertificate`, but for any reader, such as a member in the portal. */
-export const getCertificateAs = async (
+export const getCertificate = async (
   services: CertificateWriteDependencies,
   reader: BusinessScope,
   actor: Actor,

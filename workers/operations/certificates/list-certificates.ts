@@ -1,31 +1,19 @@
 // GET /v1/certs.
 import type { BusinessScope } from "../../../core/access/principal.ts";
-import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
-import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
-import type { Instant } from "../../../core/time.ts";
+import type { CertificateFilter, CertificatePage } from "../../../storage/certificate-list.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { listCertificatePageInShards } from "./list-certificate-page.ts";
 
-export interface CertificateListQuery {
+export interface CertificateListQuery extends Omit<CertificateFilter, "emailIndex" | "phoneIndex" | "purposePart"> {
   readonly page: number;
   readonly perPage: number;
-  readonly status: CertificateStatus | null;
   readonly subjectEmail: string | null;
   readonly subjectPhone: string | null;
   readonly q: string | null;
-  readonly originDomain: string | null;
-  readonly entity: string | null;
-  readonly from: Instant | null;
-  readonly to: Instant | null;
 }
 
-export interface CertificateList {
-  readonly certificates: readonly CertificateSummary[];
-  /** The number of matching certificates on all pages. It is a lower bound if `isTruncated` is true. */
-  readonly total: number;
-  /** True if more certificates may match than `total` says, or than the pages contain. */
-  readonly isTruncated: boolean;
+export interface CertificateList extends CertificatePage {
   readonly page: number;
   readonly perPage: number;
 }

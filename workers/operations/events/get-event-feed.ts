@@ -1,10 +1,8 @@
 // GET /v1/events. Returns the business's event sequence, one page at a time.
-import type { Principal } from "../../../core/access/principal.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
 import type { EventFeedDependencies } from "./dependencies.ts";
 import { openEventPayloads, type OpenedPayload } from "../webhooks/open-event-payloads.ts";
-
-export type FeedReader = Pick<Principal, "environment"> & { readonly business: Pick<Principal["business"], "id"> };
 
 export interface FeedQuery {
   readonly cursor: number;
@@ -25,7 +23,7 @@ export interface FeedPage {
 }
 
 /** Returns events after the cursor, in order. The reader's environment selects live events or sandbox events (SPEC Events). */
-export const getEventFeed = async (services: EventFeedDependencies, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
+export const getEventFeed = async (services: EventFeedDependencies, reader: BusinessScope, query: FeedQuery): Promise<FeedPage> => {
   const page = await services.eventSequence(reader.business.id, reader.environment).listEvents(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
   const payloads = sealed.length === 0 ? new Map<string, OpenedPayload>() : await openEventPayloads(services, sealed);

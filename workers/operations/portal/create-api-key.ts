@@ -5,8 +5,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, generateSecret } from "../../../core/ids.ts";
 import { ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
-import type { Instant } from "../../../core/time.ts";
-import { insertApiKey, isApiKeyLimitReached } from "../../../storage/api-keys.ts";
+import { insertApiKey, isApiKeyLimitReached, type ApiKey } from "../../../storage/api-keys.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
@@ -20,13 +19,8 @@ export interface CreateCredentialRequest {
 }
 
 /** The result of creating an API key. No other result contains the key. */
-export interface CreatedApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly environment: Environment;
+export interface CreatedApiKey extends Pick<ApiKey, "id" | "name" | "environment" | "last4" | "createdAt"> {
   readonly key: string;
-  readonly last4: string;
-  readonly createdAt: Instant;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
 import type { PortalWriteDependencies } from "./dependencies.ts";
-import { getCertificateAs, type CertificateDetail } from "../certificates/get-certificate.ts";
+import { getCertificate, type CertificateDetail } from "../certificates/get-certificate.ts";
 import { getBusinessCertificate } from "./get-business-certificate.ts";
 
 /**
@@ -18,5 +18,5 @@ export const revealCertificate = async (
   const certificate = await getBusinessCertificate(services, member, certId);
   if (!certificate.ok) return certificate;
   const reader = { business: member.business, environment: certificate.value.environment };
-  return getCertificateAs(services, reader, { kind: "member", id: member.userId }, certId);
+  return getCertificate(services, reader, { kind: "member", id: member.userId }, certId);
 };

@@ -1,5 +1,4 @@
 // Grants a share as a test person.
-import type { Principal } from "../../../core/access/principal.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -8,6 +7,7 @@ import { computeCodeChallenge } from "../../../core/shares/pkce.ts";
 import { findFirstClientId } from "../../../storage/accounts.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { grantShare } from "../shares/grant-share.ts";
+import type { SandboxOwner } from "./get-clock-reading.ts";
 
 /**
  * Shares all fields with the business's first test client. The PKCE verifier is discarded, so the code cannot be redeemed. Returns the same
@@ -15,7 +15,7 @@ import { grantShare } from "../shares/grant-share.ts";
  */
 export const shareAsTestPerson = async (
   services: SandboxWriteDependencies,
-  { business }: Pick<Principal, "business">,
+  { business }: SandboxOwner,
   { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
 ): Promise<Result<ShareId>> => {
   const clientId = await findFirstClientId(services.shards.forId(business.id), business.id, "sandbox");

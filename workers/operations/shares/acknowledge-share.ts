@@ -1,6 +1,6 @@
 // POST /v1/shares/{id}/cease-ack. Confirms that the business has ceased contact under a revoked share.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
-import type { Principal } from "../../../core/access/principal.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import type { ShareId } from "../../../core/ids.ts";
@@ -26,7 +26,7 @@ export interface CeasedShare {
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,
-  { business, environment }: Pick<Principal, "business" | "environment">,
+  { business, environment }: BusinessScope,
   actor: Actor,
   id: ShareId | null,
   details: CeaseDetails,

@@ -9,7 +9,7 @@ import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { parseAuthorizationToken, isTokenExpired } from "./authorization-token.ts";
 import { toTokenBinding } from "./authorize-share-request.ts";
-import type { GrantResult } from "./grant-result.ts";
+import type { GrantResult } from "./earlier-decision.ts";
 import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
 export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision" | "requestEvidence" | "fieldChanges"> {

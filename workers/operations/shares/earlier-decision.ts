@@ -11,7 +11,15 @@ import type { Database } from "../../../storage/database.ts";
 import { findDecidedRequest, canReissueCode, reissueCode } from "../../../storage/share-codes.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
-import type { GrantResult } from "./grant-result.ts";
+
+/** The result of granting a share. It is also returned if the request was decided earlier. */
+export interface GrantResult {
+  readonly code: string;
+  readonly codeExpiresAt: Instant;
+  readonly share: Share;
+  /** True if this is the result of an earlier decision on the same request. */
+  readonly isRepeated: boolean;
+}
 
 /** Derives a code from a secret key, so that only the code's hash is stored and a repeated request still gets the same code. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>

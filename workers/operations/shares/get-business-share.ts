@@ -1,4 +1,5 @@
 // GET /v1/shares/{id}. Reads a share for the business.
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -8,7 +9,6 @@ import { openRevocationReason } from "../../../storage/share-changes.ts";
 import { findShareDetail } from "../../../storage/shares.ts";
 import { runIsolated } from "../../log.ts";
 import type { ShareDependencies } from "./dependencies.ts";
-import type { ShareReader } from "./list-shares.ts";
 
 export interface ShareHistoryEntry {
   readonly at: Instant;
@@ -36,7 +36,7 @@ const findAuditSeqs = async (
 /** Returns the share with its history, or `not_found` for unknown shares and other businesses' shares. */
 export const getBusinessShare = async (
   services: ShareDependencies,
-  { business, environment }: ShareReader,
+  { business, environment }: BusinessScope,
   id: ShareId | null,
 ): Promise<Result<ShareDetail, "not_found">> => {
   if (id === null) return refuse("not_found");

@@ -21,8 +21,7 @@ import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/pre
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { commitShare, type ShareCreation } from "./commit-share.ts";
-import type { GrantResult } from "./grant-result.ts";
-import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision } from "./earlier-decision.ts";
+import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision, type GrantResult } from "./earlier-decision.ts";
 
 /** The grantor: a person with an account or a sandbox test person. */
 export type Grantor = { readonly person: Person } | { readonly persona: PersonaName };

@@ -1,12 +1,10 @@
 // GET /v1/shares. Lists the shares that a business has received.
-import type { Principal } from "../../../core/access/principal.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ShareStatus } from "../../../core/shares/share.ts";
 import { listSharesByOwner, type SharePage } from "../../../storage/shares.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-
-export type ShareReader = Pick<Principal, "business" | "environment">;
 
 export interface ShareListQuery {
   readonly status: ShareStatus | null;
@@ -18,7 +16,7 @@ export interface ShareListQuery {
 /** Lists shares, newest first. Returns `invalid_request` if `startingAfter` is not one of the business's shares. */
 export const listShares = async (
   services: ReadDependencies,
-  { business, environment }: ShareReader,
+  { business, environment }: BusinessScope,
   query: ShareListQuery,
 ): Promise<Result<SharePage, "invalid_request">> => {
   const db = services.shards.forId(business.id);

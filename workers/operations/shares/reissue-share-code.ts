@@ -3,8 +3,7 @@ import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import { resolveEarlierDecision, hashDecisionRequest } from "./earlier-decision.ts";
-import type { GrantResult } from "./grant-result.ts";
+import { resolveEarlierDecision, hashDecisionRequest, type GrantResult } from "./earlier-decision.ts";
 
 /**
  * Returns the earlier decision with a valid code, without asking the person to decide again. Returns null if there is no earlier decision.

@@ -1,6 +1,6 @@
 // POST /v1/share/requests. Signs a share request for a business's server, so that the consent sheet accepts the link as the business's own.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
-import type { Principal } from "../../../core/access/principal.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -19,7 +19,7 @@ export interface SignedShareRequest {
  */
 export const signShareRequest = async (
   services: ReadDependencies,
-  { business, environment }: Pick<Principal, "business" | "environment">,
+  { business, environment }: BusinessScope,
   request: ShareRequest,
   returnUrl: string | undefined,
 ): Promise<Result<SignedShareRequest>> => {

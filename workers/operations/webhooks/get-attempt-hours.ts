@@ -1,14 +1,14 @@
 // Counts delivery attempts per hour, for an endpoint's chart.
-import type { Environment } from "../../../core/access/entitlement.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
-import type { BusinessId, WebhookId } from "../../../core/ids.ts";
+import type { WebhookId } from "../../../core/ids.ts";
 import { getChartStart, toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 
 /** Counts the last two days' attempts per hour and outcome. Returns null if the endpoint does not exist in this environment. */
 export const getAttemptHours = async (
   services: WebhookDependencies,
-  { business, environment }: { readonly business: { readonly id: BusinessId }; readonly environment: Environment },
+  { business, environment }: BusinessScope,
   endpointId: WebhookId,
 ): Promise<readonly ChartPoint[] | null> => {
   const now = services.clock();

@@ -1,6 +1,6 @@
 // Loads the data for the portal's page about one endpoint.
-import type { Environment } from "../../../core/access/entitlement.ts";
-import type { BusinessId, DeliveryId, WebhookId } from "../../../core/ids.ts";
+import type { BusinessScope } from "../../../core/access/principal.ts";
+import type { DeliveryId, WebhookId } from "../../../core/ids.ts";
 import type { DeliveryFilter } from "../../../core/webhooks/endpoint.ts";
 import type { EndpointWithOverview } from "../../../durable-objects/event-sequence/endpoints.ts";
 import type { EventSequences } from "./dependencies.ts";
@@ -19,7 +19,7 @@ interface OverviewQuery {
  */
 export const getEndpointOverview = async (
   services: EventSequences,
-  { business, environment }: { readonly business: { readonly id: BusinessId }; readonly environment: Environment },
+  { business, environment }: BusinessScope,
   endpointId: WebhookId,
   { limit, before, status }: OverviewQuery,
 ): Promise<EndpointWithOverview | null> =>
