@@ -42,7 +42,7 @@ export interface Stores {
 
 /** Schedules the work that follows a commit. Calling these functions does not delay the response. */
 export interface Schedules {
-  /** Requests that audit entries are drained into their logs and statements are anchored in the ledger. `commit` calls this function. */
+  /** Makes the audit logs read new entries, and anchors new statements in the ledger. `commit` calls this function. */
   readonly scheduleFollowUp: () => void;
   /** Sends email from the outbox. */
   readonly scheduleMail: () => void;

@@ -47,7 +47,9 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** Prepares a session for a person who has only been invited. Returns no statements if the invitation is no longer open. */
+/**
+ * Prepares a session for a person who has been invited but has not joined yet. Returns no statements if the invitation is no longer open.
+ */
 const prepareInvitedSession = async (
   { vault }: ReadDependencies,
   db: Database,
@@ -110,9 +112,9 @@ const createSession = async (
 };
 
 /**
- * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has only been
- * invited gets a session without a business. Ends the browser's previous session (`replaces`), so that a token planted before sign-in is
- * worthless. Returns `login_failed` if a concurrent request used up the code.
+ * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has been invited
+ * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that a token planted
+ * before sign-in is worthless. Returns `login_failed` if a concurrent request used up the code.
  */
 export const completeSignIn = async (
   services: WriteDependencies,

@@ -11,8 +11,8 @@ const getEmailContext = (session: AnySession): EncryptionContext => {
 };
 
 /**
- * Returns the session's user with the decrypted email address. `role` and `businessId` are null for consumers and for people who have only
- * been invited.
+ * Returns the session's user with the decrypted email address. `role` and `businessId` are null for consumers, and for people who have been
+ * invited but have not joined yet.
  */
 export const getSignedInUser = async ({ vault }: Stores, session: AnySession) => {
   const [role, businessId] = session.realm === "business" ? [session.role, session.business.id] : [null, null];

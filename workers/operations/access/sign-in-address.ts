@@ -60,9 +60,8 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     /** True if the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * For a new consumer, the part before the @ exactly as typed; otherwise empty. A new consumer's address is taken from the request that
-     * verifies the code. Two spellings can be two mailboxes, so that request must use the same spelling as the one for the code. In all
-     * other cases, the code is sent to a stored address.
+     * For a new consumer, the part before the @ exactly as typed; otherwise empty. No address is stored for a new consumer yet. Without
+     * this part, a code could be used with another spelling, which can belong to another mailbox.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,

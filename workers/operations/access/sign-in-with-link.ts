@@ -1,4 +1,4 @@
-// Signs in with the link in a sign-in email, after the person selects the button on the page that it opens.
+// Signs a person in with an emailed link, after the person selects the button on the page that the link opens.
 import type { Realm } from "../../../core/access/session.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import { completeSignIn, type SignInResult } from "./complete-sign-in.ts";

@@ -9,7 +9,7 @@ import type { Stores, WriteDependencies } from "../dependencies.ts";
 import { prepareSession } from "./prepare-session.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
-/** The session of a member, or of a person who has only been invited. */
+/** The session of a member, or of a person who has been invited but has not joined yet. */
 export interface ReplacedSession extends Pick<MemberSession | InvitedSession, "userId" | "tokenHash" | "verifiedAt"> {
   /** The index of the verified address. */
   readonly emailIndex: string;

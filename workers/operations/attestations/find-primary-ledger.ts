@@ -1,4 +1,4 @@
-// Finds a shard's primary ledger, for example by the ID in a receipt.
+// Finds primary ledgers, for example by the ID in a receipt.
 import type { LedgerAdapter } from "../../../core/ledger/adapter.ts";
 import type { Proofs, Stores } from "../dependencies.ts";
 

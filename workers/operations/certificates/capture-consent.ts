@@ -97,8 +97,8 @@ interface ParsedCapture {
 
 /**
  * Makes one attempt. Throws if the account changed since it was loaded, or if the certificate's ID is already used. The ID comes from the
- * idempotency key, so a used ID means that the key was used before. `isReused` must be true if that was more than a day ago; the ID then
- * also depends on the day.
+ * idempotency key, so a used ID means that the key was used before. `isReused` must be true if the key was used more than a day ago, so
+ * that the ID also depends on the day.
  */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
@@ -159,8 +159,8 @@ const findRepeated = async (
 };
 
 /**
- * Added to the day for which earlier shards are searched, because a new isolate can journal a submission with a copy of the account that is
- * up to two hours old.
+ * Extends the search in earlier shards beyond one day, because an isolate can journal a submission with a copy of the account that is up to
+ * two hours old.
  */
 const searchMarginMs = 3 * hourMs;
 

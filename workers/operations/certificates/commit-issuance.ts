@@ -86,10 +86,10 @@ export interface CaptureResult {
 }
 
 /**
- * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. If the database
- * does not respond, the same rows are journaled. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached`
- * and `isCertIdTaken` recognize. In all of these cases, nothing was written. Returns `idempotency_conflict` only for a key that is in the
- * journal.
+ * Commits an issuance and the rows for its follow-up work as one batch. This is the only database round trip in a typical submission. If
+ * the database does not respond, the same rows are journaled. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`,
+ * `isStorageLimitReached` and `isCertIdTaken` recognize. In all of these cases, nothing was written. Returns `idempotency_conflict` only
+ * for a key that is in the journal.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

@@ -59,8 +59,7 @@ export const continueInShardWithRoom = async (
     }
     return readSubmissionClient(services, client.id, originHeader);
   });
-  // Leaves out a shard that does not respond, so that the next submissions do not wait for it. It is tried again after the registry is read
-  // again.
+  // Leaves out a shard that did not respond until the registry is read again, so that the next submissions do not wait for it.
   if (continued === undefined)
     intakeState.recordFills(
       known.filter(({ shard }) => shard !== next),

@@ -22,7 +22,7 @@ export interface SubjectMatch extends SubjectComparison {
   readonly oneToOne: boolean;
 }
 
-/** The result after an erasure, because there is nothing left to compare with. */
+/** The result after an erasure, which leaves nothing to compare with. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**

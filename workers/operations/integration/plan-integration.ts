@@ -52,12 +52,12 @@ const parseIntegrationRequest = ({
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** Problems with the URL itself, unlike problems with a host that must not be fetched. */
+/** The faults that return `invalid_request`. All other faults concern hosts that must not be fetched. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** Removes the port before the host is verified, so that a wrong port is reported only for the business's own hosts. */
+/** The host is verified without its port, so that a wrong port is reported only for the business's own hosts. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
 /**

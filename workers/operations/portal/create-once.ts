@@ -15,7 +15,7 @@ import {
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** A repeated key must come with the same input. */
+/** A request and its idempotency key. A request that repeats the key must have the same input. */
 export interface IdempotentOperation {
   readonly route: string;
   readonly key: string | null;

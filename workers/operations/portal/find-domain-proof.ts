@@ -19,7 +19,7 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
 const maxFileBytes = 16_384;
 
-/** Returns the development hosts, which can be claimed although nobody can register them. */
+/** Returns the hosts that can be claimed in development although they are not registrable domains. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
 /**
