@@ -1,4 +1,4 @@
-// Every minute, deletes the changes that all readers have processed.
+// Every minute, deletes the changes that all readers of the change log have processed.
 import { getLedgerReader } from "../../storage/anchors.ts";
 import { getAuditReader, hasUnrecordedEntry } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";

@@ -5,7 +5,7 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // each takes three database calls; only changes whose process died leave a hold
+const maxPerRun = 50; // each takes three database calls; a hold is left only if the process that changed the account died
 
 /** Renews up to 50 accounts in each shard. */
 export const endExpiredHolds = (platform: Platform): Promise<void> =>

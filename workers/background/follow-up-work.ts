@@ -1,5 +1,5 @@
-// Schedules work that follows a response. A request does not wait for this work, which only makes things happen sooner. All required work
-// is in an outbox or in the change log, and the cron processes it every minute in any case (schedule.ts).
+// Schedules work that follows a response, so that the work does not wait for the next cron run. All required work is in an outbox or in the
+// change log, and the cron processes it every minute in any case (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";

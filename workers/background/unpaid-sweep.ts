@@ -1,5 +1,4 @@
-// Suspends businesses whose payment has been past due for 14 days, and moves consumers whose payment has been past due for as long to the
-// free plan.
+// Suspends businesses whose payment has been past due for 14 days. Moves consumers to the free plan after the same time.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,

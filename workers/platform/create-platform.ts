@@ -150,7 +150,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // this isolate has counted the call; a failure of the platform's rate limiter must not refuse it
+        return state; // this isolate has counted the call, so a failure of the platform's rate limiter does not refuse it
       }
     },
     peekApproximately: (name, key) => windows.peek(`${name}:${key}`, config.limits[name], clock()),

@@ -29,7 +29,7 @@ export interface ShareCreation {
 }
 
 /**
- * Writes the share with its values, event, signature and receipt email as one transaction. `before` contains rows on which the share
+ * Writes the share with its values, event, signature and receipt email in one transaction. `before` contains rows on which the share
  * depends; `after` contains rows that refer to it. If the person's account is in another shard, an intent is written to that shard first
  * and settled afterward. If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
  */

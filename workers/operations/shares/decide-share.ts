@@ -1,6 +1,6 @@
-// POST /v1/share/consent and /v1/share/sandbox-consent. Decides a share request. The decision can come only from the person's own session
-// on the app's origin, or from a test person, so its evidence is recorded as `api`. The consent sheet has a separate token (sheet-token.ts)
-// and calls `grantShare` directly.
+// POST /v1/share/consent and /v1/share/sandbox-consent. Records a person's decision on a share request. The decision can come only from the
+// person's own session on the app's origin, or from a test person, so its evidence is recorded as `api`. The consent sheet has a separate
+// token (sheet-token.ts) and calls `grantShare` directly.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseShareTerms } from "../../../core/shares/grant.ts";

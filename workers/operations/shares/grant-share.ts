@@ -91,7 +91,7 @@ const testShareLimitRefusal = refuse(
 );
 
 /**
- * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). If several identical requests are concurrent,
+ * Grants a share and issues its code, in one transaction (SPEC Share, Authorization code). If several identical requests are concurrent,
  * one of them creates the share and the others return it. Returns the first of these errors that applies:
  * - `invalid_request` for text that must not be shown
  * - `client_not_found`

@@ -33,13 +33,14 @@ export interface RenewedShare {
 export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable" | "rate_limited";
 
 /**
- * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Returns the first of these errors that
+ * Writes the new share and marks the old one as superseded, in one transaction (SPEC Share). Returns the first of these errors that
  * applies:
  * - `not_found`
  * - `unauthorized` if the person's account no longer exists
  * - `share_inactive`
  * - the errors for the business's account status
  * - `invalid_request` for a missing value
+ * - `rate_limited` if a storage limit is reached
  */
 export const renewShare = async (
   services: ShareWriteDependencies,

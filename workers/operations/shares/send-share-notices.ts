@@ -65,7 +65,7 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
 };
 
 /**
- * Writes the emails and deletes the notices as one transaction. A failed notice is retried a minute later and does not delay the others.
+ * Writes the emails and deletes the notices in one transaction. A failed notice is retried a minute later and does not delay the others.
  */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();

@@ -7,7 +7,7 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 /** Evidence that is available only when the browser opens the sheet. The cookie stores it for the later steps. */
 export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
 
-/** A browser and, by request key, the evidence that each of its share requests came from the business. */
+/** A browser, and the evidence that its share requests came from the business, by request key. */
 export interface SheetBrowser {
   readonly id: string;
   readonly evidence: readonly (readonly [requestKey: string, evidence: ArrivalEvidence])[];

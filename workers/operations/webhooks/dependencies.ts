@@ -14,7 +14,7 @@ export interface WebhookSecretCache {
 
 /** The event sequences of businesses, and the functions that send requests to their endpoints. */
 export interface EventSequences {
-  /** Returns the event sequence of a business, live or sandbox, which contains its events and endpoints. */
+  /** Returns a business's live or sandbox event sequence, which contains the business's events and endpoints. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
   /** Returns the object that counts the webhook attempts to a host. */
   readonly destinationHost: (host: string) => DurableObjectStub<DestinationHost>;

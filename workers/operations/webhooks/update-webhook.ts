@@ -41,9 +41,10 @@ const parseWebhookUpdate = async (
 };
 
 /**
- * Changes an endpoint once the change is in the audit chain. For a new URL, the audit entry contains only its hash. Records nothing if all
- * properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists` if another endpoint has
- * the new URL. If that other endpoint is created at the same moment, the audit entry remains although nothing was changed.
+ * Commits the change to the audit chain, then changes the endpoint. For a new URL, the audit entry contains only the hash of the URL.
+ * Records nothing if all properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists`
+ * if another endpoint has the new URL. If that other endpoint is created at the same moment, the audit entry remains even though nothing
+ * was changed.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

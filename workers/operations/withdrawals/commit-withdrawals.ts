@@ -1,4 +1,4 @@
-// Writes withdrawals of whole certificates: receipts, rows, events and the notice to the owners, as one transaction.
+// Writes withdrawals of whole certificates: receipts, rows, events and the notice to the owners, in one transaction.
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import { decideWithdrawal, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import { commitWithoutFollowUp } from "../../../storage/commit.ts";

@@ -1,4 +1,4 @@
-// Finds the same business's other certificates that name an email address of the person.
+// Finds the business's other certificates that name the person's email address.
 import type { Database } from "../../../storage/database.ts";
 import { findOtherCertificates, maxCounted } from "../../../storage/withdrawals.ts";
 import type { Stores } from "../dependencies.ts";

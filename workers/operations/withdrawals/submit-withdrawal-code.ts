@@ -20,8 +20,8 @@ export interface CodeSubmissionResult {
 }
 
 /**
- * Withdraws the certificate. If the business has other certificates that contain the address, this only uses up the code, and the person
- * chooses what to withdraw, and the returned token authorizes the choice. Returns the same errors as `withdrawByCode`. If one code is
+ * Withdraws the certificate. If the business has other certificates that contain the address, this only uses up the code. The person then
+ * chooses what to withdraw, and the returned token authorizes that choice. Returns the same errors as `withdrawByCode`. If one code is
  * submitted twice concurrently, one submission is refused.
  */
 export const submitWithdrawalCode = async (

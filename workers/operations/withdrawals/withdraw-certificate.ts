@@ -13,7 +13,7 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const maxAttempts = 3; // an attempt can fail only because of other withdrawals of the same person's certificates
 
 /**
- * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Returns `already_revoked` if
+ * Withdraws as many certificates as fit into one batch and writes a work row for the rest, in one transaction. Returns `already_revoked` if
  * this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
  */
 export const withdrawCertificate = async (

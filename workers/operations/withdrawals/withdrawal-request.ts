@@ -1,4 +1,4 @@
-// The input and result types of the operations that commit withdrawals, which all withdrawal methods call.
+// The input and result types that all kinds of withdrawals share.
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
