@@ -6,7 +6,7 @@ import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { hasAddress } from "./certificate-addresses.ts";
-import type { Database, Found } from "./database.ts";
+import type { Database } from "./database.ts";
 import { isTriggerError } from "./faults.ts";
 import { allOf, jsonList, notExistsIn } from "./query.ts";
 import {
@@ -110,8 +110,6 @@ export const listDueErasures = (db: Database, now: Instant, max: number) =>
     .orderBy(retentionUntil)
     .limit(max)
     .all();
-
-export type DueErasure = Found<typeof listDueErasures>[number];
 
 /** Counts the due erasures and returns when the oldest became due. */
 export const countDueErasures = async (
