@@ -202,17 +202,15 @@ interface SubjectRecords {
 
 const listDistinct = (values: readonly (string | null)[]): readonly string[] => [...new Set(values)].filter((value) => value !== null);
 
-const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasis[] => {
-  const grants = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
-  return records.toSorted((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis);
-};
+const permitsContact = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
 
 /** Merges the records of all shards of a business. Records that permit contact come first. Within both groups, the newest come first. */
 export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])[]): readonly SubjectBasis[] =>
   (shards[0] ?? []).map((_, at) => {
     const parts = shards.map((subjects) => subjects[at] as SubjectRecords);
     const records = new Map(parts.flatMap((part) => [...part.records]));
-    return { basis: sortFoundRecords([...records.values()]), isTruncated: parts.some(({ isTruncated }) => isTruncated) };
+    const sorted = [...records.values()].sort((a, b) => permitsContact(b) - permitsContact(a) || b.at - a.at);
+    return { basis: sorted.map(({ basis }) => basis), isTruncated: parts.some(({ isTruncated }) => isTruncated) };
   });
 
 /**

@@ -179,7 +179,7 @@ type InsertCheck = "account" | "copy" | "none";
 
 const prepareCertificateInsert = (check: InsertCheck) =>
   prepareOnce<CertificateRow & IssuanceBasis>()((db, values) => {
-    const { businessId, originDomain } = values;
+    const { businessId } = values;
     const unchanged = query
       .select({ id: businesses.id })
       .from(businesses)
@@ -196,16 +196,7 @@ const prepareCertificateInsert = (check: InsertCheck) =>
         .from(entityLists)
         .where(eq(entityLists.hash, sql`${hash}`))}`;
     const ofGroup = (field: typeof certificateGroups.id | typeof certificateGroups.counted) =>
-      query
-        .select({ field })
-        .from(certificateGroups)
-        .where(
-          allOf(
-            eq(certificateGroups.purposeId, sql`${purpose}`),
-            eq(certificateGroups.entityListId, listWith(values.entitiesHash)),
-            eq(certificateGroups.originDomain, originDomain),
-          ),
-        );
+      query.select({ field }).from(certificateGroups).where(isMatchingGroup(values));
     const shared = query
       .select({ id: policyCaptures.id })
       .from(policyCaptures)

@@ -66,6 +66,7 @@ const recordOrd = () => integer().primaryKey();
 const businessRef = () => businessId().references(() => businesses.id);
 const clientRef = () => clientId().references(() => clients.id);
 const purposeRef = () => integer().references(() => purposes.id);
+const entityListRef = () => integer().references(() => entityLists.id);
 const certificateRef = () => certId().references(() => certificates.id);
 const consumerRef = () => consumerId().references(() => consumers.id);
 const shareRef = () => shareId().references(() => shares.id);
@@ -201,9 +202,7 @@ export const entityLists = table("entity_lists", {
 export const listedEntities = table(
   "listed_entities",
   {
-    listId: integer()
-      .notNull()
-      .references(() => entityLists.id),
+    listId: entityListRef().notNull(),
     entity: text().notNull(),
   },
   (t) => [primaryKey({ columns: [t.listId, t.entity] })],
@@ -214,9 +213,7 @@ export const certificateGroups = table(
   {
     id: integer().primaryKey(),
     purposeId: purposeRef().notNull(),
-    entityListId: integer()
-      .notNull()
-      .references(() => entityLists.id),
+    entityListId: entityListRef().notNull(),
     originDomain: text().notNull(),
     businessId: businessRef().notNull(),
     environment: environment().notNull(),

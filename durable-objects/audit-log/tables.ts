@@ -425,17 +425,13 @@ export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: Signed
   const record = findNewestRecord(sql);
   const row = findChainRow(sql, tag);
   if (record === null || row === null || record.log_index >= checkpoint.size || row.idx >= record.size) return null;
-  const changedSince = row.epoch >= getEpoch(sql);
-  const head = changedSince
-    ? row.sealed_seq !== null && row.sealed_head !== null
-      ? toChainHead(row.sealed_seq, row.sealed_head)
-      : null
-    : toChainHead(row.seq, row.head);
-  if (head === null) throw new Error("audit log: a recorded chain has no recorded head");
+  const isUnchanged = row.epoch < getEpoch(sql);
+  const [seq, hash] = isUnchanged ? [row.seq, row.head] : [row.sealed_seq, row.sealed_head];
+  if (seq === null || hash === null) throw new Error("audit log: a recorded chain has no recorded head");
   return {
     record: record.record,
     record_tlog_proof: buildTlogProof(sql, record.log_index, checkpoint),
-    leaf: serializeHeadLeaf(tag, head),
+    leaf: serializeHeadLeaf(tag, toChainHead(seq, hash)),
     path: computeHeadPath(sha256, row.idx, record.size, recordedNodeReader(sql)).map(toBase64),
     size: String(record.size),
   };

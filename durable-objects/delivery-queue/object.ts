@@ -147,37 +147,33 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return activity === null ? null : { ...activity, page: this.listDeliveries(limit, before, status) };
   }
 
-  findRecord(deliveryId: string): DeliveryRecord | null {
-    const settings = this.#findSettings();
-    const { sql } = this.ctx.storage;
-    const row = settings === null ? null : tables.findDeliveryRow(sql, deliveryId);
-    if (settings === null || row === null) return null;
-    return {
-      settings,
-      delivery: tables.toDelivery(row, settings.endpointId),
-      event: tables.toStoredEvent(row),
-      attempts: listAttempts(sql, row.seq),
-    };
-  }
-
-  findReplaySource(deliveryId: string): ReplaySource | null {
+  #findDelivery(deliveryId: string) {
     const settings = this.#findSettings();
     const row = settings === null ? null : tables.findDeliveryRow(this.ctx.storage.sql, deliveryId);
     if (settings === null || row === null) return null;
-    return {
-      delivery: tables.toDelivery(row, settings.endpointId),
-      sending: { settings, event: tables.toStoredEvent(row), deliveryId, attempt: Math.max(1, row.attempt) },
-    };
+    return { settings, row, delivery: tables.toDelivery(row, settings.endpointId), event: tables.toStoredEvent(row) };
+  }
+
+  findRecord(deliveryId: string): DeliveryRecord | null {
+    const found = this.#findDelivery(deliveryId);
+    if (found === null) return null;
+    const { settings, row, delivery, event } = found;
+    return { settings, delivery, event, attempts: listAttempts(this.ctx.storage.sql, row.seq) };
+  }
+
+  findReplaySource(deliveryId: string): ReplaySource | null {
+    const found = this.#findDelivery(deliveryId);
+    if (found === null) return null;
+    const { settings, row, delivery, event } = found;
+    return { delivery, sending: { settings, event, deliveryId, attempt: Math.max(1, row.attempt) } };
   }
 
   /** Records the result of a replay. Returns the updated delivery, or null if it does not exist. */
   async saveReplay(deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     const { clock } = await this.#getPorts();
-    const settings = this.#findSettings();
-    if (settings === null) return null;
+    if (!this.#isOpen()) return null;
     tables.saveReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
-    const row = tables.findDeliveryRow(this.ctx.storage.sql, deliveryId);
-    return row === null ? null : tables.toDelivery(row, settings.endpointId);
+    return this.#findDelivery(deliveryId)?.delivery ?? null;
   }
 
   /** Lists the number of attempts in each hour since `since`, oldest first. */

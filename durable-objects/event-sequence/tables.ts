@@ -123,13 +123,10 @@ export const listEndpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
 export const findEndpointRow = (sql: SqlStorage, id: string): EndpointRow | null =>
   sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE id = ? AND removed = 0", id).toArray()[0] ?? null;
 
-const selectedEventTypes = (row: EndpointRow): readonly string[] | null =>
-  row.events === null ? null : (JSON.parse(row.events) as readonly string[]);
-
 export const toEndpoint = (row: EndpointRow): Endpoint => ({
   id: row.id,
   url: row.url,
-  events: selectedEventTypes(row),
+  events: row.events === null ? null : (JSON.parse(row.events) as readonly string[]),
   description: row.description,
   status: row.status,
   secretHint: row.secret_hint,

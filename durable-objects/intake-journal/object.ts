@@ -120,10 +120,7 @@ export class IntakeJournal extends DurableObject<object> {
     const [first] = entries;
     if (first === undefined) return;
     try {
-      await placeEntries(
-        { probe: this.#openDatabase(first.certId, probeMs), db: this.#openDatabase(first.certId, batchTimeoutMs) },
-        entries,
-      );
+      await placeEntries(this.#openDatabase(first.certId, probeMs), this.#openDatabase(first.certId, batchTimeoutMs), entries);
       this.#isDatabaseWell = true;
     } catch (error) {
       this.#isDatabaseWell = findStorageFault(error)?.kind !== "outage";

@@ -3,19 +3,15 @@ import { listFingerprints } from "../../storage/intake.ts";
 import { runCompiled, type Database } from "../../storage/database.ts";
 import type { WaitingEntry } from "./tables.ts";
 
-/** The same database with two timeouts. `probe` has a short one, because its query only checks whether the database responds. */
-export interface PlacementDatabases {
-  readonly probe: Database;
-  readonly db: Database;
-}
-
 /**
  * Writes the entries in one transaction, in order. Skips an entry that the database already contains, because its first batch was committed
  * although the response was lost. If the database has another certificate with the entry's ID, stores only the text of the entry
  * (`insertTwin`). Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was.
  * Placing the same entries again is safe.
+ *
+ * `probe` and `db` are the same database. `probe` has a short timeout, because the first query only checks whether the database responds.
  */
-export const placeEntries = async ({ probe, db }: PlacementDatabases, entries: readonly WaitingEntry[]): Promise<void> => {
+export const placeEntries = async (probe: Database, db: Database, entries: readonly WaitingEntry[]): Promise<void> => {
   const known = await listFingerprints(
     probe,
     entries.map(({ certId }) => certId),

@@ -19,7 +19,6 @@ import {
   isIdempotencyKeyTaken,
   findIdempotentResponse,
 } from "../../../storage/idempotency.ts";
-import { serializeRegistration, parseRegistration } from "../../../storage/webhook-responses.ts";
 import { sealWebhookSecret } from "../../../storage/webhook-secrets.ts";
 import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
@@ -75,7 +74,7 @@ export const createWebhook = async (
     const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
     if (saved === null) return null;
     if (saved.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-    return ok({ endpoint: parseRegistration(saved.response), isReplayed: true });
+    return ok({ endpoint: JSON.parse(saved.response) as RegisteredEndpoint, isReplayed: true });
   };
   const earlier = await findEarlier();
   if (earlier !== null) return earlier;
@@ -106,7 +105,7 @@ export const createWebhook = async (
     createdAt: now,
   };
   try {
-    const response = serializeRegistration(endpoint);
+    const response = JSON.stringify(endpoint);
     const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
