@@ -177,7 +177,7 @@ export const auditPayloadContext = columnContext("audit_entries", "payload");
 /** The prefix of an unsealed payload. Sealed values begin with the version of a master key, which is never 0. */
 const unsealedPrefix = "0.";
 
-/** The event types whose entries are stored unsealed. SQL selects the chain of these entries, but sealing needs it in advance. */
+/** The event types whose entries are stored unsealed, because the statements that insert them select the chain, which sealing requires. */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",

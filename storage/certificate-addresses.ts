@@ -40,7 +40,7 @@ const insertAddresses = prepareOnce<{ certId: CertId; addresses: string }>()((db
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) =>
   insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones]) });
 
-/** Builds a condition for queries on `certificateAddresses` that selects an address on active certificates of a business. */
+/** Builds a condition for queries on `certificateAddresses` that is true for this address on active certificates of the business. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 

@@ -321,7 +321,7 @@ interface NamedPerson {
   readonly businessId: BusinessId | null;
 }
 
-/** Selects active live shares whose values contain the email address, through the partial index `shares_named`. */
+/** Builds a condition for active live shares whose values contain the email address. It matches the partial index `shares_named`. */
 const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 

@@ -30,7 +30,7 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends the entries of the changes in one shard that were not read yet. Returns null if the log is frozen. */
+/** Appends the entries of unread changes in one shard. Returns null if the log is frozen. */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
   let appended = 0;
   let pages = 0;
