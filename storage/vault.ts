@@ -5,7 +5,8 @@
 // version>-<version when sealed>.`
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
-import { sha256Hex } from "../core/hash.ts";
+import { defaultLinkKeys, type LinkKey, type LinkKeys } from "../core/access/link-keys.ts";
+import { isEqualConstantTime, sha256Hex } from "../core/hash.ts";
 
 /** Where a sealed value belongs. All parts except `isCompressed` are in the additional authenticated data. */
 export interface EncryptionContext {
@@ -55,8 +56,14 @@ export interface Vault extends Sealer, Rewrapper {
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
   /** Returns 120 bits for the ID of a certificate with an idempotency key. Equal keys give equal IDs, which cannot be guessed. */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
-  /** Returns the token of a link that is sent for `purpose`: 256 bits in base64url, which need not be stored. */
+  /** Returns the token for `purpose`: 256 bits in base64url, derived from the current link key, so that it need not be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
+  /** Returns the tokens that are accepted for `purpose`, one for each link key. The token from `linkToken` comes first. */
+  readonly listLinkTokens: (purpose: string) => Promise<readonly string[]>;
+  /** Returns whether a token is accepted for `purpose`. Compares in constant time. */
+  readonly isLinkToken: (purpose: string, token: string) => Promise<boolean>;
+  /** Derives a token from the index key, so that it never changes. Use it for IDs, or if `purpose` contains a sealed secret. */
+  readonly permanentToken: (purpose: string) => Promise<string>;
   /** Returns a keyed hash of a text that was sent for a record. Without the key, a guess cannot be tested. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
   /** Returns the blind index of a value from the lowercase hex SHA-256 of its normalized form. */
@@ -68,6 +75,8 @@ export interface VaultKeys {
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** The 32-byte key for blind indexes and hashes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
+  /** The keys for derived tokens. The default is the index key. */
+  readonly linkKeys?: LinkKeys;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM preserves a leading U+FEFF
@@ -201,10 +210,20 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const current = [...byVersion.keys()].at(-1);
   if (current === undefined) throw new Error("vault: no master key");
   const master: WrappingKeys = { byVersion, current };
-  const indexKey = await crypto.subtle.importKey("raw", keys.indexKey, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const importHmacKey = (bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
+    crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const indexKey = await importHmacKey(keys.indexKey);
+  const importLinkKey = ({ key }: LinkKey): Promise<CryptoKey> | CryptoKey => (key === null ? indexKey : importHmacKey(key));
+  const { current: currentLinkKey, others: otherLinkKeys } = keys.linkKeys ?? defaultLinkKeys;
+  const linkKeys = await Promise.all([currentLinkKey, ...otherLinkKeys].map(importLinkKey));
 
-  const keyed = async (text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", indexKey, encodeUtf8(text)));
+  const sign = async (key: CryptoKey, text: string) => new Uint8Array(await crypto.subtle.sign("HMAC", key, encodeUtf8(text)));
+  const keyed = (text: string) => sign(indexKey, text);
   const keyed128 = async (text: string): Promise<string> => toHex((await keyed(text)).subarray(0, 16));
+
+  const computeLinkToken = async (key: CryptoKey, purpose: string): Promise<string> => toBase64Url(await sign(key, `link:${purpose}`));
+  const listLinkTokens = (purpose: string): Promise<readonly string[]> =>
+    Promise.all(linkKeys.map((key) => computeLinkToken(key, purpose)));
 
   return {
     ...createSealer(master),
@@ -222,7 +241,10 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
     certificateBytes: async (idempotencyKeyHash) => (await keyed(`certificate:${idempotencyKeyHash}`)).subarray(0, 15),
-    linkToken: async (purpose) => toBase64Url(await keyed(`link:${purpose}`)),
+    linkToken: (purpose) => computeLinkToken(linkKeys[0] as CryptoKey, purpose),
+    listLinkTokens,
+    isLinkToken: async (purpose, token) => (await listLinkTokens(purpose)).some((accepted) => isEqualConstantTime(accepted, token)),
+    permanentToken: (purpose) => computeLinkToken(indexKey, purpose),
     sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
     blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),
   };

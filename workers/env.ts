@@ -1,6 +1,7 @@
 // A deployment's bindings and settings, read and checked once per isolate. If any setting is invalid, the deployment responds with 503 on
 // every route instead of running half-configured, and logs all invalid settings together.
 import { alertDefinitions, alertKinds, type AlertThresholds } from "../core/alerts.ts";
+import { defaultLinkKeys, parseLinkKeys, type LinkKeys } from "../core/access/link-keys.ts";
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
@@ -63,6 +64,7 @@ export interface Config extends ProofSettings {
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
+  readonly linkKeys: LinkKeys;
   readonly issuerSeed: Bytes;
   /** ISO 8601 time from which the current issuer key is valid. */
   readonly issuerKeyFrom: string;
@@ -174,6 +176,13 @@ const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> |
     keys.set(version, bytes);
   }
   return keys.size === 0 ? null : keys;
+};
+
+const listKeyBytes = ({ current, others }: LinkKeys): readonly Bytes[] => [current, ...others].flatMap(({ key }) => key ?? []);
+
+const parseRandomLinkKeys = (text: string | undefined): LinkKeys | null => {
+  const keys = text === undefined ? defaultLinkKeys : parseLinkKeys(text);
+  return keys !== null && listKeyBytes(keys).every(hasRandomKeyBytes) ? keys : null;
 };
 
 /**
@@ -301,6 +310,8 @@ export const loadConfig = (env: Env): Config => {
   const masterKeys = parseMasterKeys(setting("MASTER_KEYS"));
   if (masterKeys === null) faults.push("MASTER_KEYS");
   const indexKey = secret("INDEX_KEY");
+  const linkKeys = parseRandomLinkKeys(setting("LINK_KEYS"));
+  if (linkKeys === null) faults.push("LINK_KEYS");
   const issuerSeed = secret("ISSUER_KEY");
   const retired = splitWords(setting("RETIRED_ISSUER_KEYS")).map(parseKeyWithValidity);
   const retiredIssuerKeys = retired.filter((key) => key !== null && fromBase64Url(key.key)?.length === keyBytes) as KeyWithValidity[];
@@ -311,6 +322,7 @@ export const loadConfig = (env: Env): Config => {
     ...findSharedKeys([
       ...[...(masterKeys?.values() ?? [])].map((key) => ["MASTER_KEYS", key] as const),
       ["INDEX_KEY", indexKey],
+      ...listKeyBytes(linkKeys ?? defaultLinkKeys).map((key) => ["LINK_KEYS", key] as const),
       ["ISSUER_KEY", issuerSeed],
       ...(parseLogSeeds(proofs.logSeed) ?? []).map(({ seed }) => ["LOG_SEED", seed] as const),
       ...parseSeeds("AUDIT_KEY", proofs.auditKeys),
@@ -342,6 +354,7 @@ export const loadConfig = (env: Env): Config => {
     dohUrls: splitWords(setting("DOH_URLS")),
     masterKeys: masterKeys ?? new Map(),
     indexKey,
+    linkKeys: linkKeys ?? defaultLinkKeys,
     issuerSeed,
     issuerKeyFrom: text("ISSUER_KEY_FROM", isIsoTime, defaultValidFrom),
     retiredIssuerKeys,

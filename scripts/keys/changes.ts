@@ -1,6 +1,7 @@
 // Computes what a rotation changes in the secrets of a deployment. Each function takes the current secrets and returns only those that
 // change.
 import { randomBytes } from "node:crypto";
+import { addNextLinkKey, removeEarlierLinkKeys, useNextLinkKey } from "../../core/access/link-keys.ts";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 import { minuteMs, toIso } from "../../core/time.ts";
 import { openSigner } from "../../storage/signer.ts";
@@ -48,6 +49,17 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
     RETIRED_ISSUER_KEYS: [...splitWords(secrets.RETIRED_ISSUER_KEYS), `${x}@${period}`].join(" "),
   };
 };
+
+/** Adds a key whose links and other tokens are accepted but not created yet. */
+export const addLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: addNextLinkKey(secrets.LINK_KEYS, newKey()) });
+
+/** Creates links and other tokens with the newest key. */
+export const useNewLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: useNextLinkKey(requireSecret(secrets, "LINK_KEYS")) });
+
+/** Keeps only the newest key. Links and other tokens that earlier keys created are no longer accepted. */
+export const removeOldLinkKeys = (secrets: Secrets): Secrets => ({
+  LINK_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "LINK_KEYS")),
+});
 
 /** Adds a second log seed. From then on, each log whose keys are derived signs with the keys from both seeds. */
 export const addLogSeed = (secrets: Secrets): Secrets => ({

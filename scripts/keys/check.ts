@@ -1,4 +1,5 @@
 // Compares the keys that a service publishes with the keys that its secrets contain.
+import { defaultLinkKeys, parseLinkKeys } from "../../core/access/link-keys.ts";
 import { fromBase64 } from "../../core/bytes.ts";
 import { parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -9,6 +10,7 @@ import { openSigner } from "../../storage/signer.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 import { noteKeyPair } from "../note-secret.ts";
 import { splitWords } from "./changes.ts";
+import type { UsedLinkKeys } from "./service-calls.ts";
 
 type CheckedKind = "issuer" | "logs";
 
@@ -42,6 +44,18 @@ const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly Ex
       validTo: validTo ?? null,
     })),
   );
+};
+
+/** Returns a sentence if the service does not use the link keys in the secrets. */
+export const checkLinkKeys = ({ LINK_KEYS: text }: Secrets, used: UsedLinkKeys): readonly string[] => {
+  const keys = text === undefined ? defaultLinkKeys : parseLinkKeys(text);
+  if (keys === null) throw new Error("LINK_KEYS is not a list of link keys.");
+  const expected = { current: keys.current.name, accepted: [keys.current, ...keys.others].map(({ name }) => name) };
+  return JSON.stringify([expected.current, expected.accepted]) === JSON.stringify([used.current, used.accepted])
+    ? []
+    : [
+        `The service creates links with key ${used.current} and accepts ${used.accepted.join(", ")}. It should use key ${expected.current} and accept ${expected.accepted.join(", ")}.`,
+      ];
 };
 
 /** Returns a sentence for each key that the service should publish but does not. `api` is the root URL of the API. */

@@ -7,11 +7,11 @@ import { parseWebhookId } from "../../core/ids.ts";
 import deployments from "../../svc.config.ts";
 import { resolveDeployment } from "../deploy/config.ts";
 import { loadLocalSettings } from "../settings.ts";
-import { checkPublishedKeys } from "./check.ts";
+import { checkLinkKeys, checkPublishedKeys } from "./check.ts";
 import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "./rotate.ts";
 import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "./rotate-webhooks.ts";
 import { indexRefusal, rotationKinds, type RotationKind } from "./rotations.ts";
-import { createReplaceSecretsCall, createRewrapCall } from "./service-calls.ts";
+import { createReplaceSecretsCall, createRewrapCall, fetchLinkKeys } from "./service-calls.ts";
 import { createDeploymentStore, createLocalStore } from "./stores.ts";
 
 const usage = `Usage: npm run keys -- rotate <${rotationKinds.filter((kind) => kind !== "index").join("|")}> [options]
@@ -24,6 +24,7 @@ const usage = `Usage: npm run keys -- rotate <${rotationKinds.filter((kind) => k
   --yes            Do not ask before the first change.
   --at ORIGIN      Use the service at this origin instead of the public host.
   --endpoint ID    For webhook: replace the signing secret of this endpoint only.
+  --leaked         For links: the earlier key has leaked, so stop accepting its links and tokens 10 minutes after the new key is used.
   --folder PATH    Folder with the secrets. Default: .deploy.
 
 ledger and audit are the same as logs. All log keys are derived from one seed, so they rotate together.
@@ -44,6 +45,7 @@ const parseRotateArguments = (args: readonly string[]) =>
       yes: { type: "boolean", default: false },
       at: { type: "string" },
       endpoint: { type: "string" },
+      leaked: { type: "boolean", default: false },
       folder: { type: "string", default: ".deploy" },
       help: { type: "boolean", default: false },
     },
@@ -57,24 +59,25 @@ interface Target {
   readonly api: string;
   readonly rotation: RotationOptions;
   readonly replaceSecrets: ReplaceSecrets;
+  readonly getToken: () => string;
 }
 
-const resolveTarget = ({ local, env, domain, at, folder, "dry-run": isDryRun }: Options): Target => {
-  const common = { now: Date.now, report: print };
+const resolveTarget = ({ local, env, domain, at, folder, leaked: isLeaked, "dry-run": isDryRun }: Options): Target => {
+  const common = { isLeaked, now: Date.now, report: print };
   if (local) {
     const { origin, vars } = loadLocalSettings();
     const api = `${at ?? origin}/v1`;
     const store = createLocalStore(print);
     const getToken = (): string => vars.ADMIN_TOKEN ?? "";
     const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, "local.rotation.json") };
-    return { name: "the local service", api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken) };
+    return { name: "the local service", api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
   }
   const deployment = resolveDeployment(deployments, env, { domain, isPlaceholderAllowed: isDryRun });
   const api = `${at ?? `https://${deployment.hosts.api}`}/v1`;
   const store = createDeploymentStore(folder, deployment);
   const getToken = (): string => store.read().ADMIN_TOKEN ?? "";
   const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, `${env}.rotation.json`) };
-  return { name: deployment.domain, api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken) };
+  return { name: deployment.domain, api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
 };
 
 const confirm = async (isSkipped: boolean): Promise<boolean> => {
@@ -85,11 +88,16 @@ const confirm = async (isSkipped: boolean): Promise<boolean> => {
   return /^y(?:es)?$/i.test(answer.trim());
 };
 
-const check = async (kind: Exclude<RotationKind, "index">, { api, rotation, replaceSecrets }: Target): Promise<number> => {
+const check = async (kind: Exclude<RotationKind, "index">, { api, rotation, replaceSecrets, getToken }: Target): Promise<number> => {
   if (kind === "webhook") {
     const { isComplete, text } = await checkWebhookRotation({ statePath: rotation.statePath, replaceSecrets });
     print(text);
     return isComplete ? 0 : 1;
+  }
+  if (kind === "links") {
+    const faults = checkLinkKeys(rotation.store.read(), await fetchLinkKeys(api, getToken()));
+    print(faults.length === 0 ? "The service uses the link keys in the secrets file." : faults.join("\n"));
+    return faults.length === 0 ? 0 : 1;
   }
   if (kind !== "master") {
     const faults = await checkPublishedKeys(kind, rotation.store.read(), api);
@@ -118,6 +126,7 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
     if (kind === "index") throw new Error(indexRefusal);
     if (options.endpoint !== undefined && (kind !== "webhook" || parseWebhookId(options.endpoint) === null))
       throw new Error("--endpoint must be the ID of a webhook endpoint (whk_…). Use it only with webhook.");
+    if (options.leaked && kind !== "links") throw new Error("Use --leaked only with links.");
     if (options.local && kind === "issuer")
       throw new Error("The demo accounts of the local service are derived from its issuer key, so it is not rotated.");
     const target = resolveTarget(options);
@@ -126,7 +135,7 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
     print(
       kind === "webhook"
         ? `Rotate webhook signing secrets of ${target.name}:\n\n${describeWebhookRotation(webhooks)}`
-        : `Rotate the ${kind} key of ${target.name}:\n\n${describeRotation(kind, target.rotation.statePath, Date.now())}`,
+        : `Rotate the ${kind} key of ${target.name}:\n\n${describeRotation(kind, target.rotation.statePath, Date.now(), options.leaked)}`,
     );
     if (options["dry-run"]) {
       print("\nDry run: nothing was changed.");

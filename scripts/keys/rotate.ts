@@ -20,6 +20,8 @@ interface RotationState {
   /** Number of completed steps. */
   readonly completed: number;
   readonly startedAt: number;
+  /** When the last completed step ended. */
+  readonly previousAt?: number;
   /** Secrets that the current step sets; null if it has not been prepared. */
   readonly pending: Secrets | null;
   /** The position where the service continues with its stored values; null at the beginning. */
@@ -40,6 +42,8 @@ export interface RotationOptions {
   readonly statePath: string;
   /** Makes the service process the next part of its stored values. */
   readonly rewrap: (cursor: object | null, isCheck: boolean) => Promise<RewrapStepResult>;
+  /** Whether the earlier key has leaked, so that the rotation ends it as soon as the new key is used everywhere. */
+  readonly isLeaked?: boolean;
   readonly now: () => number;
   readonly report: (text: string) => void;
 }
@@ -100,34 +104,42 @@ const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationO
     await store.publish(pending);
   }
   const { completed, startedAt } = getState(statePath, kind);
-  saveState(statePath, kind, { completed: completed + 1, startedAt, pending: null, cursor: null });
+  saveState(statePath, kind, { completed: completed + 1, startedAt, previousAt: now(), pending: null, cursor: null });
 };
 
-const describeDue = (step: RotationStep, { completed, startedAt }: RotationState, now: number): string => {
-  const dueAt = startedAt + step.afterMs;
-  return completed > 0 && dueAt > now ? ` It is due on ${toIso(dueAt)}.` : "";
+/** Returns when a step is due. The state must not be that of a rotation without a completed step. */
+const getDueAt = (
+  { afterMs, afterLeakMs = afterMs, isAfterPrevious = false }: RotationStep,
+  { startedAt, previousAt = startedAt }: RotationState,
+  isLeaked: boolean,
+): number => (isAfterPrevious ? previousAt : startedAt) + (isLeaked ? afterLeakMs : afterMs);
+
+const describeDue = (step: RotationStep, state: RotationState, now: number, isLeaked: boolean): string => {
+  const dueAt = getDueAt(step, state, isLeaked);
+  return state.completed > 0 && dueAt > now ? ` It is due on ${toIso(dueAt)}.` : "";
 };
 
-export const describeRotation = (kind: SteppedKind, statePath: string, now: number): string => {
+export const describeRotation = (kind: SteppedKind, statePath: string, now: number, isLeaked = false): string => {
   const state = getState(statePath, kind);
   return rotations[kind]
     .map((step, index) => {
       const mark = index < state.completed ? "done" : index === state.completed ? "next" : "then";
-      return `  ${mark}  ${index + 1}. ${step.title}${index < state.completed ? "" : describeDue(step, state, now)}`;
+      return `  ${mark}  ${index + 1}. ${step.title}${index < state.completed ? "" : describeDue(step, state, now, isLeaked)}`;
     })
     .join("\n");
 };
 
 /** Runs every step that is due. Returns whether the rotation is complete. */
 export const runRotation = async (kind: SteppedKind, options: RotationOptions): Promise<boolean> => {
-  const { statePath, now, report } = options;
+  const { statePath, isLeaked = false, now, report } = options;
   const steps = rotations[kind];
   for (;;) {
     const state = getState(statePath, kind);
     const step = steps[state.completed];
     if (step === undefined) break;
-    if (state.completed > 0 && state.startedAt + step.afterMs > now()) {
-      report(`\nThe next step is due on ${toIso(state.startedAt + step.afterMs)}. Run the same command again then.`);
+    const dueAt = getDueAt(step, state, isLeaked);
+    if (state.completed > 0 && dueAt > now()) {
+      report(`\nThe next step is due on ${toIso(dueAt)}. Run the same command again then.`);
       return false;
     }
     report(`\n${state.completed + 1}. ${step.title}`);

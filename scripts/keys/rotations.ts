@@ -1,15 +1,29 @@
 // The rotations that `npm run keys -- rotate` can run, as steps. A step either changes secrets or makes the service rewrap its stored data.
-import { dayMs } from "../../core/time.ts";
+import { dayMs, minuteMs } from "../../core/time.ts";
+import { maxDurationDays } from "../../core/shares/grant.ts";
 import type { Secrets } from "../deploy/secrets.ts";
-import { addLogSeed, addMasterKey, endOldLogSeeds, removeOldMasterKeys, replaceIssuerKey } from "./changes.ts";
+import {
+  addLinkKey,
+  addLogSeed,
+  addMasterKey,
+  endOldLogSeeds,
+  removeOldLinkKeys,
+  removeOldMasterKeys,
+  replaceIssuerKey,
+  useNewLinkKey,
+} from "./changes.ts";
 
-export const rotationKinds = ["master", "index", "issuer", "logs", "webhook"] as const;
+export const rotationKinds = ["master", "index", "links", "issuer", "logs", "webhook"] as const;
 export type RotationKind = (typeof rotationKinds)[number];
 
 export interface RotationStep {
   readonly title: string;
   /** The minimum time between the first step and this step, in milliseconds. */
   readonly afterMs: number;
+  /** Whether `afterMs` is measured from the previous step instead of the first. */
+  readonly isAfterPrevious?: boolean;
+  /** The minimum time if the earlier key has leaked. The default is `afterMs`. */
+  readonly afterLeakMs?: number;
   /** Returns the secrets that change. It is null for a step that makes the service rewrap its stored data. */
   readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;
   /** True if the step must not run while the service still has values that are encrypted under an earlier master key. */
@@ -24,6 +38,12 @@ const masterKeyWaitMs = 8 * dayMs;
 
 /** The time that readers of certificates have to save the new keys before the earlier keys stop signing. */
 const logKeyWaitMs = 30 * dayMs;
+
+/** Longer than an isolate keeps running with earlier secrets. */
+const isolateWaitMs = 10 * minuteMs;
+
+/** The longest duration of a share. Emails about the share contain a link that ends it. */
+const linkWaitMs = maxDurationDays * dayMs + isolateWaitMs;
 
 const logSteps: readonly RotationStep[] = [
   { title: "Add a second seed. Each log signs with the keys of both.", afterMs: 0, change: addLogSeed },
@@ -52,9 +72,24 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
       change: replaceIssuerKey,
     },
   ],
+  links: [
+    { title: "Add a new key. Its links and tokens are accepted, and the earlier key still creates them.", afterMs: 0, change: addLinkKey },
+    {
+      title: "Create links and tokens with the new key, at least 10 minutes later. Earlier ones are still accepted.",
+      afterMs: isolateWaitMs,
+      change: useNewLinkKey,
+    },
+    {
+      title: `Stop accepting links and tokens of the earlier key, at least ${maxDurationDays} days later, or 10 minutes with --leaked.`,
+      afterMs: linkWaitMs,
+      afterLeakMs: isolateWaitMs,
+      isAfterPrevious: true,
+      change: removeOldLinkKeys,
+    },
+  ],
   logs: logSteps,
 };
 
 /** Why the index key cannot be rotated, and what to do instead. */
 export const indexRefusal =
-  "INDEX_KEY cannot be rotated yet. Certificates, members and people are found only by the address indexes that this key creates. Each index is stored once, and the database refuses to change the indexes of certificates. The key also computes the links that end a share or an assistant's connection, and the secrets of registered OAuth clients, which would all stop working. Nothing was changed. If the key leaks, follow docs/operate/keys.md#after-a-leak.";
+  "INDEX_KEY cannot be rotated yet. Certificates, members and people are found only by the address indexes that this key creates. Each index is stored once, and the database refuses to change the indexes of certificates. Nothing was changed. To replace the key of links and tokens, rotate links. If the key leaks, follow docs/operate/keys.md#after-a-leak.";

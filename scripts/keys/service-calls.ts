@@ -9,7 +9,7 @@ interface Answer {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-const callService = async (api: string, adminToken: string, path: string, body: object): Promise<unknown> => {
+const callService = async (api: string, adminToken: string, path: string, body: object = {}): Promise<unknown> => {
   const response = await fetch(`${api}/admin/keys/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
@@ -26,6 +26,16 @@ export const createRewrapCall =
   (api: string, getAdminToken: () => string): RotationOptions["rewrap"] =>
   (cursor, isCheck) =>
     callService(api, getAdminToken(), "master", { check: isCheck, cursor }) as Promise<RewrapStepResult>;
+
+/** Names the link keys that the service uses. */
+export interface UsedLinkKeys {
+  readonly current: string;
+  readonly accepted: readonly string[];
+}
+
+/** Asks the service for the names of its link keys. `api` is the root URL of the API. */
+export const fetchLinkKeys = (api: string, adminToken: string): Promise<UsedLinkKeys> =>
+  callService(api, adminToken, "links") as Promise<UsedLinkKeys>;
 
 /** Returns a function that makes the service replace the next signing secrets. `api` is the root URL of the API. */
 export const createReplaceSecretsCall =

@@ -237,6 +237,18 @@ describe("/v1/admin for other callers", () => {
   });
 });
 
+describe("POST /v1/admin/keys/links", () => {
+  const at = "/v1/admin/keys/links";
+
+  test("names the keys but never shows them, and refuses callers without the token", async () => {
+    const key = createRandomKey(78);
+    const during = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), LINK_KEYS: `index,1:${key}@next` });
+    expect((await service(at, buildJsonRequest({}, bearer))).body.data).toEqual({ current: "index", accepted: ["index"] });
+    expect((await during(at, buildJsonRequest({}, bearer))).body.data).toEqual({ current: "index", accepted: ["index", "1"] });
+    expect(outcome(await during(at, buildJsonRequest({})))).toBe("401 unauthorized");
+  });
+});
+
 describe("POST /v1/admin/keys/master", () => {
   const firstKey = String(env.MASTER_KEYS);
   const during = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), MASTER_KEYS: `${firstKey},2:${createRandomKey(77)}` });

@@ -81,6 +81,25 @@ describe("a production deployment", () => {
     for (const value of ["on", "off", ""]) expect(faultsOf({ MCP_MODERN: value })).toEqual([]);
   });
 
+  test("accepts a list of link keys, and refuses one that is malformed or has a key that is not random or is used elsewhere", () => {
+    const [one, two] = [createRandomKey(61), createRandomKey(62)];
+    for (const text of [`1:${one}`, "index", `index,1:${one}`, `index,1:${one}@next`, `1:${one},2:${two}`, `1:${one},2:${two}@next`])
+      expect(faultsOf({ LINK_KEYS: text }), text).toEqual([]);
+    for (const text of [
+      one,
+      `1:${one}@next`,
+      "index@next",
+      `1:${one}@next,2:${two}`,
+      `1:${one},1:${two}`,
+      `1:${one}, 2:${two}`,
+      "index,index",
+      "1:AAAA",
+      `1:${"A".repeat(43)}=`,
+    ])
+      expect(faultsOf({ LINK_KEYS: text }), text).toEqual(["LINK_KEYS"]);
+    expect(faultsOf({ INDEX_KEY: one, LINK_KEYS: `index,1:${one}` })).toEqual(["LINK_KEYS"]);
+  });
+
   test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 random bytes in base64", (name) => {
     const unfit = [
       counting(31),

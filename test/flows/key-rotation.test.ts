@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dayMs } from "../../core/time.ts";
+import { dayMs, minuteMs } from "../../core/time.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import type { Secrets } from "../../scripts/deploy/secrets.ts";
-import { checkPublishedKeys } from "../../scripts/keys/check.ts";
+import { checkLinkKeys, checkPublishedKeys } from "../../scripts/keys/check.ts";
 import { listMasterKeyVersions } from "../../scripts/keys/changes.ts";
 import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
 import type { rotations } from "../../scripts/keys/rotations.ts";
 import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "../../scripts/keys/rotate-webhooks.ts";
-import { createReplaceSecretsCall, createRewrapCall } from "../../scripts/keys/service-calls.ts";
+import { createReplaceSecretsCall, createRewrapCall, fetchLinkKeys } from "../../scripts/keys/service-calls.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -108,6 +108,35 @@ const getData = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
   return answer.data;
 };
 
+interface Assistant {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+const registerAssistant = async (): Promise<Assistant> => {
+  const registration = { redirect_uris: ["http://127.0.0.1:7777/callback"], token_endpoint_auth_method: "client_secret_post" };
+  const response = await fetch(`${service.origin}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(registration),
+  });
+  return (await response.json()) as Assistant;
+};
+
+/** Exchanges an unknown code. Returns the error, which shows whether the service accepts the client's ID and secret. */
+const useAssistant = async ({ client_id: id, client_secret: secret }: Assistant): Promise<string> => {
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    code: "unknown",
+    client_id: id,
+    client_secret: secret,
+    redirect_uri: "http://127.0.0.1:7777/callback",
+    code_verifier: "verifier-of-the-tests-43-characters-or-more-0",
+  });
+  const response = await fetch(`${service.origin}/oauth/token`, { method: "POST", body });
+  return ((await response.json()) as { error: string }).error;
+};
+
 const listSealedColumns = async (): Promise<readonly (readonly [table: string, column: string])[]> => {
   const database = await service.runtime.database();
   const { results: tables } = await database
@@ -180,6 +209,27 @@ describe("the rotation of every key under traffic", () => {
       await rotate(kind);
       expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
     }
+
+    // An assistant registers before the links' key is rotated. Its secret works until the earlier key is removed, and a new one afterward.
+    const earlierClient = await registerAssistant();
+    const linkOptions = (aheadMs: number): RotationOptions => ({ ...rotationOptions(aheadMs), isLeaked: true });
+    const checkLinks = async () => checkLinkKeys(secrets, await fetchLinkKeys(api(), service.vars.ADMIN_TOKEN ?? ""));
+    await expect(runRotation("links", { ...linkOptions(0), store: failing })).rejects.toThrow("no network");
+    const addedKeys = secrets.LINK_KEYS;
+    expect(addedKeys).toMatch(/^index,1:\S+@next$/);
+    expect(await checkLinks()).toHaveLength(1);
+    expect(await runRotation("links", linkOptions(0))).toBe(false);
+    expect([secrets.LINK_KEYS, await checkLinks()]).toEqual([addedKeys, []]);
+    expect(describeRotation("links", statePath, Date.now(), true)).toContain("next  2.");
+    expect(await runRotation("links", linkOptions(11 * minuteMs))).toBe(false);
+    expect([secrets.LINK_KEYS, await checkLinks()]).toEqual([addedKeys?.replace("@next", ""), []]);
+    expect(await useAssistant(earlierClient)).toBe("invalid_grant");
+    expect(await runRotation("links", linkOptions(12 * minuteMs))).toBe(false);
+    expect(await runRotation("links", rotationOptions(729 * dayMs))).toBe(false);
+    expect(await runRotation("links", linkOptions(22 * minuteMs))).toBe(true);
+    expect([secrets.LINK_KEYS, await checkLinks()]).toEqual([addedKeys?.slice("index,".length, -"@next".length), []]);
+    expect(await useAssistant(earlierClient)).toBe("invalid_client");
+    expect(await useAssistant(await registerAssistant())).toBe("invalid_grant");
 
     // The operator replaces the signing secrets of all endpoints. The first response is lost after the service has replaced them. Repeating
     // the command does not replace them again.

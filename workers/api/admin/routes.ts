@@ -26,6 +26,7 @@ import { recordRemovalCheck } from "../../operations/admin/record-removal-check.
 import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
 import { replaceWebhookSecrets } from "../../operations/admin/replace-webhook-secrets.ts";
+import { listLinkKeys } from "../../operations/admin/list-link-keys.ts";
 import { rewrapStoredKeys } from "../../operations/admin/rewrap-stored-keys.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { updateShardState } from "../../operations/admin/update-shard-state.ts";
@@ -123,6 +124,7 @@ const rewrapKeysRoute = createRoute({
     ),
   },
 });
+const listLinkKeysRoute = createRoute({ ...undocumentedRoute, method: "post", path: "/v1/admin/keys/links", middleware: requireOperator });
 const replaceSecretsRoute = createRoute({
   ...postJson,
   path: "/v1/admin/keys/webhook",
@@ -299,6 +301,8 @@ adminRoutes.openapi(rewrapKeysRoute, async (c) => {
   const { check = false, cursor = null } = c.req.valid("json");
   return respond(c, 200, await rewrapStoredKeys(c.var.services, { cursor, isCheck: check }), (step) => step);
 });
+
+adminRoutes.openapi(listLinkKeysRoute, (c) => success(c, 200, listLinkKeys(c.var.services)));
 
 adminRoutes.openapi(replaceSecretsRoute, async (c) => {
   const { check = false, before = null, webhook_id: webhookId = null, cursor = null } = c.req.valid("json");

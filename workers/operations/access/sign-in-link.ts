@@ -3,18 +3,17 @@
 import { findMatchingCodeId } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { listOwnCodeIds } from "../../../storage/email-codes.ts";
-import type { ReadDependencies, Stores } from "../dependencies.ts";
+import type { ReadDependencies } from "../dependencies.ts";
 import { signInCodeLimits, toCodeRequester, type AddressLookup } from "./sign-in-address.ts";
 
 export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/app/sign-in/link", business: "/portal/sign-in/link" };
 
-/** Derives the token. `binding` is the text to which the code is bound, so that the link is valid only for the same mailbox. */
-const createLinkToken = ({ vault }: Stores, codeId: string, binding: string): Promise<string> =>
-  vault.linkToken(`sign in\n${codeId}\n${binding}`);
+/** `binding` is the text to which the code is bound, so that the link is valid only for the same mailbox. */
+const toPurpose = (codeId: string, binding: string): string => `sign in\n${codeId}\n${binding}`;
 
 /** Builds the link that is emailed with a code. The token is in the URL's fragment, which browsers do not send to servers. */
 export const createSignInUrl = async (services: ReadDependencies, realm: Realm, codeId: string, binding: string): Promise<string> =>
-  `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await createLinkToken(services, codeId, binding)}`;
+  `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await services.vault.linkToken(toPurpose(codeId, binding))}`;
 
 /**
  * Returns the ID of the active code to which the token belongs, or null. Only codes that `browser` requested are compared. A wrong token
@@ -26,10 +25,13 @@ export const verifyLinkToken = async (
   { token, browser, binding }: { readonly token: string; readonly browser: string; readonly binding: string },
 ): Promise<string | null> => {
   const ids = await listOwnCodeIds(lookup.db, toCodeRequester(lookup, browser), services.clock());
-  // Always computes `maxActive` tokens, so that the duration does not reveal how many codes exist.
+  // Always computes the tokens of `maxActive` codes, so that the duration does not reveal how many codes exist.
   const slots = Array.from({ length: signInCodeLimits.maxActive }, (_, index) => ids[index] ?? "");
-  const matching = findMatchingCodeId(
-    await Promise.all(slots.map(async (id) => ({ id, expected: await createLinkToken(services, id, binding), given: token }))),
+  const accepted = await Promise.all(
+    slots.map(async (id) =>
+      (await services.vault.listLinkTokens(toPurpose(id, binding))).map((expected) => ({ id, expected, given: token })),
+    ),
   );
+  const matching = findMatchingCodeId(accepted.flat());
   return matching === "" ? null : matching;
 };

@@ -19,7 +19,7 @@ export interface CreatedAgentToken extends AgentToken {
 
 /** Derives bytes for the token's ID from the person and `onceKey`, so that each key creates at most one token. */
 const deriveRandomBytes = async ({ vault }: Stores, principalId: string, onceKey: string): Promise<RandomBytes> => {
-  const derived = sha256(await vault.linkToken(`agent token\n${principalId}\n${onceKey}`));
+  const derived = sha256(await vault.permanentToken(`agent token\n${principalId}\n${onceKey}`));
   return (length) => derived.slice(0, length);
 };
 

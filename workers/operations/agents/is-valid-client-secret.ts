@@ -1,8 +1,7 @@
 // Authenticates an OAuth client at the token endpoint.
 import { registeredClientPrefix, parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { Stores } from "../dependencies.ts";
-import { parseRegisteredClient, deriveClientSecret } from "./registered-clients.ts";
+import { isRegisteredClientSecret, parseRegisteredClient } from "./registered-clients.ts";
 
 /**
  * Returns whether the secret is correct for this client. Registered clients send the secret from their registration. Clients with a
@@ -13,5 +12,5 @@ export const isValidClientSecret = async (services: Stores, id: string, secret: 
   const client = await parseRegisteredClient(services, id);
   if (client === null) return false;
   if (client.authentication === "none") return secret === null || secret === "";
-  return secret !== null && isEqualConstantTime(secret, await deriveClientSecret(services, id));
+  return secret !== null && isRegisteredClientSecret(services, id, secret);
 };

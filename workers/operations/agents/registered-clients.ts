@@ -7,7 +7,6 @@ import {
   type OAuthClient,
 } from "../../../core/agents/oauth-client.ts";
 import { fromBase64Url } from "../../../core/bytes.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { Stores } from "../dependencies.ts";
 
 export type SignedRegistration = readonly [
@@ -17,23 +16,25 @@ export type SignedRegistration = readonly [
   salt: string,
 ];
 
+const toMacPurpose = (payload: string): string => `oauth client\n${payload}`;
+const toSecretPurpose = (id: string): string => `oauth secret\n${id}`;
+
 /** Computes the MAC that authenticates a client ID's payload. */
-export const computeRegistrationMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`oauth client\n${payload}`);
+export const computeRegistrationMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(toMacPurpose(payload));
 
 /** Derives a registered client's secret from its ID and a secret key. */
-export const deriveClientSecret = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`oauth secret\n${id}`);
+export const deriveClientSecret = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(toSecretPurpose(id));
+
+/** Returns whether the secret belongs to the registered client with this ID. Compares in constant time. */
+export const isRegisteredClientSecret = ({ vault }: Stores, id: string, secret: string): Promise<boolean> =>
+  vault.isLinkToken(toSecretPurpose(id), secret);
 
 /** Decodes a client ID. Returns null if this service did not issue it. */
 export const parseRegisteredClient = async (services: Stores, id: string): Promise<OAuthClient | null> => {
   if (!id.startsWith(registeredClientPrefix)) return null;
   const [payload = "", mac = "", more] = id.slice(registeredClientPrefix.length).split(".");
   const bytes = fromBase64Url(payload);
-  if (
-    isClientIdTooLong(id) ||
-    more !== undefined ||
-    bytes === null ||
-    !isEqualConstantTime(mac, await computeRegistrationMac(services, payload))
-  )
+  if (isClientIdTooLong(id) || more !== undefined || bytes === null || !(await services.vault.isLinkToken(toMacPurpose(payload), mac)))
     return null;
   const [name, redirectUris, authentication] = JSON.parse(new TextDecoder().decode(bytes)) as SignedRegistration;
   return clientFromRegistration(id, { name, redirectUris, authentication });

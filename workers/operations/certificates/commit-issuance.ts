@@ -45,7 +45,7 @@ const stripQuery = (pageUrl: string): string => {
 export const deriveManageToken = (
   { vault }: Pick<CertificateWriteDependencies, "vault">,
   { certId, rootSalt }: { readonly certId: CertId; readonly rootSalt: Uint8Array },
-): Promise<string> => vault.linkToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
+): Promise<string> => vault.permanentToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
 
 /**
  * Builds the response to an issuance. It depends only on the stored certificate and on keys, so a repeated request gets the same response.

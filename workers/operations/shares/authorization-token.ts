@@ -2,7 +2,6 @@
 // request, when it did so, and with which scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ShardId } from "../../../core/ids.ts";
 import { scopeToBits, scopeFromBits, type RequestedScope } from "../../../core/shares/fields.ts";
 import { requestLifetimeMs } from "../../../core/shares/request.ts";
@@ -27,8 +26,8 @@ const tokenPrefix = "az_";
 
 const tokenPattern = /^az_([0-9a-z]{2})([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43})$/;
 
-const computeTokenMac = ({ vault }: Stores, shard: string, content: string, binding: TokenBinding): Promise<string> =>
-  vault.linkToken(`authorize\n${shard}${content}\n${toCanonicalJson(binding)}`);
+const toMacPurpose = (shard: string, content: string, binding: TokenBinding): string =>
+  `authorize\n${shard}${content}\n${toCanonicalJson(binding)}`;
 
 /** Creates a token for this binding. `shard` is the client's shard. */
 export const createAuthorizationToken = async (
@@ -39,7 +38,7 @@ export const createAuthorizationToken = async (
 ): Promise<string> => {
   const text = toCanonicalJson([issuedAt, scopeToBits(requestedScope.scope), scopeToBits(requestedScope.needed), evidence]);
   const content = toBase64Url(new TextEncoder().encode(text));
-  return `${tokenPrefix}${shard}${content}.${await computeTokenMac(services, shard, content, binding)}`;
+  return `${tokenPrefix}${shard}${content}.${await services.vault.linkToken(toMacPurpose(shard, content, binding))}`;
 };
 
 /**
@@ -49,7 +48,7 @@ export const createAuthorizationToken = async (
 export const parseAuthorizationToken = async (services: Stores, token: string, binding: TokenBinding): Promise<TokenContent | null> => {
   const [, shard, content, mac] = tokenPattern.exec(token) ?? [];
   if (shard === undefined || content === undefined || mac === undefined) return null;
-  if (!isEqualConstantTime(mac, await computeTokenMac(services, shard, content, binding))) return null;
+  if (!(await services.vault.isLinkToken(toMacPurpose(shard, content, binding), mac))) return null;
   const [issuedAt, scope, needed, evidence] = JSON.parse(new TextDecoder().decode(fromBase64Url(content) as Uint8Array)) as [
     Instant,
     number,

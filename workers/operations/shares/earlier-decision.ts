@@ -21,9 +21,22 @@ export interface GrantResult {
   readonly isRepeated: boolean;
 }
 
+const toCodePurpose = (requestHash: string, generation: number): string => `code\n${requestHash}\n${generation}`;
+
 /** Derives a code from a secret key, so that only the code's hash is stored and a repeated request still gets the same code. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
-  `ac_${shard}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
+  `ac_${shard}${await vault.linkToken(toCodePurpose(requestHash, generation))}`;
+
+/** Derives the code of a stored decision again. The stored hash shows which link key created it. */
+const rederiveShareCode = async (
+  { vault }: Stores,
+  shard: ShardId,
+  { requestHash, generation, codeHash }: { readonly requestHash: string; readonly generation: number; readonly codeHash: string },
+): Promise<string> => {
+  const tokens = await vault.listLinkTokens(toCodePurpose(requestHash, generation));
+  const codes = tokens.map((token) => `ac_${shard}${token}`);
+  return codes.find((code) => sha256Hex(code) === codeHash) ?? (codes[0] as string);
+};
 
 /** Returns the hash that identifies a request by person and decision key. All test people count as the same person (null). */
 export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
@@ -52,8 +65,7 @@ export const findEarlierDecision = async (
   if (decided === null || found === null) return null;
   const { share } = found;
   if (decided.usedAt !== null || share.status !== "active") return { kind: "over", share };
-  if (decided.expiresAt > now)
-    return { kind: "open", code: await deriveShareCode(services, shardOfId(clientId), requestHash, decided.generation), share };
+  if (decided.expiresAt > now) return { kind: "open", code: await rederiveShareCode(services, shardOfId(clientId), decided), share };
   return { kind: canReissueCode(decided, now) ? "late" : "over", share };
 };
 
@@ -75,13 +87,11 @@ export const resolveEarlierDecision = async (
   const { share } = found;
   if (decided.usedAt !== null) return refuse("code_used");
   if (share.status !== "active") return refuse("share_inactive");
-  const toResult = async (generation: number, codeExpiresAt: Instant): Promise<Result<GrantResult>> =>
-    ok({ code: await deriveShareCode(services, shard, requestHash, generation), codeExpiresAt, share, isRepeated: true });
-  if (decided.expiresAt > now) return toResult(decided.generation, decided.expiresAt);
+  const toResult = (code: string, codeExpiresAt: Instant): Result<GrantResult> => ok({ code, codeExpiresAt, share, isRepeated: true });
+  if (decided.expiresAt > now) return toResult(await rederiveShareCode(services, shard, decided), decided.expiresAt);
   if (!canReissueCode(decided, now)) return refuse("code_expired");
-  const next = decided.generation + 1;
-  const nextHash = sha256Hex(await deriveShareCode(services, shard, requestHash, next));
-  return (await reissueCode(db, decided, nextHash, now))
-    ? toResult(next, now + codeLifetimeMs)
+  const nextCode = await deriveShareCode(services, shard, requestHash, decided.generation + 1);
+  return (await reissueCode(db, decided, sha256Hex(nextCode), now))
+    ? toResult(nextCode, now + codeLifetimeMs)
     : resolveEarlierDecision(services, db, shard, requestHash);
 };

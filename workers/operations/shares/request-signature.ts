@@ -1,6 +1,5 @@
 // Creates and checks the signature of a share request. It proves to the consent sheet that a holder of the business's API key made exactly
 // this request. Nothing is stored.
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import { hourMs, type Instant } from "../../../core/time.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
@@ -13,20 +12,19 @@ export const signatureLifetimeMs = hourMs;
 
 const signaturePattern = /^rs_(\d{1,15})\.([A-Za-z0-9_-]{43})$/;
 
-const computeSignatureMac = ({ vault }: Stores, { key }: SheetRequest, issuedAt: string): Promise<string> =>
-  vault.linkToken(`share request\n${issuedAt}\n${key}`);
+const toMacPurpose = ({ key }: SheetRequest, issuedAt: string): string => `share request\n${issuedAt}\n${key}`;
 
 /**
  * Creates a signature that covers all parameters of the request, including `return_url`. The caller must have checked that the API key
  * belongs to the client's business.
  */
 export const createRequestSignature = async (services: Stores, sheet: SheetRequest, issuedAt: Instant): Promise<string> =>
-  `rs_${issuedAt}.${await computeSignatureMac(services, sheet, String(issuedAt))}`;
+  `rs_${issuedAt}.${await services.vault.linkToken(toMacPurpose(sheet, String(issuedAt)))}`;
 
 /** Returns false if the signature is missing, expired, or for another request. */
 export const isSignedRequest = async (services: ReadDependencies, sheet: SheetRequest, signature: string | undefined): Promise<boolean> => {
   const [, issuedAt, mac] = signaturePattern.exec(signature ?? "") ?? [];
   if (issuedAt === undefined || mac === undefined) return false;
-  if (!isEqualConstantTime(mac, await computeSignatureMac(services, sheet, issuedAt))) return false;
+  if (!(await services.vault.isLinkToken(toMacPurpose(sheet, issuedAt), mac))) return false;
   return services.clock() < Number(issuedAt) + signatureLifetimeMs;
 };

@@ -1,10 +1,13 @@
-// Creates the link that revokes a share. The link is included in emails about the share.
+// Creates and checks the link that revokes a share. The link is included in emails about the share.
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Creates the link's token, which proves access to an email about the share. The token does not expire. */
-export const createRevokeToken = ({ vault }: Stores, id: ShareId): Promise<string> => vault.linkToken(`share\n${id}`);
+/** The token proves access to an email about the share. It does not expire. */
+const toPurpose = (id: ShareId): string => `share\n${id}`;
+
+/** Returns whether a link's token belongs to this share. Compares in constant time. */
+export const isRevokeToken = ({ vault }: Stores, id: ShareId, token: string): Promise<boolean> => vault.isLinkToken(toPurpose(id), token);
 
 /** Returns the link's URL. The token is in the fragment, which browsers do not send to servers. */
 export const createRevokeUrl = async (services: ReadDependencies, id: ShareId): Promise<string> =>
-  `${services.config.appUrl}/stop/${id}#t=${await createRevokeToken(services, id)}`;
+  `${services.config.appUrl}/stop/${id}#t=${await services.vault.linkToken(toPurpose(id))}`;

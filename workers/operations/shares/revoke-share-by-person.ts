@@ -1,7 +1,6 @@
 // Lets a person revoke a share, either while signed in or with the link from an email.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -13,7 +12,7 @@ import { findChangeableShare } from "../../../storage/shares.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitRevocation, type RevocationResult } from "./commit-revocation.ts";
-import { createRevokeToken } from "./revoke-link.ts";
+import { isRevokeToken } from "./revoke-link.ts";
 
 /** The signed-in person, or the token from a revoke link. */
 export type ShareRevoker = { readonly person: Person } | { readonly token: string };
@@ -43,7 +42,7 @@ export const revokeShareByPerson = async (
   const reason = parseLine("reason", request.reason, maxReasonLength);
   if (!reason.ok) return reason;
   const isLink = "token" in revoker;
-  if (isLink && (id === null || !isEqualConstantTime(revoker.token, await createRevokeToken(services, id)))) return refuse("unauthorized");
+  if (isLink && (id === null || !(await isRevokeToken(services, id, revoker.token)))) return refuse("unauthorized");
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
   const owner = isLink ? "link" : { consumerId: revoker.person.id };

@@ -1,6 +1,5 @@
 // The signed cookie that identifies a browser on the consent sheet.
 import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
@@ -24,19 +23,19 @@ export const withArrivalEvidence = (browser: SheetBrowser, requestKey: string, e
   evidence: [...browser.evidence.filter(([key]) => key !== requestKey), [requestKey, evidence]],
 });
 
-const computeBrowserMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`sheet browser\n${payload}`);
+const toMacPurpose = (payload: string): string => `sheet browser\n${payload}`;
 
 /** Serializes the cookie with the evidence for the five newest requests. */
 export const serializeSheetBrowser = async (services: Stores, browser: SheetBrowser): Promise<string> => {
   const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.evidence.slice(-maxRequests)])));
-  return `${payload}.${await computeBrowserMac(services, payload)}`;
+  return `${payload}.${await services.vault.linkToken(toMacPurpose(payload))}`;
 };
 
 /** Parses the cookie. Returns a new browser if the cookie is missing or not signed by this service. */
 export const parseSheetBrowser = async (services: ReadDependencies, cookie: string | undefined): Promise<SheetBrowser> => {
   const [payload = "", mac = ""] = (cookie ?? "").split(".");
   const bytes = fromBase64Url(payload);
-  if (payload === "" || bytes === null || !isEqualConstantTime(mac, await computeBrowserMac(services, payload)))
+  if (payload === "" || bytes === null || !(await services.vault.isLinkToken(toMacPurpose(payload), mac)))
     return { id: toBase64Url(services.random(16)), evidence: [] };
   const [id, ...evidence] = JSON.parse(new TextDecoder().decode(bytes)) as [string, ...SheetBrowser["evidence"]];
   return { id, evidence };

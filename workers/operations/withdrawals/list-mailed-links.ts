@@ -20,9 +20,8 @@ export const listMailedLinks = async (services: Stores, { db, record }: LocatedR
   const links = await Promise.all(
     emailIndexes.map(async (addressIndex) => {
       const ids = await listCodeIdsSentSince(db, toVerifiedAddress(certificate, addressIndex), now - linkLifetimeMs);
-      return Promise.all(
-        ids.map(async (id) => ({ tokenHash: sha256Hex(await services.vault.linkToken(bindWithdrawalCode(id))), addressIndex })),
-      );
+      const tokens = await Promise.all(ids.map((id) => services.vault.listLinkTokens(bindWithdrawalCode(id))));
+      return tokens.flat().map((token) => ({ tokenHash: sha256Hex(token), addressIndex }));
     }),
   );
   return links.flat();

@@ -2,7 +2,6 @@
 import type { Context } from "hono";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession } from "../../../core/access/session.ts";
-import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -24,6 +23,7 @@ export interface SignedInRequest {
   readonly now: Instant;
   /** The token of a form that is posted to `path`. It is derived from the session and the path, so other sites cannot know it. */
   readonly formToken: (path: string) => Promise<string>;
+  readonly isFormToken: (path: string, token: string) => Promise<boolean>;
 }
 
 type SessionRealm = AnySession["realm"];
@@ -45,6 +45,9 @@ interface SignedInRealm<R extends SessionRealm, Extra extends object> {
 export const createSignedInHandlers = <R extends SessionRealm, Extra extends object>(realm: SignedInRealm<R, Extra>) => {
   type Loaded = SignedInRequest & Extra;
 
+  const toFormPurpose = ({ tokenHash }: Pick<AnySession, "tokenHash">, path: string): string =>
+    `${realm.formTokenPrefix}\n${tokenHash}\n${path}`;
+
   const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response> => {
     const { services } = c.var;
     const session = await findAnyPageSession(c, realm.getDeadlinesEnvironment?.(c));
@@ -54,8 +57,9 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
     const refused = await enforceSessionLimits(c, session, method === "action");
     if (refused !== null) return renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
     const [{ email }, extra] = await Promise.all([getSignedInUser(services, session), realm.load(c, session as SessionOf<R>, method)]);
-    const formToken = (path: string) => services.vault.linkToken(`${realm.formTokenPrefix}\n${session.tokenHash}\n${path}`);
-    return { c, services, email, now: services.clock(), formToken, ...extra };
+    const formToken = (path: string) => services.vault.linkToken(toFormPurpose(session, path));
+    const isFormToken = (path: string, token: string) => services.vault.isLinkToken(toFormPurpose(session, path), token);
+    return { c, services, email, now: services.clock(), formToken, isFormToken, ...extra };
   };
 
   return {
@@ -73,7 +77,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
         if (form instanceof Response) return form;
         const request = await loadRequest(c, "action");
         if (request instanceof Response) return request;
-        if (!isEqualConstantTime(form.get("form") ?? "", await request.formToken(c.req.path))) return renderCrossSiteBlocked(c);
+        if (!(await request.isFormToken(c.req.path, form.get("form") ?? ""))) return renderCrossSiteBlocked(c);
         return act({ ...request, form });
       },
   };

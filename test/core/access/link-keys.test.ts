@@ -1,0 +1,28 @@
+// The list of link keys through a rotation.
+import { describe, expect, test } from "vitest";
+import { addNextLinkKey, parseLinkKeys, removeEarlierLinkKeys, useNextLinkKey } from "../../../core/access/link-keys.ts";
+import { toBase64 } from "../../../core/bytes.ts";
+
+const createKey = (byte: number): Uint8Array<ArrayBuffer> => new Uint8Array(32).fill(byte);
+const namesOf = (text: string): unknown => {
+  const keys = parseLinkKeys(text);
+  return keys === null ? null : [keys.current.name, keys.others.map(({ name }) => name)];
+};
+
+describe("a rotation of the link keys", () => {
+  test("checks tokens with a new key before it creates them, and starts with the index key if the setting is missing", () => {
+    const added = addNextLinkKey(undefined, createKey(1));
+    expect(added).toBe(`index,1:${toBase64(createKey(1))}@next`);
+    expect(namesOf(added)).toEqual(["index", ["1"]]);
+    const used = useNextLinkKey(added);
+    expect(namesOf(used)).toEqual(["1", ["index"]]);
+    const ended = removeEarlierLinkKeys(used);
+    expect(namesOf(ended)).toEqual(["1", []]);
+    expect(namesOf(addNextLinkKey(ended, createKey(2)))).toEqual(["1", ["2"]]);
+  });
+
+  test("keeps a key that waits for its use when a key is added again", () => {
+    const added = addNextLinkKey("", createKey(1));
+    expect(addNextLinkKey(added, createKey(2))).toBe(added);
+  });
+});
