@@ -51,12 +51,9 @@ const takeScreenshots = async (): Promise<void> => {
   for (const colorScheme of ["light", "dark"] as const) {
     const suffix = colorScheme === "dark" ? "-dark" : "";
     await page.emulateMedia({ colorScheme });
-    for (const name of ["overview", "certificates", "webhooks"]) {
-      await page.goto(`${service.origin}/portal${name === "overview" ? "" : `/${name}`}`);
-      const path = `docs/images/portal-${name}${suffix}.png`;
-      await page.screenshot({ path, clip: { x: 0, y: 0, width: 1_280, height: 900 } });
-    }
     await page.goto(`${service.origin}/portal`);
+    if (colorScheme === "light")
+      await page.screenshot({ path: "docs/images/portal-overview.png", clip: { x: 0, y: 0, width: 1_280, height: 900 } });
     // Uses the same aspect ratio as the README's other two screenshots.
     await page.screenshot({ path: `docs/images/readme-portal${suffix}.png`, clip: { x: 0, y: 0, width: 1_000, height: 900 } });
   }

@@ -2,7 +2,6 @@
 // The public page of a certificate in a real browser on the whole local service: how a visitor gets there, how it checks itself, its
 // accessibility, and how it prints.
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import type { Browser, Page, Response } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -73,15 +72,13 @@ const unfold = (page: Page): Promise<void> =>
     for (const folded of document.querySelectorAll("details")) folded.open = true;
   });
 
-const screenshotsAsked = process.env.UPDATE_SCREENSHOTS === "1";
-const saveScreenshot = async (page: Page, name: string): Promise<void> => {
-  if (!screenshotsAsked) return;
-  mkdirSync("docs/images", { recursive: true });
-  await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
-  // The top of the page, as the README shows it, in the aspect ratio of the README's other two screenshots.
-  const clip = { x: 0, y: 0, width: 860, height: 774 };
-  const cropped = { "verify-page-light": "readme-certificate", "verify-page-dark": "readme-certificate-dark" }[name];
-  if (cropped !== undefined) await page.screenshot({ path: `docs/images/${cropped}.png`, fullPage: true, clip });
+/** Takes the README's screenshots of a certificate: the top of the page in light and dark, and the whole page that they link to. */
+const takeScreenshots = async (page: Page, colorScheme: "light" | "dark"): Promise<void> => {
+  await page.waitForSelector('#verdict[data-verdict="pass"]'); // once the public log contains the certificate
+  const clip = { x: 0, y: 0, width: 860, height: 774 }; // the aspect ratio of the README's other two screenshots
+  const name = colorScheme === "light" ? "readme-certificate" : "readme-certificate-dark";
+  await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true, clip });
+  if (colorScheme === "light") await page.screenshot({ path: "docs/images/verify-page-light.png", fullPage: true });
 };
 
 describe("from the demo site", () => {
@@ -92,7 +89,6 @@ describe("from the demo site", () => {
     await page.getByLabel("Email", { exact: true }).fill("pat@example.com");
     await page.getByLabel("Phone").fill("+1 202 555 0123");
     await page.getByLabel(/^I agree that/).check();
-    await saveScreenshot(page, "demo-form");
     await page.getByRole("button", { name: "Get my estimate" }).click();
     await page.waitForURL("**/thanks");
     await page.getByRole("link", { name: "Open the certificate" }).click();
@@ -637,8 +633,7 @@ describe("the colors of the page", () => {
       const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
       await page.goto(plain);
       await page.waitForSelector(verdict);
-      if (screenshotsAsked) await page.waitForSelector('#verdict[data-verdict="pass"]'); // once the public log contains the certificate
-      await saveScreenshot(page, `verify-page-${colorScheme}`);
+      if (process.env.UPDATE_SCREENSHOTS === "1") await takeScreenshots(page, colorScheme);
       const ground = await page.evaluate(() => {
         const paint = new OffscreenCanvas(1, 1).getContext("2d");
         if (paint === null) throw new Error("no canvas");
