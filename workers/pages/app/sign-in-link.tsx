@@ -85,7 +85,14 @@ const elsewherePage = (language: Language, { typed, fault }: ElsewhereStep = {})
 
 const signedInPage = (language: Language): Page => {
   const { linkDone, linkDoneAdvice, linkDoneOpen } = sheetMessages[language];
-  return noticePage(linkDone, linkDoneAdvice, <ButtonLink href="/app">{linkDoneOpen}</ButtonLink>);
+  return noticePage(
+    linkDone,
+    linkDoneAdvice,
+    <div class="row">
+      <ButtonLink href="/app">{linkDoneOpen}</ButtonLink>
+    </div>,
+    "circle-check",
+  );
 };
 
 const renderLink = async (c: Context<AppEnv>): Promise<Response> => {

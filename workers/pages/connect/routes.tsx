@@ -263,7 +263,7 @@ const handleEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
   const isEnded = await revokeTokenByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
   if (!isEnded) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
   const messages = getConnectMessages(c);
-  return renderConnectPage(c, 200, noticePage(messages.ended, messages.endedAdvice));
+  return renderConnectPage(c, 200, noticePage(messages.ended, messages.endedAdvice, undefined, "circle-check"));
 };
 
 export const registerConnectRoutes = (app: Hono<AppEnv>): void => {

@@ -294,11 +294,16 @@ export const ReturnLink: FC<{ messages: ConnectMessages; host: string; target: s
   </p>
 );
 
-export const endConnectionPage = (messages: ConnectMessages, action: string): Page => {
-  const form = (
-    <form method="post" action={action} class="form">
-      <SubmitButton>{messages.end}</SubmitButton>
-    </form>
-  );
-  return { ...noticePage(messages.endHeading, messages.endAdvice, form), preservesQuery: true };
-};
+export const endConnectionPage = (messages: ConnectMessages, action: string): Page => ({
+  title: `${messages.endHeading} · svc`,
+  preservesQuery: true,
+  content: (
+    <div class="card confirm">
+      <form method="post" action={action} class="body">
+        <h1>{messages.endHeading}</h1>
+        <p>{messages.endAdvice}</p>
+        <SubmitButton>{messages.end}</SubmitButton>
+      </form>
+    </div>
+  ),
+});

@@ -1,6 +1,6 @@
 // One operation of the API reference (call, inputs, responses, errors), and the list of webhook event types.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
-import { CodeBlock, HighlightedCode, Icon, JoinedList } from "../shared/components.tsx";
+import { CodeBlock, HighlightedCode, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
 import {
   getContentExample,
   buildCurlCommand,
@@ -28,17 +28,6 @@ const useApiDocument = (): ApiDocument => {
   if (document === null) throw new Error("docs: no ApiDocumentProvider above this component. Wrap it in one.");
   return document;
 };
-
-/** Renders the Markdown that descriptions use: `code`, **strong** and *emphasis*. */
-export const InlineMarkdown: FC<{ text: string }> = ({ text }) => (
-  <>
-    {text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*)/).map((piece, index) => {
-      if (index % 2 === 0) return piece;
-      if (piece.startsWith("`")) return <code>{piece.slice(1, -1)}</code>;
-      return piece.startsWith("**") ? <strong>{piece.slice(2, -2)}</strong> : <em>{piece.slice(1, -1)}</em>;
-    })}
-  </>
-);
 
 export const MarkdownParagraphs: FC<{ text: string }> = ({ text }) => (
   <>

@@ -9,17 +9,10 @@ import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 import { productName } from "../shared/brand.ts";
-import {
-  ApiDocumentProvider,
-  EventTypes,
-  InlineMarkdown,
-  listOperationParts,
-  MarkdownParagraphs,
-  OperationDescription,
-} from "./operation-section.tsx";
+import { ApiDocumentProvider, EventTypes, listOperationParts, MarkdownParagraphs, OperationDescription } from "./operation-section.tsx";
 import { listEventTypes, listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
-import { Brand, Icon, JoinedList } from "../shared/components.tsx";
+import { Brand, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
 
 const quickstart = "first-hour";

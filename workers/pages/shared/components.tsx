@@ -295,6 +295,17 @@ export const HighlightedCode: FC<{ text: string; language: string }> = ({ text, 
   <>{splitCode(text, language).map(({ kind, text: part }) => (kind === null ? part : <span class={kind}>{part}</span>))}</>
 );
 
+/** Renders a sentence with Markdown: `code`, **strong** and *emphasis*. */
+export const InlineMarkdown: FC<{ text: string }> = ({ text }) => (
+  <>
+    {text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*)/).map((piece, index) => {
+      if (index % 2 === 0) return piece;
+      if (piece.startsWith("`")) return <code>{piece.slice(1, -1)}</code>;
+      return piece.startsWith("**") ? <strong>{piece.slice(2, -2)}</strong> : <em>{piece.slice(1, -1)}</em>;
+    })}
+  </>
+);
+
 const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", failed: "circle-x", withdrawn: "ban" } as const;
 const timelineClasses = { done: "done", pending: "wait", counted: undefined, failed: "bad", withdrawn: "bad" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;

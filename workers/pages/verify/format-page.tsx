@@ -1,6 +1,6 @@
 // GET /c/format: explains the content and format of a certificate to readers who want to check one themselves.
 import type { Page } from "../shared/layout.tsx";
-import { DescriptionRow, Section, type PageContext } from "../shared/components.tsx";
+import { DescriptionRow, InlineMarkdown, Section, type PageContext } from "../shared/components.tsx";
 
 export const formatPage = ({ messages: { format } }: PageContext): Page => ({
   title: format.title,
@@ -19,7 +19,9 @@ export const formatPage = ({ messages: { format } }: PageContext): Page => ({
         </dl>
       </Section>
       <Section name="person" heading={format.person}>
-        <p>{format.personText}</p>
+        <p>
+          <InlineMarkdown text={format.personText} />
+        </p>
       </Section>
       <Section name="signature" heading={format.signature}>
         <p>
@@ -27,7 +29,9 @@ export const formatPage = ({ messages: { format } }: PageContext): Page => ({
         </p>
       </Section>
       <Section name="public-log" heading={format.ledger}>
-        <p>{format.ledgerText}</p>
+        <p>
+          <InlineMarkdown text={format.ledgerText} />
+        </p>
       </Section>
       <Section name="limits" heading={format.limits}>
         <p>{format.limitsText}</p>

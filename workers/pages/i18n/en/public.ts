@@ -373,7 +373,7 @@ export const messages = {
     intro: "You can check all of this with common tools, from the certificate’s page or its JSON, without trusting us.",
     record: "The record",
     recordText:
-      "The record is one line of JSON in the canonical form of RFC 8785: members sorted by name, no whitespace, and text exactly as it was sealed. Its SHA-256 is the fingerprint. It has only these members:",
+      "The record is one line of JSON in the canonical form of RFC 8785: members sorted by name, no whitespace, and text exactly as it was recorded. The SHA-256 hash of this line is the fingerprint. It has only these members:",
     members: {
       business: "ID of the business, and its name on that day.",
       cert_id: "ID of the certificate.",
@@ -388,13 +388,13 @@ export const messages = {
     },
     person: "The person",
     personText:
-      "Each field has its own 128-bit random salt. The commitment to a field is the SHA-256 of the canonical JSON [salt, field, value]. subject_hash is the SHA-256 of the canonical JSON object that maps each field to its commitment. With a field’s salt, you can prove that field and reveal nothing else. Without the salt, no one can test a guess.",
+      "Each field has its own 128-bit random salt. The commitment to a field is the SHA-256 of the canonical JSON `[salt, field, value]`. `subject_hash` is the SHA-256 of the canonical JSON object that maps each field to its commitment. With a field’s salt, you can prove that field and reveal nothing else. Without the salt, no one can test a guess.",
     signature: "The signature",
     signatureText: "svc signs the record with Ed25519. The signature is in the JSON. The public keys are published:",
     keysLink: "Public keys of the issuer",
     ledger: "The public log",
     ledgerText:
-      "A statement with six members (entity_id, event, fingerprint, origin_domain, schema, timestamp) is sent to a public log. It contains no personal data. The JSON shows the statement, its SHA-256 and, once the statement is recorded, the log’s proof.",
+      "A statement with six members (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) is sent to a public log. It contains no personal data. The JSON shows the statement, its SHA-256 and, once the statement is recorded, the log’s proof.",
     limits: "What a certificate doesn’t show",
     limitsText:
       "A certificate shows what a form sent and when. It doesn’t show who was at the keyboard, or whether the details they typed are true. A browser reports the website truthfully; other programs can claim any website.",

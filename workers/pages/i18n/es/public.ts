@@ -379,7 +379,7 @@ export const messages: PublicMessages = {
       "Puede comprobar todo esto con herramientas comunes, a partir de la página del certificado o de su JSON, sin confiar en nosotros.",
     record: "El registro",
     recordText:
-      "El registro es una línea de JSON en la forma canónica de RFC 8785: miembros ordenados por nombre, sin espacios en blanco y con el texto exactamente como se selló. Su SHA-256 es la huella. Solo tiene estos miembros:",
+      "El registro es una línea de JSON en la forma canónica de RFC 8785: miembros ordenados por nombre, sin espacios en blanco y con el texto exactamente como se registró. El hash SHA-256 de esa línea es la huella. Solo tiene estos miembros:",
     members: {
       business: "ID de la empresa y su nombre ese día.",
       cert_id: "ID del certificado.",
@@ -395,13 +395,13 @@ export const messages: PublicMessages = {
     },
     person: "La persona",
     personText:
-      "Cada campo tiene su propia sal aleatoria de 128 bits. El compromiso de un campo es el SHA-256 del JSON canónico [salt, field, value]. subject_hash es el SHA-256 del objeto JSON canónico que asocia cada campo con su compromiso. Con la sal de un campo, usted puede demostrar ese campo sin revelar nada más. Sin la sal, nadie puede comprobar si adivinó el valor.",
+      "Cada campo tiene su propia sal aleatoria de 128 bits. El compromiso de un campo es el SHA-256 del JSON canónico `[salt, field, value]`. `subject_hash` es el SHA-256 del objeto JSON canónico que asocia cada campo con su compromiso. Con la sal de un campo, usted puede demostrar ese campo sin revelar nada más. Sin la sal, nadie puede comprobar si adivinó el valor.",
     signature: "La firma",
     signatureText: "svc firma el registro con Ed25519. La firma está en el JSON. Las claves públicas están publicadas:",
     keysLink: "Claves públicas del emisor",
     ledger: "El registro público",
     ledgerText:
-      "Una declaración de seis miembros (entity_id, event, fingerprint, origin_domain, schema, timestamp) se envía a un registro público. No contiene datos personales. El JSON muestra la declaración, su SHA-256 y, una vez inscrita, la prueba del registro público.",
+      "Una declaración de seis miembros (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) se envía a un registro público. No contiene datos personales. El JSON muestra la declaración, su SHA-256 y, una vez inscrita, la prueba del registro público.",
     limits: "Lo que un certificado no muestra",
     limitsText:
       "Un certificado muestra qué envió un formulario y cuándo. No muestra quién estaba frente al teclado ni si los datos escritos son verdaderos. Un navegador indica el sitio web verdadero; otros programas pueden indicar cualquiera.",

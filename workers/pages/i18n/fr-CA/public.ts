@@ -391,7 +391,7 @@ export const messages: PublicMessages = {
       "Vous pouvez vérifier tout cela avec des outils courants, à partir de la page du certificat ou de son JSON, sans vous fier à nous.",
     record: "L’enregistrement",
     recordText:
-      "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, aucune espace et texte exactement tel qu’il a été scellé. Son SHA-256 est l’empreinte. Il ne comporte que ces membres\u00a0:",
+      "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, aucune espace et texte exactement tel qu’il a été enregistré. Le hachage SHA-256 de cette ligne est l’empreinte. Il ne comporte que ces membres\u00a0:",
     members: {
       business: "ID de l’entreprise et son nom ce jour-là.",
       cert_id: "ID du certificat.",
@@ -408,13 +408,13 @@ export const messages: PublicMessages = {
     },
     person: "La personne",
     personText:
-      "Chaque champ a son propre sel aléatoire de 128 bits. L’engagement d’un champ est le SHA-256 du JSON canonique [salt, field, value]. subject_hash est le SHA-256 de l’objet JSON canonique qui associe chaque champ à son engagement. Avec le sel d’un champ, vous pouvez prouver ce champ sans rien révéler d’autre. Sans le sel, personne ne peut vérifier une valeur devinée.",
+      "Chaque champ a son propre sel aléatoire de 128 bits. L’engagement d’un champ est le SHA-256 du JSON canonique `[salt, field, value]`. `subject_hash` est le SHA-256 de l’objet JSON canonique qui associe chaque champ à son engagement. Avec le sel d’un champ, vous pouvez prouver ce champ sans rien révéler d’autre. Sans le sel, personne ne peut vérifier une valeur devinée.",
     signature: "La signature",
     signatureText: "svc signe l’enregistrement avec Ed25519. La signature se trouve dans le JSON. Les clés publiques sont publiées\u00a0:",
     keysLink: "Clés publiques de l’émetteur",
     ledger: "Le registre public",
     ledgerText:
-      "Une déclaration de six membres (entity_id, event, fingerprint, origin_domain, schema, timestamp) est envoyée à un registre public. Elle ne contient aucun renseignement personnel. Le JSON montre la déclaration, son SHA-256 et, une fois l’inscription faite, la preuve du registre.",
+      "Une déclaration de six membres (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) est envoyée à un registre public. Elle ne contient aucun renseignement personnel. Le JSON montre la déclaration, son SHA-256 et, une fois l’inscription faite, la preuve du registre.",
     limits: "Ce qu’un certificat ne montre pas",
     limitsText:
       "Un certificat montre ce qu’un formulaire a envoyé, et quand. Il ne montre pas qui était au clavier ni si les renseignements saisis sont exacts. Un navigateur indique le véritable site Web; les autres programmes peuvent indiquer n’importe lequel.",
