@@ -94,7 +94,10 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
   };
 };
 
-/** Declines. With scripts, the link closes the window. Without scripts, it returns to the business's page if the request allows that. */
+/**
+ * Declines. In a window that the business's page opened, the page script closes the window. Otherwise, the link returns to that page if the
+ * request allows it.
+ */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a
     class="btn"

@@ -14,7 +14,7 @@ const parts = links.flatMap((link) => document.getElementById(decodeURIComponent
 /** In pixels from the top of the window. The reader is in the last section whose heading is above this line. */
 const readingLine = 160;
 
-/** Marks the last section that begins above the reading line; the first one at the top of the page, and the last one at its end. */
+/** Marks the last section that begins above the reading line. At the top of the page, marks the first one, and at the end, the last one. */
 const markPartInView = (): void => {
   const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
   const current = isAtEnd ? parts.at(-1) : (parts.findLast((part) => part.getBoundingClientRect().top <= readingLine) ?? parts[0]);

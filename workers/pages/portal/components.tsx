@@ -5,6 +5,7 @@ import { toHex } from "../../../core/bytes.ts";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
 import { portalMessages } from "../i18n/portal.ts";
+import { TextField } from "../shared/form-fields.tsx";
 import type { FormFields } from "../shared/form-handlers.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
@@ -122,50 +123,18 @@ interface FieldProps {
   readonly maxlength?: number;
 }
 
-export const Field: FC<FieldProps> = ({
-  name,
-  label,
-  hint,
-  type = "text",
-  value,
-  required = false,
-  isOptional = false,
-  autocomplete = "off",
-  rows,
-  maxlength,
-}) => {
+export const Field: FC<FieldProps> = ({ name, label, value, isOptional = false, autocomplete = "off", ...input }) => {
   const { form, error } = useContext(FormContext);
-  const typed = form?.get(name) ?? value;
-  const isInvalid = error?.field === name;
-  const described = [hint !== undefined && `${name}-hint`, isInvalid && `${name}-error`].filter((id) => id !== false).join(" ");
-  const common = {
-    id: name,
-    name,
-    required,
-    maxlength,
-    "aria-describedby": described || undefined,
-    "aria-invalid": isInvalid ? ("true" as const) : undefined,
-  };
   return (
-    <div class="field">
-      <label for={name}>
-        {label}
-        {isOptional && <span> {messages.optional}</span>}
-      </label>
-      {hint !== undefined && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-      {isInvalid && <FieldError id={`${name}-error`} text={error.text} />}
-      {rows === undefined ? (
-        <input {...common} type={type} value={typed ?? undefined} autocomplete={autocomplete} />
-      ) : (
-        <textarea {...common} rows={rows}>
-          {typed ?? ""}
-        </textarea>
-      )}
-    </div>
+    <TextField
+      {...input}
+      id={name}
+      label={isOptional ? [label, <span> {messages.optional}</span>] : label}
+      error={error?.field === name ? error.text : undefined}
+      errorId={`${name}-error`}
+      value={form?.get(name) ?? value ?? undefined}
+      autocomplete={input.rows === undefined ? autocomplete : undefined}
+    />
   );
 };
 
@@ -247,10 +216,12 @@ interface LinkProps {
   /** The text for screen readers, if it differs. */
   readonly label?: string;
   readonly rel?: "prev" | "next";
+  readonly icon?: IconName;
 }
 
-export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel }) => (
+export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon }) => (
   <a class={classes} href={usePortalRequest().pathInMode(to)} aria-label={label} rel={rel}>
+    {icon !== undefined && <Icon name={icon} />}
     {text}
   </a>
 );

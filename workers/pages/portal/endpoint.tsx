@@ -81,15 +81,7 @@ const EndpointActions: FC<{ endpoint: Endpoint }> = ({ endpoint }) => {
               <Icon name="ellipsis" />
             </summary>
             <div>
-              <Link
-                to={`${path}/rotate`}
-                text={
-                  <>
-                    <Icon name="rotate-cw" />
-                    {webhookMessages.rotate}
-                  </>
-                }
-              />
+              <Link to={`${path}/rotate`} icon="rotate-cw" text={webhookMessages.rotate} />
               <ActionButton
                 look="menu"
                 icon="power"
@@ -97,16 +89,7 @@ const EndpointActions: FC<{ endpoint: Endpoint }> = ({ endpoint }) => {
                 label={isEnabled ? webhookMessages.disable : webhookMessages.enable}
                 hiddenValues={{ status: isEnabled ? "disabled" : "enabled" }}
               />
-              <Link
-                class="danger"
-                to={`${path}/remove`}
-                text={
-                  <>
-                    <Icon name="trash-2" />
-                    {webhookMessages.remove}
-                  </>
-                }
-              />
+              <Link class="danger" to={`${path}/remove`} icon="trash-2" text={webhookMessages.remove} />
             </div>
           </details>
         </>

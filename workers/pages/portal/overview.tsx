@@ -247,16 +247,7 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
     actions: (
       <>
         <Link class="btn" to="/portal/steps" text={messages.home.title} />
-        <Link
-          class="btn"
-          to="/portal/snippet"
-          text={
-            <>
-              <Icon name="code-xml" />
-              {overviewMessages.addToForm}
-            </>
-          }
-        />
+        <Link class="btn" to="/portal/snippet" icon="code-xml" text={overviewMessages.addToForm} />
       </>
     ),
     content: (

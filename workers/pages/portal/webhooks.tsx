@@ -24,18 +24,7 @@ const { form: formMessages } = webhookMessages;
 const listPath = "/portal/webhooks";
 const newPath = "/portal/webhooks/new";
 
-const AddLink: FC = () => (
-  <Link
-    class="btn primary"
-    to={newPath}
-    text={
-      <>
-        <Icon name="plus" />
-        {webhookMessages.add}
-      </>
-    }
-  />
-);
+const AddLink: FC = () => <Link class="btn primary" to={newPath} icon="plus" text={webhookMessages.add} />;
 
 const LastResponse: FC<{ of: EndpointState["health"] }> = ({ of }) =>
   of === null || of.lastDeliveryAt === null ? (

@@ -19,8 +19,15 @@ export const OptionalLabel: FC<{ text: string }> = ({ text }) => (
   </>
 );
 
+interface TextFieldProps extends FieldProps, Omit<InputProps, "id" | "label"> {
+  readonly hintId?: string;
+  readonly errorId?: string;
+  /** Set for a field of several lines. */
+  readonly rows?: number | undefined;
+}
+
 /** An input with its label, hint and error. Screen readers read the hint and the error as the input's description. */
-export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string; readonly errorId?: string }> = ({
+export const TextField: FC<TextFieldProps> = ({
   id,
   label,
   hint,
@@ -30,29 +37,38 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
   class: classes,
   name = id,
   type = "text",
+  rows,
+  value,
   ...more
-}) => (
-  <div class="field">
-    <label for={id}>{label}</label>
-    {hint !== undefined && (
-      <p class="hint" id={hintId}>
-        {hint}
-      </p>
-    )}
-    {error !== undefined && <FieldError text={error} id={errorId} />}
-    <input
-      id={id}
-      class={classes}
-      name={name}
-      type={type}
-      {...more}
-      aria-describedby={
-        [hint !== undefined && hintId, error !== undefined && errorId].filter((part) => part !== false).join(" ") || undefined
-      }
-      aria-invalid={error === undefined ? undefined : "true"}
-    />
-  </div>
-);
+}) => {
+  const described = [hint !== undefined && hintId, error !== undefined && errorId].filter((part) => part !== false).join(" ");
+  const common = {
+    id,
+    class: classes,
+    name,
+    ...more,
+    "aria-describedby": described || undefined,
+    "aria-invalid": error === undefined ? undefined : ("true" as const),
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+      {error !== undefined && <FieldError text={error} id={errorId} />}
+      {rows === undefined ? (
+        <input {...common} type={type} value={value} />
+      ) : (
+        <textarea {...common} rows={rows}>
+          {value ?? ""}
+        </textarea>
+      )}
+    </div>
+  );
+};
 
 /** More than the 254 characters that an email address may have, so that a longer address causes an error instead of being cut off. */
 export const maxTypedEmailLength = 320;
