@@ -1,4 +1,4 @@
-// `npm run admin`: operator commands. They call the service's own admin routes, so they are checked and audited like any request.
+// `npm run admin`: operator commands. Most of them call the service's admin routes, so the service checks and audits them like any request.
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
 import { addShard } from "./add-shard.ts";

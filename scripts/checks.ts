@@ -1,5 +1,5 @@
 // The static checks of `npm run lint` and `npm test`: types, format, lint, dead code and the OpenAPI document. They work offline.
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
@@ -10,8 +10,8 @@ interface Check {
 }
 
 /**
- * Returns one type check per tsconfig in the repository. The largest comes first because it takes longest. Each type check uses a single
- * thread. The type checks already run in parallel, and more threads would repeat much of the work.
+ * Returns one type check per tsconfig in the repository, the longest first. Each uses a single thread, because the checks already run in
+ * parallel and more threads would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>
   globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) })
@@ -25,6 +25,8 @@ const listStaticChecks = (): Check[] => [
   { name: "OpenAPI document", command: ["redocly", "lint", "docs/reference/openapi.json"] },
 ];
 
+const maxOutputBytes = 64 * 1_024 ** 2; // more than any check prints
+
 const quietEnv = {
   REDOCLY_TELEMETRY: "off",
   REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // sends no request to the registry
@@ -32,16 +34,11 @@ const quietEnv = {
 
 const runStaticCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>
   new Promise((resolve) => {
-    const child = spawn(`node_modules/.bin/${program}`, args, { env: { ...process.env, ...quietEnv }, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.on("error", (error) => resolve({ ok: false, output: error.message }));
-    child.on("close", (code) => resolve({ ok: code === 0, output }));
+    const options = { env: { ...process.env, ...quietEnv }, maxBuffer: maxOutputBytes };
+    const child = execFile(`node_modules/.bin/${program}`, args, options, (error, stdout, stderr) =>
+      resolve({ ok: error === null, output: `${stdout}${stderr}` || (error?.message ?? "") }),
+    );
+    child.stdin?.end();
   });
 
 /** Prints one line for a finished step: result, name and duration. */

@@ -13,7 +13,7 @@ const accountAgeMs = 45 * dayMs; // so that the accounts are older than their mo
 const hasCertificates = async (db: D1Like, businessId: string): Promise<boolean> =>
   (await db.prepare("SELECT 1 FROM certificates WHERE business_id = ? LIMIT 1").bind(businessId).first()) !== null;
 
-/** Returns whether the folder holds databases, which may already contain the month of demo data. */
+/** The databases may already contain the month of demo data. */
 const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
 
 type DemoDataOptions = ReplayOptions & Pick<RuntimeOptions, "extraShards">;
@@ -33,7 +33,7 @@ const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): 
   return sha256Hex(JSON.stringify([contents, extraShards, vars.ISSUER_KEY, vars.MASTER_KEYS, vars.INDEX_KEY]));
 };
 
-/** Returns whether the databases already contain what would be written. A restart then does not open them twice. */
+/** Returns whether the databases already contain what would be written, so that a restart does not open them twice. */
 const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {
   const path = join(stateDir, markerName);
   if (!hasDatabases(stateDir) || !existsSync(path)) return false;

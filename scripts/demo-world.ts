@@ -1,5 +1,5 @@
-// The demo's businesses, clients, keys and people. Everything is derived from this machine's development secrets. The databases store only
-// hashes of keys, so `npm run demo` derives the keys again.
+// The demo's businesses, clients, keys and people, all derived from this machine's development secrets. The databases store only hashes of
+// the keys, so `npm run demo` derives the keys again.
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import { fromBase64 } from "../core/bytes.ts";

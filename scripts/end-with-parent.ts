@@ -1,5 +1,5 @@
-// Ends child processes when this process ends. A process that is killed cannot run a handler, so without this the runtime would keep
-// running and hold the port that the next start needs.
+// Ends child processes when this process ends. A killed process cannot clean up, and the runtime would go on running and hold the port that
+// the next start needs.
 import { spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 
@@ -12,7 +12,7 @@ export const endChildrenWithThisProcess = (name: string): void => {
   if (pids.length === 0) return;
   // `cat` reads until the other end of its pipe is closed, which happens when this process ends for any reason.
   const guard = spawn("sh", ["-c", 'cat > /dev/null; kill -9 "$@" 2> /dev/null', "sh", ...pids], {
-    detached: true, // a signal to the process group of this process does not end it
+    detached: true, // so that a signal to this process's group does not end the guard
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.unref();

@@ -28,7 +28,7 @@ export interface FlakinessRound {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Each round's settings are computed when it starts, so that it begins at its date regardless of how long earlier rounds took. */
+/** A round's settings are computed when the round starts, so that its clock begins at the round's date. */
 export const flakinessRounds: readonly (() => FlakinessRound)[] = moments.map((moment, at) => () => ({
   name: `round ${at + 1} of ${moments.length}, at ${moment}, seed ${at + 1}`,
   settings: { TEST_CLOCK_OFFSET_MS: String(Date.parse(moment) - Date.now()), TEST_SEED: String(at + 1) },

@@ -72,7 +72,7 @@ export interface Runtime {
 /** The part of the D1 interface that scripts and tests use. */
 export interface D1Like {
   prepare: (sql: string) => D1Statement;
-  /** This is a method rather than a property, because method parameters are bivariant. A real D1 database can then be assigned. */
+  /** A method and not a property, so that a real D1 database is assignable (method parameters are bivariant). */
   batch(statements: readonly D1Statement[]): Promise<unknown>;
 }
 export interface D1Statement {
@@ -203,8 +203,8 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
   );
 
 /**
- * Returns the IDs of the shards' databases, by shard, of the KV namespace, and of the bucket for log tiles (null if there is none). The runtime
- * derives the names of their files from these IDs.
+ * Returns the IDs from which the runtime derives file names: of each shard's database, of the KV namespace, and of the bucket for log tiles
+ * (null if there is none).
  */
 export const listStoreIds = (
   options: Pick<RuntimeOptions, "extraShards">,

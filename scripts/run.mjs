@@ -22,7 +22,7 @@ const isInstalled = () => {
 
 if (!isInstalled()) {
   process.stderr.write("Installing dependencies (once) ...\n");
-  // npm's own output goes to stderr, because stdout belongs to the command.
+  // npm writes to stderr, because stdout belongs to the command.
   const install = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status } = spawnSync("npm", install, { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(status ?? 1);

@@ -38,7 +38,7 @@ export const ensureDevVars = (): void => {
   const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parseDevVars(text);
   const { ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
-  // Each line contains settings that belong together and are therefore added together.
+  // Settings on one line belong together and are added together.
   const pairs = {
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
   };

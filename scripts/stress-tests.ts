@@ -6,7 +6,7 @@ export interface StressTest {
   readonly settings: Readonly<Record<string, string>>;
   /** Arguments for vitest: project, files and title pattern. */
   readonly tests: readonly string[];
-  /** The tests run once per round with the round's settings, or just once if there are no rounds. */
+  /** The tests run once per round, with the round's settings. Without rounds, they run once. */
   readonly rounds?: readonly (() => FlakinessRound)[];
 }
 

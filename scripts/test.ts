@@ -35,7 +35,7 @@ const projects = isSingleProject ? [null] : ["node", "workerd"];
 const getResultsPath = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
 
 const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promise<boolean> => {
-  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // the given files may all belong to the other project
+  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // all given files can belong to the other project
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
   // Lowers the priority of the node tests, so that both projects finish at about the same time. At equal priority, the workerd tests finish
@@ -48,7 +48,9 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   return status === 0;
 };
 
-/** Runs checks and projects in parallel, because installation waits for the network and browser tests leave CPU time for other tests. */
+/**
+ * Runs checks and test projects in parallel, because the installation of tools waits for the network and browser tests leave CPU time unused.
+ */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
     // The V8 flags that keep a local service small (local-runtime.ts) would make tests spend a quarter of their time on garbage collection.

@@ -56,7 +56,7 @@ export const updateWorkerBundle = async (
   const { inputs: bundled } = JSON.parse(readFileSync(join(outDir, "bundle-meta.json"), "utf8")) as { readonly inputs: object };
   // Some inputs exist only inside esbuild and have no file.
   const inputs = [...configurationFiles, ...Object.keys(bundled)].filter((path) => existsSync(path)).toSorted();
-  // A file that changed during bundling may be in the bundle with its old or its new content, so the next start bundles again.
+  // The bundle may contain the old or the new content of a file that changed during bundling, so the next start bundles again.
   if (inputs.some((path) => statSync(path).mtimeMs >= startedAt)) return true;
   writeFileSync(recordPath, JSON.stringify({ inputs, digest: computeDigest([...inputs, bundlePath]) } satisfies BundleRecord));
   return true;

@@ -2,6 +2,7 @@
 // also write to D1 and run in the same isolate, so one counter covers everything.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
+import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 
 /**
  * Rows written since the counter was last read, by the statement's verb and table. Rows that a trigger writes count toward the statement
@@ -16,7 +17,7 @@ const count = (sql: string, { meta }: D1Result): void => {
   written[key] = (written[key] ?? 0) + meta.rows_written;
 };
 
-/** Wraps a statement. Keeps its SQL and has the same methods as the platform's statement. */
+/** A D1 statement that counts the rows that it writes. */
 class CountedStatement {
   readonly sql: string;
   readonly statement: D1PreparedStatement;
@@ -62,29 +63,15 @@ const countWrites = (binding: D1Database | D1DatabaseSession): D1Database => {
   return counted as unknown as D1Database;
 };
 
-const countedBindings = new WeakMap<object, Env>();
+const withCounting = createBindingWrapper((env) => ({ ...env, DB: countWrites(env.DB) }));
 
-/** Returns the same object for the same bindings, because the service creates one platform for each `env` object. */
-const withCounting = (env: Env): Env => {
-  const known = countedBindings.get(env) ?? { ...env, DB: countWrites(env.DB) };
-  countedBindings.set(env, known);
-  return known;
-};
-
-type DurableObjectClass = new (ctx: DurableObjectState, env: never) => object;
-
-const countedClass = <Class extends DurableObjectClass>(original: Class): Class =>
-  new Proxy(original, {
-    construct: (target, [ctx, env], newTarget) => Reflect.construct(target, [ctx, withCounting(env as Env)], newTarget) as object,
-  });
-
-export const AuditLog = countedClass(service.AuditLog);
-export const EventSequence = countedClass(service.EventSequence);
-export const IntakeJournal = countedClass(service.IntakeJournal);
-export const DeliveryQueue = countedClass(service.DeliveryQueue);
-export const DestinationHost = countedClass(service.DestinationHost);
-export const LedgerLog = countedClass(service.LedgerLog);
-export const RateLimiter = countedClass(service.RateLimiter);
+export const AuditLog = wrapClass(service.AuditLog, withCounting);
+export const EventSequence = wrapClass(service.EventSequence, withCounting);
+export const IntakeJournal = wrapClass(service.IntakeJournal, withCounting);
+export const DeliveryQueue = wrapClass(service.DeliveryQueue, withCounting);
+export const DestinationHost = wrapClass(service.DestinationHost, withCounting);
+export const LedgerLog = wrapClass(service.LedgerLog, withCounting);
+export const RateLimiter = wrapClass(service.RateLimiter, withCounting);
 
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {

@@ -40,7 +40,7 @@ const startReceivers = async (): Promise<Receivers> => {
   return { server, at: `127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
 };
 
-const waitUntilTrue = async (holds: () => boolean, ms: number): Promise<void> => {
+export const waitUntilTrue = async (holds: () => boolean, ms: number): Promise<void> => {
   const deadline = performance.now() + ms;
   while (!holds() && performance.now() < deadline) await pause(10);
 };

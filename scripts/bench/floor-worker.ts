@@ -1,7 +1,7 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
 // statements that svc runs for it (storage/issuances.ts, storage/commit.ts). GET /read/<id> is one read by primary key. GET /page/<id>,
-// /list/<key hash> and /detail/<key hash>/<id> make the same round trips as these routes, with shorter queries. The difference between svc
-// and this baseline is the cost of everything else that svc does.
+// /list/<key hash> and /detail/<key hash>/<id> make the same round trips to the database as the routes of svc, with shorter queries. The
+// difference between svc and this baseline is the cost of everything else that svc does.
 
 interface FloorEnv {
   readonly DB: D1Database;
@@ -38,7 +38,7 @@ const fromCertificates = `FROM certificates c JOIN purposes p ON p.id = c.purpos
 const selectKey = (db: D1Database, keyHash: string) =>
   db.prepare("SELECT k.*, b.* FROM api_keys k JOIN businesses b ON b.id = k.business_id WHERE k.key_hash = ?").bind(keyHash);
 
-/** The reads by the first part of their path. Each returns what it read, or null. */
+/** The read for each GET route, by the first segment of the path. Each returns what it read, or null. */
 const reads: Readonly<Record<string, (env: FloorEnv, first: string, second: string) => Promise<unknown>>> = {
   read: ({ DB }, id) => DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first(),
   page: async ({ DB }, id) =>

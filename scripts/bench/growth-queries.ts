@@ -1,4 +1,4 @@
-// Compares the cost of the same queries between services with different numbers of rows.
+// Compares what the same queries cost in services with different numbers of rows.
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile, type Request } from "./load.ts";
 import { getCpuMs } from "./runtime-process.ts";

@@ -8,7 +8,7 @@ const shardCounts = [1, 12];
 const certificatesPerShard = 100;
 const searchedPerson = 1_000_000;
 
-/** Issues certificates into each of the shards, by closing one after the other. Returns the service and the ID of a certificate. */
+/** Issues certificates in each shard, by closing one shard after another. Returns the service and the ID of a certificate. */
 const startWithCertificates = async (bench: Bench, count: number) => {
   const { acme } = bench.world;
   const shards = Array.from({ length: count }, (_, number) => getShardId(number));

@@ -150,7 +150,7 @@ const fillBacklog = async (db: D1Like, backlog: number): Promise<void> => {
           db
             .prepare("INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES (?, 'certificate.issued', 'certificate', ?, 0)")
             .bind(`bench-${from + one}`, entityId),
-          // Marks the statements as failed attempts do, so that nothing is sent before the measurement begins.
+          // Schedules the next attempt far in the future, as after failures, so that nothing is sent before the measurement begins.
           db
             .prepare(
               `INSERT INTO anchors (ord, ledger_id, kind, entity_id, event, statement, attempts, next_at, created_at)

@@ -2,7 +2,7 @@
 // prints them. Use it after a measured figure has changed.
 import { issuingRatio } from "../../core/shards/placement.ts";
 
-const shardBytes = 10e9 * issuingRatio; // D1's limit for a database, times the part that certificates may fill
+const shardBytes = 10e9 * issuingRatio; // D1's limit for a database, times the share of it that certificates may fill
 const accountBytes = 1e12; // D1's limit for an account
 const rates = [1, 79, 1_000, 10_000];
 const secondsPerMonth = 30 * 86_400;

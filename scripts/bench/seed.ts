@@ -98,7 +98,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   for (const size of bench.sizes) {
     const service = await startBenchService(bench, `growth-${size}`);
     const keys = await insertApiKeys(service.db, acme, 400);
-    await issueCertificate(service.url, acme, known); // one more, whose email address is searched for
+    await issueCertificate(service.url, acme, known); // a search finds this one by its email address
     await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
     await countCertificates(service);
     all.push({ ...service, size, keys });

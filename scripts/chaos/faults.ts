@@ -52,13 +52,13 @@ export interface Fault {
   readonly isPromised: boolean;
 }
 
-/** The journal is used only while a database does not respond. */
+/** The service uses the journal only while a database fails. */
 const needsJournal: FailingCall = { dependency: "database 00", mode: "fail" };
 
 const listModes = (dependency: Dependency): readonly FaultMode[] =>
   dependency.startsWith("database") ? [...callModes, "set_back"] : callModes;
 
-/** The service trusts the responses of its own databases. */
+/** The service trusts its own databases, so it makes no promise if they return wrong data. */
 const isPromised = (dependency: Dependency, mode: FaultMode): boolean => !(dependency.startsWith("database") && mode === "wrong_data");
 
 export const faults: readonly Fault[] = dependencies

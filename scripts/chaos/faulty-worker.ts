@@ -2,9 +2,10 @@
 // Worker and its Durable Objects run in one isolate, so one list covers all of them. Requests to other machines go to the runner instead.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
+import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 import type { CallMode, Dependency, FailingCall } from "./faults.ts";
 
-/** Longer than a submission waits for its database, and shorter than other requests wait. */
+/** Longer than a submission waits for its database, and shorter than any other request waits. */
 const lateMs = 1_500;
 const pollMs = 25;
 
@@ -16,7 +17,7 @@ const findMode = (dependency: Dependency): CallMode | undefined => failing.find(
 
 const createError = (dependency: Dependency): Error => new Error(`Network connection lost (simulated: ${dependency})`);
 
-/** Makes a call as the dependency's current fault requires. `falsify` returns the response of a dependency with wrong data. */
+/** Makes a call with the fault that the dependency has at the moment. `falsify` turns a response into wrong data. */
 const makeCall = async <T>(
   dependency: Dependency,
   call: () => Promise<T>,
@@ -116,7 +117,7 @@ const falsifyTile = (answer: unknown): unknown => {
   return arrayBuffer === undefined ? answer : { customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };
 };
 
-/** For a queue, "wrong data" means that it drops messages, so nothing is sent in that mode. */
+/** In the mode `wrong_data`, a queue drops the messages. */
 const wrapQueue = <T>(dependency: Dependency, queue: Queue<T>): Queue<T> => {
   const send = (call: () => Promise<unknown>) =>
     findMode(dependency) === "wrong_data" ? Promise.resolve() : makeCall(dependency, call, (answer) => answer);
@@ -129,7 +130,7 @@ const wrapQueue = <T>(dependency: Dependency, queue: Queue<T>): Queue<T> => {
 /** A model that recognizes no form field. */
 const model = { run: async () => ({ response: { fields: [], checkbox: null, disclosure: null } }) };
 
-const wrapBindings = (env: Env): Env => ({
+const withFaults = createBindingWrapper((env) => ({
   ...env,
   DB: wrapDatabase("database 00", env.DB),
   ...{ DB_01: wrapDatabase("database 01", (env as unknown as { readonly DB_01: D1Database }).DB_01) },
@@ -145,16 +146,7 @@ const wrapBindings = (env: Env): Env => ({
   RATE_LIMITER: wrapObjects("RateLimiter", env.RATE_LIMITER as never),
   INTAKE_JOURNAL: wrapObjects("IntakeJournal", env.INTAKE_JOURNAL as never),
   AI: wrapMethods("model", model, () => ({ response: "wrong data" })) as never,
-});
-
-const wrappedBindings = new WeakMap<object, Env>();
-
-/** Returns the same object for the same bindings, because the service creates one platform for each `env` object. */
-const withFaults = (env: Env): Env => {
-  const known = wrappedBindings.get(env) ?? wrapBindings(env);
-  wrappedBindings.set(env, known);
-  return known;
-};
+}));
 
 const dependencyByHost: Readonly<Record<string, Dependency>> = {
   "mail.example.com": "mail",
@@ -169,7 +161,7 @@ const privateAddress = (): Response =>
 let runner = "";
 const originalFetch = globalThis.fetch;
 
-/** Redirects requests meant for other machines to the runner. The first path segment is the original host. */
+/** Sends requests for other machines to the runner instead. The first path segment is the original host. */
 globalThis.fetch = ((input: RequestInfo | URL, init?: RequestInit) => {
   const request = new Request(input, init);
   const url = new URL(request.url);
@@ -186,28 +178,22 @@ globalThis.fetch = ((input: RequestInfo | URL, init?: RequestInit) => {
   );
 }) as typeof fetch;
 
-type DurableObjectClass = new (ctx: DurableObjectState, env: never) => object;
+const withRunner = (env: Env): Env => {
+  runner = (env as unknown as { readonly CHAOS_RUNNER: string }).CHAOS_RUNNER;
+  return withFaults(env);
+};
 
-const faultyClass = <Class extends DurableObjectClass>(original: Class): Class =>
-  new Proxy(original, {
-    construct: (target, [ctx, env], newTarget) => {
-      runner = (env as { readonly CHAOS_RUNNER: string }).CHAOS_RUNNER;
-      return Reflect.construct(target, [ctx, withFaults(env as Env)], newTarget) as object;
-    },
-  });
-
-export const AuditLog = faultyClass(service.AuditLog);
-export const EventSequence = faultyClass(service.EventSequence);
-export const IntakeJournal = faultyClass(service.IntakeJournal);
-export const DeliveryQueue = faultyClass(service.DeliveryQueue);
-export const DestinationHost = faultyClass(service.DestinationHost);
-export const LedgerLog = faultyClass(service.LedgerLog);
-export const RateLimiter = faultyClass(service.RateLimiter);
+export const AuditLog = wrapClass(service.AuditLog, withRunner);
+export const EventSequence = wrapClass(service.EventSequence, withRunner);
+export const IntakeJournal = wrapClass(service.IntakeJournal, withRunner);
+export const DeliveryQueue = wrapClass(service.DeliveryQueue, withRunner);
+export const DestinationHost = wrapClass(service.DestinationHost, withRunner);
+export const LedgerLog = wrapClass(service.LedgerLog, withRunner);
+export const RateLimiter = wrapClass(service.RateLimiter, withRunner);
 
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-    runner = (env as unknown as { readonly CHAOS_RUNNER: string }).CHAOS_RUNNER;
-    if (new URL(request.url).pathname !== "/chaos/faults") return worker.fetch(request, withFaults(env), ctx);
+    if (new URL(request.url).pathname !== "/chaos/faults") return worker.fetch(request, withRunner(env), ctx);
     failing = (await request.json()) as readonly FailingCall[];
     return Response.json({ failing });
   },

@@ -22,7 +22,7 @@ export interface ReconcileOptions {
   readonly log: WriteLog;
   readonly machines: OtherMachines;
   readonly businesses: readonly Business[];
-  /** Runs the work of the cron jobs, which otherwise run every minute and every 15 minutes. */
+  /** Runs the cron jobs, which nothing else runs here. */
   readonly runJobs: () => Promise<void>;
   /** Whatever is still missing after this time counts as lost. */
   readonly deadlineMs: number;
@@ -38,7 +38,7 @@ interface FeedEvent {
   readonly share_id: string | null;
 }
 
-/** One expectation. It is not checked again once it has been met. */
+/** A condition that is checked until it is met once. */
 interface Expectation {
   readonly text: string;
   /** Whether the expectation concerns the audit log and the ledger, which are updated within minutes. */
@@ -82,7 +82,7 @@ const readFeed = async (client: Client, business: Business): Promise<readonly Fe
   }
 };
 
-/** Reads a list. Throws if the list cannot be read, because duplicate writes would then go unnoticed. */
+/** Reads a list. Throws if that fails, because duplicate writes would go unnoticed. */
 const readList = async (client: Client, path: string, options: RequestOptions): Promise<Answer["data"]> => {
   const answer = await client.sendUntilAnswered(path, options);
   if (answer?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${answer?.status} ${answer?.code}`);
@@ -184,7 +184,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     if (unmet.length === 0 || performance.now() - startedAt > options.deadlineMs) break;
     await pause(pauseMs);
     for (const business of businesses) {
-      // an owner does this after an outage instead of waiting for the next attempt
+      // After an outage, an owner recovers the endpoint instead of waiting for the next attempts.
       const path = `/v1/webhooks/${business.receiver.endpointId}/recover`;
       const since = new Date(Date.now() - 3_600_000).toISOString();
       await client.send(path, { method: "POST", headers: { cookie: business.owner }, body: { since } });

@@ -1,5 +1,5 @@
 // Formats the table of measured faults in docs/operate/reliability.md.
-import { faults, type CallMode, type FaultMode } from "./faults.ts";
+import { faults, type FaultMode } from "./faults.ts";
 import type { FaultResult } from "./run-fault.ts";
 
 const heading = [
@@ -14,7 +14,7 @@ const modeTexts: Readonly<Record<FaultMode, string>> = {
   lose_answer: "Loses responses",
   wrong_data: "Returns wrong data",
   set_back: "Is reset to an earlier state",
-} satisfies Record<CallMode | "set_back", string>;
+};
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
@@ -26,17 +26,9 @@ export const describeFault = ({ dependency, mode, isPromised }: FaultResult["fau
 
 const formatSeconds = (ms: number | null): string => (ms === null ? "not within 90 s" : `${(ms / 1_000).toFixed(1)} s`);
 
-export const formatRow = ({
-  fault,
-  seed,
-  acknowledged,
-  lost,
-  doubled,
-  slowestMs,
-  recoveredAfterMs,
-  provenAfterMs,
-}: FaultResult): string => {
-  const times = [slowestMs, recoveredAfterMs, provenAfterMs].map(formatSeconds);
+export const formatRow = (result: FaultResult): string => {
+  const { fault, seed, acknowledged, lost, doubled } = result;
+  const times = [result.slowestMs, result.recoveredAfterMs, result.provenAfterMs].map(formatSeconds);
   return `| ${[fault.id, ...describeFault(fault), seed, acknowledged, lost.length, doubled.length, ...times].join(" | ")} |`;
 };
 

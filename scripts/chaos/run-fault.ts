@@ -107,7 +107,6 @@ const createWorld = (secret: string, shard: string): DemoWorld => {
     memberEmail: rename(world.memberEmail),
     consumerEmail: rename(world.consumerEmail),
     otherOwnerEmail: rename(world.otherOwnerEmail),
-    examples: world.examples,
   };
 };
 
@@ -126,8 +125,8 @@ const listDatabaseFiles = (folder: string, shard: string): readonly string[] => 
 };
 
 /**
- * Removes the writes that may be missing after a database was reset: the shard's own writes during the fault, and writes during the fault
- * that can span two shards.
+ * Removes the writes that a reset of the shard's database may have undone: the shard's own writes during the fault, and writes during the
+ * fault that can span two shards.
  */
 const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   const isKept = (entry: { readonly phase: number; readonly business: Business }): boolean =>
@@ -141,7 +140,7 @@ const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   };
 };
 
-/** Starts the service on a state folder. The other machines always work. */
+/** Starts the service with a state folder. The other machines always work. */
 const createRunner = (
   { bundleDir, stateDir, secrets }: Pick<PreparedService, "bundleDir" | "stateDir" | "secrets">,
   machines: OtherMachines,
@@ -266,7 +265,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
   const log = createWriteLog();
   const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people, oldTile });
 
-  /** Lets all visitors send their rounds. Meanwhile, the jobs run more often than once a minute. */
+  /** Lets all visitors send their rounds. The jobs run more often than once a minute in the meantime. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
     const endsAt = performance.now() + maxMs;
     const ended = new AbortController();

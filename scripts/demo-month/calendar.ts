@@ -43,7 +43,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
 };
 
-/** Returns the latest time, a whole number of hours before `now`, for which a withdrawal's deadline ended before `endedBefore`. */
+/** Returns the latest withdrawal time, a whole number of hours before `now`, whose deadline is before `endedBefore`. */
 export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
   let at = now - hourMs;
   while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;

@@ -15,7 +15,7 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   at: issued.lead.at,
   run: async () => {
     const { at, submission, circumstances } = issued.lead;
-    // The work after an issuance is skipped. It only copies the account to KV, and the service does that again with its first certificate.
+    // Skips the work after an issuance, which only copies the account to KV. The service repeats it with its first certificate.
     const issuing = { ...site.withCapturedPolicies(services, at), waitUntil: () => {} };
     const client = await resolveSubmissionClient(services, clientId, siteOrigin);
     const request = { client, submission, originHeader: siteOrigin, circumstances, idempotencyKey: null, caller: null };

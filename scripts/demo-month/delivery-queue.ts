@@ -1,5 +1,5 @@
-// The delivery queue of a webhook endpoint while the demo month is replayed. The real queue receives and sends each event at the time when
-// it happened. Only the receiver is simulated.
+// The delivery queue of a webhook endpoint during the replay of the demo month. It is the real queue with a clock in the past: it receives
+// and sends each event at the time of the event. Only the receivers are simulated.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";

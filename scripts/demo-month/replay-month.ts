@@ -56,7 +56,7 @@ const openMonth = async (
   };
 };
 
-/** Passes the events to the endpoints. The queues send them as `delivery-queue.ts` describes. */
+/** Sends all events to the endpoints, as `delivery-queue.ts` describes. */
 const deliverEvents = async (env: Env, { services, business: { business }, now }: Month): Promise<void> => {
   for (const environment of ["live", "sandbox"] as const) {
     const sequence = services.eventSequence(business.id, environment);

@@ -4,11 +4,11 @@ import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
 
-/** Some people withdraw their consent for this recipient only. */
+/** The recipient in withdrawals for a single recipient. */
 export const namedRecipient = "Bright Homes Inc";
 
 /**
- * How the person withdraws consent: with a link, with a link but for one recipient only, or by calling the business, which records the
+ * How the person withdraws consent: with a link, with a link for one recipient only, or by a call to the business, which records the
  * withdrawal.
  */
 export type WithdrawalKind = "link" | "recipient" | "phone";

@@ -25,13 +25,13 @@ export const getAccount = async (): Promise<string> => {
   return account.name;
 };
 
-/** Returns true if wrangler failed because the bucket, queue or Worker does not exist. Returns false for any other reason. */
+/** Returns whether wrangler failed because the bucket, queue or Worker does not exist. */
 const isMissing = (error: unknown): boolean =>
   error instanceof WranglerError && /does not exist|Worker "[^"]+" not found/i.test(error.output);
 
 type ResourceIds = ReadonlyMap<string, string>;
 
-/** For each kind of resource, lists the IDs of the account's resources by name. Buckets and queues have no ID, so their name is used. */
+/** Lists the IDs of the account's resources of a kind, by name. Buckets and queues have no ID, so their name is used. */
 const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) => Promise<ResourceIds>>> = {
   database: async () => {
     const databases = (await readFromWrangler("d1", "list", "--json")) as readonly { uuid: string; name: string }[];

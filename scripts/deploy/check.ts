@@ -1,4 +1,5 @@
 // Checks a deployment from the outside: that each host responds, and that a sandbox certificate can be issued, verified and withdrawn.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Deployment } from "./config.ts";
 
 /** Cloudflare creates the TLS certificate and DNS record of a new host within a few minutes. */
@@ -17,8 +18,6 @@ export interface CheckOptions {
   readonly report: (text: string) => void;
   readonly deadlineMs?: number;
 }
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Checks the deployment. Throws an error that says which check failed and what the response was. */
 export const checkDeployment = async (
@@ -53,7 +52,7 @@ export const checkDeployment = async (
       if (answer !== null && statuses.includes(answer.status)) return report(name);
       if (Date.now() >= deadline)
         throw new Error(`Check failed: ${name} ${answer === null ? "does not respond" : `returned ${answer.status}`} at ${url}.`);
-      await wait(Math.min(retryMs, deadlineMs));
+      await pause(Math.min(retryMs, deadlineMs));
     }
   };
 

@@ -1,5 +1,5 @@
-// Checks that no host of a deployment is in use. Without a terminal, wrangler replaces existing DNS records and the domains of other
-// Workers without asking, so this check runs before wrangler does.
+// Checks that the hosts of a deployment are free. Without a terminal, wrangler replaces existing DNS records and the domains of other
+// Workers without asking, so this check runs before it.
 import { Resolver } from "node:dns/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "./config.ts";

@@ -9,7 +9,7 @@ const kindLabels: Readonly<Record<ResourceKind, string>> = {
   queue: "queue",
 };
 
-/** The state of the account before the deployment. A dry run does not read it and passes null instead. */
+/** The state of the account before the deployment. A dry run does not read the account, and passes null. */
 export interface AccountState {
   readonly account: string;
   readonly resourceIds: ReadonlyMap<string, string>;

@@ -54,7 +54,7 @@ export interface ObjectHeader {
   readonly alarm: string | null;
 }
 
-/** The number is small enough that an interrupted export repeats little work, and large enough that the manifest stays short. */
+/** Small enough that an interrupted export repeats little work, and large enough that the manifest stays short. */
 const objectsPerFile = 200;
 const rowsPerReport = 100_000;
 
@@ -154,7 +154,7 @@ const assertJournalsAreEmpty = async (stateDir: string): Promise<void> => {
     });
 };
 
-/** A log is exported with everything that it has moved to R2, and continues in the other deployment with an empty bucket. */
+/** Exports a log together with the tiles that it has moved to R2. The importing deployment starts with an empty bucket. */
 const changeRows = (database: DatabaseSync, className: ExportedClass, table: string, findTile: FindTileBytes): RowChanges => {
   if (className !== "AuditLog" && className !== "LedgerLog") return {};
   if (table === "meta") return { isOmitted: ([key]) => isBucketKey(key) };

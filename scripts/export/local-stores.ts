@@ -105,7 +105,7 @@ export function* readTexts(stateDir: string, namespace: string): Generator<Store
   }
 }
 
-/** Reads an object of the bucket of the logs' tiles. Returns null if there is no such object, or if the deployment has no bucket. */
+/** Reads a tile from the logs' bucket. Returns null if the deployment has no bucket or no such tile. */
 export const readTileBytes = (stateDir: string, bucket: string | null, key: string): Uint8Array | null => {
   const path = join(stateDir, "v3", "r2", tilesClass, `${computeObjectId(tilesClass, bucket ?? "")}.sqlite`);
   if (bucket === null || !existsSync(path)) return null;

@@ -128,7 +128,7 @@ describe("DELETE /v1/me", () => {
 
     expect(describeOutcome(await remove(by, service))).toBe("200 ok");
     await waitUntilSettled();
-    await listMailTo(by.email); // sends email that a busy machine left for the next run of the cron job
+    await listMailTo(by.email); // sends emails that are still waiting for the cron job on a busy machine
     await env.DB.prepare("DELETE FROM captured_mail").run(); // the table of captured email exists only in development
     const contents = await readAllShards();
     for (const [value, { text, key }] of sealed) {

@@ -264,8 +264,8 @@ describe("POST /v1/admin/keys/master", () => {
     }
   };
 
-  // test/flows/key-rotation.test.ts rewraps stored values. This file cannot, because other tests use the same database and have only the
-  // first key.
+  // Rewrapping stored values is tested in test/flows/key-rotation.test.ts. The database of this file also has rows of other tests, under
+  // the first key only.
   test("counts the values that an earlier key wraps, and changes nothing during a check", async () => {
     const { cert_id: certId } = await issueCertificate({ fields: { email: "counted@example.com" } });
     expect(await check(service)).toBe(0);

@@ -54,7 +54,7 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
     .filter((key) => key !== null);
 };
 
-/** Returns the first fault that a reader finds in a whole chain, or "ok". */
+/** Verifies the whole chain as a reader does. Returns the first fault, or "ok". */
 const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };

@@ -31,7 +31,7 @@ const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonl
 const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
 const statusOf = ({ status }: TestResponse): number => status;
 
-// Each test uses its own day and starts five minutes before the end of that day.
+// Each test uses a day of its own and starts five minutes before the end of that day.
 let day = Date.UTC(2027, 0, 1);
 beforeEach(() => {
   day += 2 * dayMs;
@@ -186,7 +186,7 @@ const counting = (): { readonly db: D1Database; readonly read: () => number } =>
 
 describe("POST /v1/contact-check", () => {
   const entity = "Partner 999";
-  /** Seeds certificates for one address, each with its own choices for a thousand recipients. */
+  /** Seeds certificates for one email address, with a thousand recipients each and different choices. */
   const seedAddress = async (email: string, count: number): Promise<void> => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at}`);
     const { cert_id: first } = await issueCertificate({ fields: { email }, entities, entities_accepted: [], entities_rejected: entities });

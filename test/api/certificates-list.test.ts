@@ -61,7 +61,7 @@ const origins = ["https://www.example.com", "https://example.com", "https://demo
 const everything: Issued[] = [];
 const start = Date.UTC(2026, 10, 1);
 
-/** Adds every certificate to the counters. Certificates that are issued later are added to each total when it is read. */
+/** Adds every certificate to the counters. Certificates issued after that are counted when a total is read. */
 const countAll = (): Promise<boolean> => countNewCertificates(openDatabase(env.DB), Date.now() + 2 * hourMs);
 
 beforeAll(async () => {

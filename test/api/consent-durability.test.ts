@@ -35,7 +35,7 @@ const restore = async (): Promise<void> => {
   );
 };
 
-/** Wraps the database so that one change is made between the reads and the writes of the first issuance. */
+/** Wraps the database. Makes one change between the reads and the writes of the first issuance. */
 const interrupted = (change: () => Promise<unknown>): D1Database => {
   let writes = false;
   let done = false;

@@ -9,14 +9,14 @@ import { unusualSubmissions } from "../support/unusual-submissions.ts";
 import { buildSubmissionWith, omitField } from "../support/submissions.ts";
 import { call, submitConsent, buildConsentRequest, readDatabaseContents, countRows, type TestResponse } from "../support/world.ts";
 
-/** Names and terms of the service, which a message may contain although test rows also use them as values. */
+/** Words that error messages may contain, although test rows also use them as values. */
 const ownWords = new Set([
   ...Object.keys(consentRequestSchema.shape),
   ...["email", "message", "value", "accepted", "version", "sha256", "visible", "opt_in_type", "font_px", "contrast_ratio", "checkbox_name"],
   ...["application/json", "text/plain", "JSON", "true"],
 ]);
 
-/** Lists every string of four or more characters that the caller chose: values, unknown keys and headers. */
+/** Lists every string of at least four characters in the input: values, unknown keys and headers. */
 const chosenTexts = (value: unknown, depth = 0): string[] => {
   if (depth > 20) return []; // Some rows are nested endlessly.
   if (typeof value === "string") return value.length >= 4 && !ownWords.has(value) ? [value] : [];

@@ -35,7 +35,7 @@ const origins = (outcome: string, ...rows: readonly (readonly [name: string, ori
 const pages = (outcome: string, ...rows: readonly (readonly [name: string, page: string])[]): Row[] =>
   rows.map(([name, url]) => ({ name: `page ${name}`, origin: "https://www.example.com", page: url, outcome }));
 
-/** Rows with the same outcome in development and production. */
+/** Cases with the same outcome in development and production. */
 const everywhere: readonly Row[] = [
   ...origins(
     "example.com",

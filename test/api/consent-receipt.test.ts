@@ -8,7 +8,7 @@ const receipt = (certId: string, format: string): Promise<TestResponse> => getWi
 const fieldsOf = (value: object): string[] => Object.keys(value);
 const formats = ["iso27560", "kantara"] as const;
 
-// The mandatory fields, with the names that the standards give them.
+// The mandatory fields of each standard, under their names in the standard.
 const mandatory = {
   receipt: ["schema_version", "receipt_id", "pii_principal_id"],
   record: ["schema_version", "record_id", "pii_principal_id"],

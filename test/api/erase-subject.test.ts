@@ -66,7 +66,7 @@ const tracesOf = async (certId: string): Promise<{ readonly column: string; read
   );
   return found.flatMap(({ results }, at) =>
     results.flatMap(({ value }) => {
-      // D1 returns bytes as a list of numbers. `everythingStored` contains them in this form.
+      // D1 returns bytes as a list of numbers, so `everythingStored` contains them in this form.
       const text = Array.isArray(value) ? value.join(",") : value;
       return text ? [{ column: `${traceColumns[at]?.table}.${traceColumns[at]?.name}`, value: text }] : [];
     }),
@@ -75,7 +75,7 @@ const tracesOf = async (certId: string): Promise<{ readonly column: string; read
 
 let phones = 2_000;
 
-/** Issues a certificate that leaves the person's data in every place it can, including a withdrawal and the business's notes. */
+/** Issues a certificate, withdraws it and adds the business's notes, so that personal data is in every possible place. */
 const issueWithAllTraces = async (): Promise<{ readonly certId: string; readonly email: string; readonly token: string }> => {
   const email = createEmailAddress();
   phones += 1;

@@ -433,7 +433,7 @@ describe("every route", () => {
     const recordsOfReads = ["audit_entries"]; // each read of personal data is recorded in this table
     const stored = async (): Promise<Record<string, string>> =>
       Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !recordsOfReads.includes(table)));
-    await getWithKey("/v1/certs", world.acme.keys.live); // a key's first use on a day is recorded
+    await getWithKey("/v1/certs", world.acme.keys.live); // the day of a key's last use is recorded here
     const before = await stored();
     for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }])
       for (const operation of reads) for (let times = 0; times < 2; times += 1) await requestTo(operation, headers);

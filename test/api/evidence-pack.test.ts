@@ -140,7 +140,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   test("returns the same files for an unchanged certificate, except for the time in the manifest", async () => {
     const first = filesOf(await zipOf(certId));
     await getWithKey(`/v1/certs/${certId}`, key);
-    await issueAnchored(); // so that the ledger and the audit log grow in between
+    await issueAnchored(); // the ledger and the audit log grow in between
     await platform.auditLogStub(firstShard).drainNow();
     const second = filesOf(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);
@@ -253,7 +253,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
     vault.open = async (...given) => {
-      vault.open = open; // by now, the row has been read and its first value is being decrypted
+      vault.open = open; // at this point, the row has been read and its first value is being decrypted
       await withdrawCertificate(mine);
       return open(...given);
     };

@@ -42,10 +42,7 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-/**
- * The maximum number of rows that one statement of any route may read. It is far below the number of hostile records, and is several pages
- * of any list.
- */
+/** The most rows that one statement may read: several pages of any list, and far fewer than the hostile records. */
 const maxRows = 2_000;
 
 /** Routes whose statements may read more rows, with their maximum and the reason. */
@@ -93,15 +90,12 @@ const refusingRoutes: readonly RegExp[] = [
   /^(?:GET|POST) \/portal\/test\//,
 ];
 
-/**
- * Each audit log that has no work updates its position when it skips changes that belong to other logs. The tests have 30 audit logs; a
- * deployment has a few.
- */
+/** An audit log writes its position even if all new changes belong to other logs. The tests have 30 audit logs; a deployment has a few. */
 const auditLogsPass = /^insert into "change_readers"/;
 
 /**
- * An audit log reads up to 500 unread changes in one statement, at up to eight rows each. It runs by itself, so the statement can fall into
- * any request.
+ * One statement of an audit log reads up to 500 unread changes, with up to eight rows each. Audit logs run by themselves, so this statement
+ * can run during any request.
  */
 const auditLogReads = { sql: /^select "ord", "id", "chain", .* from "audit_entries"/s, rows: 4_000 };
 
@@ -685,7 +679,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     counter.take();
     const platform = await getPlatform(env as unknown as Env);
     for (const cron of [everyMinute, "*/15 * * * *"]) {
-      // Before each step, a job asks whether it may continue. After this many steps in all jobs, the answer is no.
+      // The work budget of every job ends after this many steps, counted over all jobs.
       let steps = 100;
       const hasBudget = async (): Promise<boolean> => {
         steps -= 1;

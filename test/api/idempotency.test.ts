@@ -115,8 +115,8 @@ interface Sendable {
 interface Route {
   readonly prepare: () => Promise<Sendable>;
   /**
-   * True if the request has its effect again when it is repeated without the key. Only then can a test notice that a repeat was not
-   * blocked.
+   * True if the request takes effect again when it is repeated without the key. Otherwise, a test could not notice that a repeat was
+   * processed.
    */
   readonly repeats: boolean;
 }
@@ -605,8 +605,8 @@ const withLog = (methods: EventSequenceMethods): Partial<Platform> => {
 };
 
 /**
- * A database that makes every change but loses the response. The caller's two-second timeout for the response fires immediately, so that
- * the test does not wait.
+ * A database that makes every change but loses the response. The caller's timeout of two seconds fires immediately, so that the test does
+ * not wait.
  */
 const losingChanges = {
   prepare: (text: string) => env.DB.prepare(text),

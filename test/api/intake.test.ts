@@ -45,10 +45,7 @@ const countWritten = async (certId: string): Promise<readonly number[]> => [
 ];
 const once = [1, 1, 1];
 
-/**
- * The default time to wait for the database. The other tests wait longer, because the database of a busy machine can respond late without a
- * fault.
- */
+/** The default time to wait for the database. Other tests wait longer, because a database on a busy machine can be slow without a fault. */
 const defaultWait = { INTAKE_WAIT_MS: "600" };
 
 let serial = 0;
@@ -68,8 +65,8 @@ const createDyingIsolate = (): Call =>
   });
 
 /**
- * Creates an isolate that read the database before the journal moved anything to it. Until it asks the journal, the isolate sees an empty
- * database.
+ * Creates an isolate that still sees the database without the journal's entries, as if it had read the database before the journal moved
+ * them. It reads the database again once it has asked the journal.
  */
 const createLateIsolate = (): Call => {
   let database: D1Database = env.DB_01;

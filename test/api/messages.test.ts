@@ -103,7 +103,7 @@ const callerOf = ({ path, security }: Operation): Caller => {
   return path.startsWith("/v1/sandbox/") ? "sandbox" : "business";
 };
 
-/** Each kind of caller has one set of credentials for all requests. It signs in again when a request has ended its session. */
+/** Each kind of caller signs in once for all requests, and again after a request that ends the session. */
 const savedCredentials = new Map<Caller, Headers>();
 const credentialsOf = async (caller: Caller): Promise<Headers> => {
   const found = savedCredentials.get(caller) ?? (await callers[caller]());

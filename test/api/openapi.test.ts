@@ -268,7 +268,7 @@ const callAsMember = async (
   });
 };
 
-/** Replaces methods of the event sequence. */
+/** Sends a request to a service whose event sequence has other methods. */
 const withEventSequence = (
   methods: EventSequenceMethods,
   send: (changed: Partial<Platform>) => Promise<TestResponse>,
@@ -383,7 +383,7 @@ const freshDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
 const invited = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
 const ownerId = async (): Promise<string> => (await callAsMember("GET", portal(""), { owner: true })).body.data.user.id;
 
-/** Sends the request while the table contains 100 rows that belong to acme, which exceeds every limit. */
+/** Adds 100 rows of acme to the table, which exceeds every limit, and sends the request. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const [nameColumn, nameValue] = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(

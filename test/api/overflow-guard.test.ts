@@ -23,7 +23,7 @@ const id = world.acme.id as BusinessId;
 const otherShard = "01" as ShardId;
 
 let killable: KillableIsolate;
-/** An isolate that has cached the account and reads it again only if it must. */
+/** An isolate that has cached the account, and reads the account again only when it has to. */
 let issuer: Call;
 beforeAll(async () => {
   await closeFirstShard();

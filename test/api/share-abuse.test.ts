@@ -379,7 +379,7 @@ describe("the consent sheet", () => {
       await sheet.post(`/authorize/decide${other.search}`, { token, "group.name": "on", "group.phone": "on" });
     }
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
-    await sheet.get(path, fromPage); // a browser remembers its five newest requests
+    await sheet.get(path, fromPage); // the browser's cookie holds its five newest requests
     await sheet.post(decidePath(path), { token, "group.name": "on", "group.address": "on", "group.phone": "on", days: "3650" });
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect([share.scope, share.duration_days]).toEqual([["email", "phone"], 365]);
@@ -498,7 +498,7 @@ describe("the consent sheet", () => {
       expect([shown.status, shown.text.includes("Sell your details")]).toEqual([200, false]);
       expect((await sheet.post(decidePath(path), { token: tokenIn(shown) }, headers)).status).toBe(403);
     }
-    // A token issued by the API proves nothing about who made the request.
+    // A token from `GET /v1/authorize` is no evidence that the request came from the business.
     const checked = await call(path.replace("/authorize", "/v1/authorize"));
     expect((await sheet.post(decidePath(path), { token: checked.body.data.authorize_token })).status).toBe(403);
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
@@ -693,7 +693,7 @@ describe("PUT /v1/me/fields", () => {
     const answers = await concurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(({ status }) => status === 429);
-    const conflicting = answers.filter(({ status }) => status === 503); // Five other changes were stored before each of these. The response says so, and nothing was written for it.
+    const conflicting = answers.filter(({ status }) => status === 503); // each lost to five other changes, and stored nothing
     expect(changed.length + limited.length + conflicting.length).toBe(90);
     expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the first change was made earlier
     expect(limited.length).toBeGreaterThanOrEqual(31);

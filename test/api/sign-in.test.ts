@@ -40,7 +40,7 @@ const minute = 60_000;
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const peopleTables = ["members", "consumers", "email_codes", "sessions", "mail_outbox", "captured_mail"] as const;
 /**
- * Counts the codes that were emailed, or that would have been if the address were known. Above a limit, the row of a code is created as
+ * Counts the codes that were emailed, and those that would have been emailed if the address were known. A code above a limit is stored as
  * already expired.
  */
 const codesOfUse = (): Promise<number | null> =>
@@ -520,7 +520,7 @@ describe("whether an address is known", () => {
         buildJsonRequest({ email, realm: "business" }),
       );
       await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
-      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql)); // omits the statements that run after the response
+      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql)); // without the statements that run after the response
     };
     const statements = await asked(ownerEmail);
     expect(statements.length).toBeGreaterThanOrEqual(3);

@@ -156,7 +156,7 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const wrong = differentCode(code);
-    // Half of the guesses are the correct code. A correct guess that is checked withdraws the certificate or reports that it is already
+    // Half of the guesses are the correct code. If it is checked, it withdraws the certificate or finds that the certificate is already
     // withdrawn.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(

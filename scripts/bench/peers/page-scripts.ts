@@ -1,5 +1,5 @@
-// Compares what a page loads for svc.js with the scripts of consent banners: bytes, and how long they keep the page's main thread busy.
-// They draw a banner and svc.js certifies a form, so this shows the cost of a page, not of the same work.
+// Compares svc.js with the scripts of consent banners: the bytes that a page loads, and how long they keep its main thread busy. The
+// banners and svc.js do different work, so the figures show only what each of them costs a page.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,8 +17,9 @@ interface PageScript {
   readonly scripts: readonly string[];
   /** Other files that the script needs on the page, such as styles. */
   readonly others: readonly string[];
-  /** Script elements: the attributes of the first, and code that starts the banner as its documentation describes. */
+  /** Attributes of the script elements. */
   readonly attributes?: string;
+  /** Code that starts the banner, as its documentation describes. */
   readonly start?: string;
 }
 

@@ -15,7 +15,7 @@ export const findFreePort = async (): Promise<number> => {
 
 export interface Program {
   readonly pid: string;
-  /** The line that said that the program is ready. */
+  /** The line that says that the program is ready. */
   readonly ready: string;
   /** Kills the program and everything that it started with SIGKILL, as a crash of its process or machine would. */
   readonly kill: () => Promise<void>;
@@ -26,9 +26,9 @@ const killTree = (child: ChildProcess): void => {
   if (!running.delete(child)) return;
   process.kill(-(child.pid as number), "SIGKILL"); // `detached` gives each program a process group
 };
-process.once("exit", () => running.forEach(killTree)); // the benchmark failed
+process.once("exit", () => running.forEach(killTree)); // if the benchmark fails
 
-/** Starts a Node program of the folder and waits until it prints a line that matches `ready`. Rejects if the program ends before. */
+/** Starts a Node program in the folder and waits until it prints a line that matches `ready`. Rejects if the program ends first. */
 export const startProgram = async (
   folder: string,
   args: readonly string[],
@@ -51,7 +51,7 @@ export const startProgram = async (
         if (ready.test(line)) resolve(line);
       });
     void ended.then(() => {
-      if (!running.delete(child)) return; // it was killed
+      if (!running.delete(child)) return; // killed by `kill`
       console.error(`peers: ${args.join(" ")} ended: ${printed.slice(-2_000)}`);
       reject(new Error("peers: a program ended"));
     });

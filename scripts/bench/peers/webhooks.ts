@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { waitUntilTrue } from "../events.ts";
 import { percentile } from "../load.ts";
 import type { Bench } from "../measured-service.ts";
 import { commitEvents, registerEndpoint } from "../producer.ts";
@@ -15,7 +16,7 @@ const bulkEvents = 2_000;
 const bulkRounds = 3;
 const steadyEvents = 200;
 const steadyEveryMs = 50;
-const kills = [300, 700, 1_100, 1_500]; // a kill follows the delivery with this number
+const kills = [300, 700, 1_100, 1_500]; // numbers of deliveries after which the program is killed
 const waitAfterKillsMs = 30_000;
 
 interface Arrival {
@@ -26,10 +27,7 @@ interface Arrival {
 interface Receiver {
   readonly server: Server;
   readonly address: string;
-  /**
-   * For each event that reached the healthy endpoint, its first arrival and its number of arrivals. The order is that of the first
-   * arrivals.
-   */
+  /** The arrivals of each event at the healthy endpoint, in the order of their first arrivals. */
   readonly arrivals: Map<string, Arrival>;
 }
 
@@ -203,11 +201,6 @@ const createGraphile = async (folder: string, postgres: Postgres, receiver: Rece
   return { worker, close: () => utils.release() };
 };
 
-const waitUntil = async (holds: () => boolean, ms: number): Promise<void> => {
-  const deadline = performance.now() + ms;
-  while (!holds() && performance.now() < deadline) await pause(10);
-};
-
 const printFigure = (name: string, text: string): void => console.log(`  ${name.padEnd(16)} ${text}`);
 
 /** Counts the events that arrived after a later one. */
@@ -229,7 +222,7 @@ const measureBulk = async (deliverer: Deliverer, { arrivals }: Receiver): Promis
   arrivals.clear();
   const [cpu, began] = [deliverer.getCpuMs(), performance.now()];
   const ids = await deliverer.add(bulkEvents);
-  await waitUntil(() => ids.every((id) => arrivals.has(id)), 90_000);
+  await waitUntilTrue(() => ids.every((id) => arrivals.has(id)), 90_000);
   const arrived = ids.filter((id) => arrivals.has(id));
   const seconds = (Math.max(...arrived.map((id) => arrivals.get(id)?.at ?? 0)) - began) / 1_000;
   const cpuEach = (deliverer.getCpuMs() - cpu) / arrived.length;
@@ -248,12 +241,12 @@ const measureSteady = async (deliverer: Deliverer, { arrivals }: Receiver): Prom
   const addedAt = new Map<string, number>();
   const adding: Promise<void>[] = [];
   for (let n = 0; n < steadyEvents; n += 1) {
-    await waitUntil(() => performance.now() >= began + n * steadyEveryMs, 1_000);
+    await waitUntilTrue(() => performance.now() >= began + n * steadyEveryMs, 1_000);
     const at = performance.now();
     adding.push(deliverer.add(1).then(([id]) => void addedAt.set(id as string, at)));
   }
   await Promise.all(adding);
-  await waitUntil(() => [...addedAt.keys()].every((id) => arrivals.has(id)), 60_000);
+  await waitUntilTrue(() => [...addedAt.keys()].every((id) => arrivals.has(id)), 60_000);
   const waits = [...addedAt].map(([id, at]) => (arrivals.get(id)?.at ?? Number.POSITIVE_INFINITY) - at).sort((a, b) => a - b);
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
   const cpuEach = (deliverer.getCpuMs() - cpu) / steadyEvents;
@@ -267,13 +260,13 @@ const measureKills = async (deliverer: Deliverer, { arrivals }: Receiver): Promi
   const ids = await deliverer.add(bulkEvents);
   const downs: string[] = [];
   for (const count of kills) {
-    await waitUntil(() => arrivals.size >= count, 30_000);
+    await waitUntilTrue(() => arrivals.size >= count, 30_000);
     const killedAt = performance.now();
     await deliverer.kill();
     await deliverer.start();
     downs.push(((performance.now() - killedAt) / 1_000).toFixed(1));
   }
-  await waitUntil(() => ids.every((id) => arrivals.has(id)), waitAfterKillsMs);
+  await waitUntilTrue(() => ids.every((id) => arrivals.has(id)), waitAfterKillsMs);
   const missing = ids.filter((id) => !arrivals.has(id)).length;
   const repeated = ids.filter((id) => (arrivals.get(id)?.count ?? 0) > 1).length;
   printFigure(

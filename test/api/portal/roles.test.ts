@@ -16,8 +16,8 @@ import { waitUntilSettled } from "../../support/background-work.ts";
 import { readDatabaseContents, getWithKey, world, type TestResponse } from "../../support/world.ts";
 
 /**
- * The expected outcomes of one route. Where possible, an authorized request is refused for its content, so that every role can send it
- * without changing anything.
+ * The expected outcomes of one route. Where possible, the content of the request is invalid, so that every role can send it without
+ * changing anything.
  */
 interface RouteAccess {
   readonly owner: string;

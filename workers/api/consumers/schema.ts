@@ -115,7 +115,7 @@ export const fieldUpdateResultSchema = z
     events_emitted: z
       .number()
       .int()
-      .openapi({ description: "Number of events written before this response. Events for businesses in other shards are written later." }),
+      .openapi({ description: "Number of events written before this response. Events for some businesses are written shortly after it." }),
   })
   .openapi("ContactFieldsChanged");
 

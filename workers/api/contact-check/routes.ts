@@ -190,7 +190,7 @@ const checkContactRoute = createRoute({
   operationId: "checkContact",
   summary: "Check whether you may contact people",
   description:
-    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Send a new idempotency key each time, or none: repeating a key returns the earlier result, with its `checked_at`. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each email address and phone number, the newest 1,000 certificates and the newest 1,000 shares are checked. An active share counts only for the email address that its person signs in with, and never for a phone number, because people can enter other addresses and numbers without verifying them. To check a person with a share, send their email address.",
+    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Send a new idempotency key each time, or none: repeating a key returns the earlier result, with its `checked_at`. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each email address and phone number, the newest 1,000 certificates and the newest 1,000 shares are checked. An active share counts only for the email address that the person signs in with, because people can enter other addresses and phone numbers without verifying them. To check a person with a share, send that email address.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {

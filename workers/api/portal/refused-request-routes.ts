@@ -38,7 +38,7 @@ const getRefusedRequestRoute = createRoute({
   operationId: "readRefusedRequest",
   summary: "Look up a refused request",
   description:
-    "Returns the reason a request was refused. Look it up by the `request_id` from the response. The result contains codes, hosts and IDs, but not the values that you sent. Up to 10,000 refused requests are kept for 7 days. Rate-limited and successful requests are not kept.",
+    "Returns the reason that a request was refused, by the `request_id` from its response. The result contains codes, hosts and IDs, but not the values that you sent. Up to 10,000 refused requests are kept for 7 days. Rate-limited and successful requests are not kept.",
   middleware: portalGuard(),
   request: {
     params: z.object({

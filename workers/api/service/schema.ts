@@ -60,7 +60,7 @@ export const trustDocumentSchema = z
       }),
     ),
     witnesses: z.array(z.string()).openapi({ description: "Public keys of the witnesses that may cosign checkpoints." }),
-    policy: z.object({ witness_min: z.int() }).openapi({ description: "Default number of witnesses a verifier requires." }),
+    policy: z.object({ witness_min: z.int() }).openapi({ description: "Number of witnesses that a verifier requires by default." }),
     tsa: z
       .array(
         z.object({
