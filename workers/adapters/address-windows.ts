@@ -10,7 +10,6 @@ const maxKeys = 20_000; // at most 20,000 x 60 timestamps x 8 bytes = 10 MB
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 
-  /** Returns the calls that are still in the window. */
   #listRecent(key: string, windowMs: number, now: number): number[] {
     const recent = this.#calls.get(key) ?? [];
     let expired = 0;

@@ -57,7 +57,6 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server may have processed the request
 
-/** Converts a non-success status to a retryable or permanent failure. */
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   status >= 500 || retryableStatuses.has(status)
     ? retryableFailure(`http_${status}`, retryAfterMs(headers, clock))

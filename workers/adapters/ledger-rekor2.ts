@@ -33,7 +33,6 @@ import {
 } from "./log-reader.ts";
 import { sendWithLimits, permanentFailure, failureFromResponse, retryableFailure, type SendRequest } from "./exchange.ts";
 
-/** The key that signs statements for Rekor. */
 export interface AnchorKey {
   /** The public key as SPKI, in base64. */
   readonly publicKey: string;

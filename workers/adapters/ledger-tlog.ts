@@ -27,7 +27,6 @@ type AddResult = { readonly ok: true; readonly index: bigint } | LedgerFailure;
 
 const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // only these statuses are permanent
 
-/** Converts a non-success status to a retryable or permanent failure. */
 const failureFromStatus = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   permanentStatuses.has(status) ? permanentFailure(`http_${status}`) : retryableFailure(`http_${status}`, retryAfterMs(headers, clock));
 

@@ -11,7 +11,6 @@ import { secondMs, type Clock } from "../../core/time.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** Ports allowed for webhook endpoints. */
 export const webhookPorts = [443, 8_443] as const;
 
 export interface WebhookSenderSettings extends OutboundRules {

@@ -26,7 +26,6 @@ const submitTimeoutMs = 40 * secondMs; // shorter than a lease
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
   !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
 
-/** Lists each failure code once, for the operator. */
 const listCodes = (settled: readonly { readonly outcome: SubmissionOutcome }[]): string =>
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 

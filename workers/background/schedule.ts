@@ -78,7 +78,6 @@ const quarterJobs: Jobs = {
   "operator-alerts": onlyOnce(sendOperatorAlerts),
 };
 
-/** The names of all jobs. */
 export const jobNames: readonly string[] = [...new Set([...Object.keys(minuteJobs), ...Object.keys(quarterJobs)])];
 
 // An invocation may make 1,000 queries. The jobs share 800 of them, because steps that are still running when the budget is used up need

@@ -19,7 +19,6 @@ import type { LimitName } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ProofServices } from "../platform/create-proof-services.ts";
 
-/** The configuration, the clock, randomness, the log, and a way to run work after the response. */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;
@@ -31,7 +30,6 @@ export interface Runtime {
   readonly hasBudget: () => Promise<boolean>;
 }
 
-/** Databases and encryption. */
 export interface Stores {
   readonly shards: Shards;
   readonly kv: KVNamespace;
@@ -44,7 +42,6 @@ export interface Stores {
 export interface Schedules {
   /** Makes the audit logs read new entries, and anchors new statements in the ledger. `commit` calls this function. */
   readonly scheduleFollowUp: () => void;
-  /** Sends email from the outbox. */
   readonly scheduleMail: () => void;
   /** Captures policies, and continues withdrawals that did not fit into one batch. */
   readonly scheduleRelay: () => void;
@@ -59,7 +56,6 @@ export interface ReadDependencies extends Runtime, Stores {}
 
 export interface WriteDependencies extends Runtime, Stores, Schedules {}
 
-/** Rate limit counters. */
 export interface Counters {
   /** Counts a call in this isolate and in the platform's rate limiter. The count is approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
@@ -70,7 +66,6 @@ export interface Counters {
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 
-/** Phone number parsing. */
 export interface PhoneNumbers {
   readonly toE164: ToE164;
   readonly formatPhone: FormatPhone;
@@ -88,7 +83,6 @@ export interface PageFetcher {
   readonly listMetaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
 }
 
-/** Signing, and the transparency logs. */
 export interface Proofs extends ProofServices {
   readonly signer: Signer;
   /** The SHA-256 of the file served at /svc-verify.mjs, as hex. */

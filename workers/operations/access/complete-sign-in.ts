@@ -22,7 +22,6 @@ import { switchMembership } from "./switch-membership.ts";
 const chainTagBytes = 16;
 
 export interface SignInResult {
-  /** The session token, for the session cookie. */
   readonly token: string;
   readonly user: SignedInUser;
   /** True if this sign-in created the consumer or the business. */

@@ -6,7 +6,6 @@ import { memberEmailContext } from "../../../storage/people-contexts.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** An email address that the person has verified. */
 export interface VerifiedAddress {
   readonly email: string;
   readonly emailIndex: string;

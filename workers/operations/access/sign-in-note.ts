@@ -10,7 +10,6 @@ const signInNoteScope: NoteScope = { name: "sign-in", owner: "browser" };
 export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 
 export interface PendingSignIn {
-  /** The address that the person entered. */
   readonly email: string;
   /**
    * Random text that identifies the browser. Attempts are counted per browser, and an emailed link works only in the browser that requested

@@ -16,7 +16,6 @@ export const signInWithLink = async (
   request: {
     readonly token: string;
     readonly realm: Realm;
-    /** The sign-in that this browser has started. */
     readonly pending: PendingSignIn;
     readonly replaces: string | null;
     readonly userAgent: string | undefined;

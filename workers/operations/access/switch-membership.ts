@@ -11,7 +11,6 @@ import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /** The session of a member, or of a person who has been invited but has not joined yet. */
 export interface ReplacedSession extends Pick<MemberSession | InvitedSession, "userId" | "tokenHash" | "verifiedAt"> {
-  /** The index of the verified address. */
   readonly emailIndex: string;
 }
 

@@ -20,7 +20,6 @@ export interface WithdrawalNote {
   readonly token: string | null;
 }
 
-/** Seals the note for one certificate. */
 export const sealWithdrawalNote = (services: ReadDependencies, certId: CertId, note: WithdrawalNote): Promise<string> =>
   sealNote(services, toWithdrawalNoteScope(certId), note, emailCodeLimits.withdrawal.lifeMs);
 

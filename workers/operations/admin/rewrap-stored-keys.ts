@@ -26,7 +26,6 @@ export interface RewrapCursor {
 }
 
 export interface RewrapStep {
-  /** The version of the current master key. */
   readonly version: string;
   /** The number of values that this step found sealed with an earlier key. */
   readonly outdated: number;

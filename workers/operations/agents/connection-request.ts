@@ -13,7 +13,6 @@ const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;
 
-/** A client's request for the person's permission. */
 export interface ConnectionRequest {
   readonly client: Pick<OAuthClient, "id" | "name" | "host">;
   readonly redirectUri: string;

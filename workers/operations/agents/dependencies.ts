@@ -3,7 +3,6 @@ import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { ResolvedClient } from "../../../core/agents/oauth-client.ts";
 import type { Counters, PageFetcher, ReadDependencies } from "../dependencies.ts";
 
-/** Metadata documents of OAuth clients. */
 export interface OAuthClientCache {
   /** Parsed documents by URL. */
   readonly oauthClients: BoundedMap<string, Promise<ResolvedClient>>;

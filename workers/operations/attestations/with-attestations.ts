@@ -12,7 +12,6 @@ export const withAnchorAttestations = async (
   return { ...anchor, attested: await getAttestedStatement(services, anchor.receipt) };
 };
 
-/** Adds attested statements to the anchors for the issuance and the withdrawal. */
 export const withCertificateAttestations = async (
   services: AttestationDependencies,
   certificate: PublishedCertificate,

@@ -15,14 +15,12 @@ import type { AuditDependencies } from "./dependencies.ts";
 
 const maxPending = 200;
 
-/** The account to which the trail belongs. */
 export interface TrailOwner {
   readonly id: string;
   readonly chain: AuditChain;
 }
 
 export interface TrailQuery {
-  /** The maximum number of entries to return. */
   readonly limit: number;
   /** The trail contains the entries before this sequence number. If it is null, the trail starts with the newest entry. */
   readonly beforeSeq: number | null;

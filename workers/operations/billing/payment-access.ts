@@ -19,7 +19,6 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
   return session.role === "owner" ? ok(true) : refuse("owner_required");
 };
 
-/** Returns the paying account's ID: the member's business or the consumer. */
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**

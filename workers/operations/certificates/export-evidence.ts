@@ -102,7 +102,6 @@ const packAttestationOfReceipt = async (platform: CertificateDependencies, recei
   return attested === null ? null : toPackedAttestation(attested);
 };
 
-/** Returns the anchors of the issuance and the withdrawal. */
 const packAnchors = (platform: CertificateDependencies, { anchor, withdrawal }: PublishedCertificate): Promise<PackedAnchor[]> => {
   const anchors = [
     { event: "issued" as const, anchor },
@@ -117,7 +116,6 @@ const packAnchors = (platform: CertificateDependencies, { anchor, withdrawal }: 
   );
 };
 
-/** Returns the proofs of withdrawals for individual recipients. */
 const packEntityWithdrawals = async (
   platform: CertificateDependencies,
   db: Database,

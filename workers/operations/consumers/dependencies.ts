@@ -3,7 +3,6 @@ import type { WritePdf } from "../../adapters/pdf.ts";
 import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import type { Counters, PhoneNumbers, ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** Writes PDF files. */
 export interface Pdf {
   readonly writePdf: WritePdf;
 }

@@ -9,7 +9,6 @@ import type { IntakeTarget } from "./choose-intake-target.ts";
 export interface SubmissionWrite<T> {
   readonly journal: JournalName;
   readonly target: Promise<IntakeTarget>;
-  /** Sends the batch to the database. */
   readonly commit: () => Promise<T>;
   /**
    * Builds the journal's entry from the same sealed rows. Null if the account was not confirmed recently enough to be used without its

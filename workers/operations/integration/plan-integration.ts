@@ -23,7 +23,6 @@ export interface IntegrationInput extends IntegrationRequest {
   readonly url: string;
 }
 
-/** A validated request. */
 export interface IntegrationPlan {
   readonly request: IntegrationRequest;
   readonly pageUrl: string;

@@ -12,7 +12,6 @@ const maxShownDeadlines = 200;
 export const lookUpDeadlines = (db: Database, { business }: MemberSession, environment: Environment) =>
   listOpenDeadlines(db, { businessId: business.id, environment }, maxShownDeadlines);
 
-/** Merges the deadlines of several shards. */
 export const mergeDeadlines = (pages: readonly DeadlinePage[]): DeadlinePage => mergeDeadlinePages(pages, maxShownDeadlines);
 
 /** Lists up to 200 open deadlines in an environment, earliest first, so that overdue ones come first. */

@@ -20,7 +20,6 @@ export interface ClockReading {
   readonly movedAt: Instant | null;
 }
 
-/** Returns the time in the business's sandbox. */
 export const getClockReading = async (services: ReadDependencies, { business }: SandboxOwner): Promise<ClockReading> => {
   const clock = await getSandboxClock(services.shards.forId(business.id), business.id);
   return { ...clock, now: services.clock() + clock.offsetMs };

@@ -17,7 +17,6 @@ const maxRequests = 5;
 export const findArrivalEvidence = ({ evidence }: SheetBrowser, requestKey: string): ArrivalEvidence | null =>
   evidence.find(([key]) => key === requestKey)?.[1] ?? null;
 
-/** Adds or replaces the evidence for the request. */
 export const withArrivalEvidence = (browser: SheetBrowser, requestKey: string, evidence: ArrivalEvidence): SheetBrowser => ({
   ...browser,
   evidence: [...browser.evidence.filter(([key]) => key !== requestKey), [requestKey, evidence]],

@@ -33,7 +33,6 @@ export interface CreateWebhookRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** The new endpoint, including its signing secret. */
 export interface CreatedWebhook {
   readonly endpoint: RegisteredEndpoint;
   /** True if an earlier request with this idempotency key created the endpoint. */

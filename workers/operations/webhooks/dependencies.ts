@@ -12,7 +12,6 @@ export interface WebhookSecretCache {
   readonly openedSecrets: BoundedMap<string, string>;
 }
 
-/** The event sequences of businesses, and the functions that send requests to their endpoints. */
 export interface EventSequences {
   /** Returns a business's live or sandbox event sequence, which contains the business's events and endpoints. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;

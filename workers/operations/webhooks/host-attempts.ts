@@ -6,7 +6,6 @@ import type { EventSequences } from "./dependencies.ts";
 
 type HostServices = Pick<EventSequences, "destinationHost"> & Pick<Runtime, "clock" | "config">;
 
-/** The message for a member whose test or replay has to wait. */
 export const hostWaitMessage =
   "This host has not returned a 2xx response to your business yet, so attempts to it are limited. Try again in a minute.";
 

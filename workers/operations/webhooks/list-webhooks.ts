@@ -8,7 +8,6 @@ import { environments } from "./find-event-sequence.ts";
 
 export interface EndpointState {
   readonly endpoint: Endpoint;
-  /** The environment whose events the endpoint receives. */
   readonly environment: Environment;
   /** The health of the endpoint; null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;

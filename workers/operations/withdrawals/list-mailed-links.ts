@@ -7,7 +7,6 @@ import type { Stores } from "../dependencies.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 
-/** A link that was emailed to one of the addresses on a certificate. */
 export interface MailedLink {
   readonly tokenHash: string;
   /** The blind index of the address to which the link was emailed. */

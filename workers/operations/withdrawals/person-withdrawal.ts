@@ -32,7 +32,6 @@ export interface PersonWithdrawal {
   readonly entities: readonly string[] | null;
   /** The `Origin` header; null for programs, which do not send one. */
   readonly origin: string | null;
-  /** The language of the confirmation email. */
   readonly language: MailLanguage;
 }
 

@@ -24,7 +24,6 @@ export interface WithdrawalRequest {
   readonly language: MailLanguage;
   /** The blind index of the email address to which the confirmation is sent. By default, this is the first address on the certificate. */
   readonly addressIndex?: string | null;
-  /** Additional statements for the withdrawal's transaction. */
   readonly extraRows?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
 }
