@@ -1,8 +1,6 @@
 // Reduces the OpenAPI document to what the client generator needs: the operations that a program can call (with or without an API key), the
 // schemas they use, and their responses without the envelope, which kit/client.ts removes.
-
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-type JsonObject = { readonly [key: string]: Json };
+import type { Json, JsonObject } from "../core/canonical-json.ts";
 
 interface Operation extends JsonObject {
   readonly operationId: string;

@@ -4,7 +4,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
-import { html, renderTime, renderTimeText, type Markup } from "./evidence-markup.ts";
+import { html, parseInstant, renderTime, renderTimeText, type Markup } from "./evidence-markup.ts";
 import { isConsentRefused, type PublishedCertificate } from "./published-certificate.ts";
 import type { SubmissionNotes } from "./submission-notes.ts";
 
@@ -282,11 +282,6 @@ ${renderDefinitionList(
   renderRow("Contact must cease by", renderTimeText(view.cease_by)),
   renderRow("Business says contact ceased", renderTimeText(view.cease_acknowledged_at) ?? html`not yet`),
 )}`;
-};
-
-const parseInstant = (value: unknown): Instant | null => {
-  const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(instant) ? instant : null;
 };
 
 /** Renders all events about the certificate, in chronological order. */

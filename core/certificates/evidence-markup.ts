@@ -42,8 +42,13 @@ export const renderTime = (instant: Instant): Markup => {
   return html`<time datetime="${iso}">${day}, ${iso.slice(11, 19)} UTC</time>`;
 };
 
-/** Renders a time that is given as ISO text. Returns null for anything else. */
-export const renderTimeText = (value: unknown): Markup | null => {
+export const parseInstant = (value: unknown): Instant | null => {
   const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(instant) ? renderTime(instant) : null;
+  return Number.isFinite(instant) ? instant : null;
+};
+
+/** Renders a time that is given as text. Returns null for anything else. */
+export const renderTimeText = (value: unknown): Markup | null => {
+  const instant = parseInstant(value);
+  return instant === null ? null : renderTime(instant);
 };

@@ -32,7 +32,7 @@ describe("a link text", () => {
     ...["Política de Privacidade", "Privacidade", "Proteção de dados"],
     ...["Informativa sulla privacy", "Informativa Privacy", "Privacy e cookie", "Protezione dei dati personali"],
     ...["Privacybeleid", "Privacyverklaring", "Privacy en cookies"],
-  ])("privacy: %s", (text) => {
+  ])("names the privacy policy: %s", (text) => {
     expect(privacy(link(p, text))).toEqual([p]);
   });
 
@@ -53,7 +53,7 @@ describe("a link text", () => {
     ...["Termos de uso", "Termos e condições"],
     ...["Termini e condizioni", "Condizioni d'uso", "Condizioni generali"],
     ...["Algemene voorwaarden", "Gebruiksvoorwaarden", "Voorwaarden"],
-  ])("terms: %s", (text) => {
+  ])("names the terms: %s", (text) => {
     expect(terms(link(t, text))).toEqual([t]);
   });
 
@@ -70,7 +70,7 @@ describe("a link text", () => {
     ],
     ...["Datenschutz-Einstellungen", "Imprint", "Long-term rentals", "Payment terms", "Weather conditions", ""],
     `Read more about how we think about the privacy policy of the future and about ${"a very long story ".repeat(6)}`,
-  ])("matches neither policy: %s", (text) => {
+  ])("names neither policy: %s", (text) => {
     expect([...privacy(link(p, text)), ...terms(link(p, text))]).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe("a link path", () => {
       "/politique-de-confidentialite",
       "/privacybeleid",
     ],
-  ])("privacy: %s", (path) => {
+  ])("names the privacy policy: %s", (path) => {
     expect(privacy(link(`https://shop.com${path}`, "here"))).toEqual([`https://shop.com${path}`]);
   });
   test.each([
@@ -102,11 +102,11 @@ describe("a link path", () => {
     "/terms-conditions/",
     "/voorwaarden",
     "/nutzungsbedingungen",
-  ])("terms: %s", (path) => {
+  ])("names the terms: %s", (path) => {
     expect(terms(link(`https://shop.com${path}`))).toEqual([`https://shop.com${path}`]);
   });
   test.each(["/", "/privacy/settings", "/terms/2019/archive", "/blog/our-privacy-story", "/%E0%A4%A"])(
-    "matches neither policy: %s",
+    "names neither policy: %s",
     (path) => {
       expect([...privacy(link(`https://shop.com${path}`)), ...terms(link(`https://shop.com${path}`))]).toEqual([]);
     },

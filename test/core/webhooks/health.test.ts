@@ -9,6 +9,6 @@ test.each([
   [0, 99, day - 1, false],
   [0, 100, 1, true],
   [0, 1, day, true],
-])("failing since %s, %i times in a row, at %i: %s", (failingSince, consecutiveFailures, now, expected) => {
+])("shouldAlert when failing since %s, %i times in a row, at %i: %s", (failingSince, consecutiveFailures, now, expected) => {
   expect(shouldAlert({ failingSince, consecutiveFailures }, now)).toBe(expected);
 });
