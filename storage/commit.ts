@@ -192,7 +192,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   }
 };
 
-/** Schedules the work that committed domain events require: audit logs, ledgers and event sequences read the changes. */
+/** Makes the audit logs, ledgers and event sequences read the changes of committed domain events soon. */
 export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvents: readonly DomainEvent[]): void => {
   if (domainEvents.length > 0) services.scheduleFollowUp();
   const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));

@@ -73,7 +73,10 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .limit(maxSweptInRequest)
     .all();
 
-/** If the clock was moved past both warnings, only the later one is sent. If it was moved past the expiration, only that is recorded. */
+/**
+ * Builds the data of a warning or expiration. If the clock was moved past both warnings, only the later one is sent. If it was moved past
+ * the expiration, only the expiration is recorded.
+ */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;

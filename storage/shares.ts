@@ -156,7 +156,7 @@ const grantAnchorField = firstAnchorField(
   allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
-/** Each time a business reads a share's values, an audit entry of this type is added, so their number is not limited. */
+/** A business can read a share's values any number of times, and each read adds an audit entry of this type. */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
