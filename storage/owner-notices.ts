@@ -103,8 +103,8 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
   );
 
 /**
- * Returns the statements that write the emails and remove the notices that they report. `left` describes the notices that still wait after
- * an email that reports only the first notice. The statements do nothing if the row has changed since it was listed.
+ * Returns the statements that write the emails and remove the reported notices from the row. If the emails report only the first notice,
+ * `left` describes the others. The statements do nothing if the row has changed since it was listed.
  */
 export const reportNotices = async (
   db: Database,

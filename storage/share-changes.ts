@@ -219,9 +219,7 @@ export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, n
     .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
-/**
- * Returns the statements that acknowledge a revocation. They fail if it is already acknowledged. `isOutdatedShare` recognizes the error.
- */
+/** Returns the statements that acknowledge a revocation. They fail if the state has changed. `isOutdatedShare` recognizes the error. */
 export const updateShareCeased = async (
   db: Database,
   vault: Vault,
