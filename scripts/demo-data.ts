@@ -13,7 +13,6 @@ const accountAgeMs = 45 * dayMs; // so that the accounts are older than their mo
 const hasCertificates = async (db: D1Like, businessId: string): Promise<boolean> =>
   (await db.prepare("SELECT 1 FROM certificates WHERE business_id = ? LIMIT 1").bind(businessId).first()) !== null;
 
-/** The databases may already contain the month of demo data. */
 const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
 
 type DemoDataOptions = ReplayOptions & Pick<RuntimeOptions, "extraShards">;

@@ -1,6 +1,6 @@
-// Checks the ledger with third-party code: starts it standalone, adds entries until a tile of tiles is full, and lets Go's sumdb packages
-// verify checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, from modules or from the Debian
-// package golang-golang-x-mod-dev.
+// Checks the ledger with third-party code: starts it standalone, adds entries until a tile of the second level is full, and lets Go's sumdb
+// packages verify checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, from modules or from the
+// Debian package golang-golang-x-mod-dev.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const origin = "ledger.example/ledger/2026h2";
 const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
 const { vkey: otherVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
 const token = "token-of-the-ledger-interop";
-const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // sizes around one tile and one tile of tiles
+const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // sizes around a full tile of the first and of the second level
 const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`entry ${at}`);
 
 const folder = mkdtempSync(join(tmpdir(), "ledger-interop-"));

@@ -63,7 +63,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
 
 const anyPath = /^/;
 
-/** Returns a function from a host to the paths that the host serves. In development, every host serves every path. */
+/** Returns a function that returns the paths that a host serves. In development, every host serves every path. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();

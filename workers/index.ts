@@ -1,4 +1,5 @@
-// The Worker's entry point: requests, cron triggers and queue messages. Durable Object classes are exported here for Cloudflare.
+// The Worker's entry point: requests, cron triggers and queue messages. Cloudflare finds the Durable Object classes among the exports of
+// this file.
 import { backgroundTimeoutMs } from "../storage/database.ts";
 import { openShards } from "../storage/shards.ts";
 import { secondMs } from "../core/time.ts";

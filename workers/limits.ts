@@ -1,5 +1,5 @@
-// Every rate limit and every limit on stored records and bytes (SPEC Limits), with its reason. A rate limit can be changed with the setting
-// `LIMIT_<NAME>="<count>/<seconds>"`. A limit on records or bytes can be changed with a setting that is a whole number.
+// Every rate limit and every limit on stored records and bytes (SPEC Limits), with its reason. The setting
+// `LIMIT_<NAME>="<count>/<seconds>"` changes a rate limit. A setting with a whole number changes a limit on records or bytes.
 import { cutText } from "../core/cut-text.ts";
 import type { RateLimit } from "../core/access/rate-limit.ts";
 import type { StorageLimit, StorageLimits, StorageOwnerKind } from "../core/access/storage-limits.ts";
@@ -52,7 +52,7 @@ export const defaultLimits = {
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
   /** Counts fetches of client metadata per host, in each isolate. Keeps attackers from using this service to flood a host. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
-  /** Each call connects one program. Nobody connects twenty programs in an hour. */
+  /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /**
    * Counts refused requests that are stored for a business, separately with and without a credential. Each limit allows about 10,000 in
@@ -91,7 +91,8 @@ export const defaultLimits = {
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /**
-   * Counts confirmations per business and email address, after withdrawals that do not verify the address, such as through a form's link.
+   * Counts confirmation emails per business and email address, after withdrawals that do not verify the address, such as one through a
+   * form's link.
    */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
 
 export interface SecretStepResult {
-  /** ISO 8601: secrets from before this time are replaced. */
+  /** Secrets that are older than this time are replaced. ISO 8601. */
   readonly before: string;
   readonly replaced: number;
   readonly outdated: number;
-  /** ISO 8601: the latest time until which an earlier secret also signs; null if none does. */
+  /** The latest time until which an earlier secret also signs, ISO 8601; null if none does. */
   readonly earlier_until: string | null;
   readonly next: object | null;
 }

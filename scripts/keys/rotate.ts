@@ -24,7 +24,7 @@ interface RotationState {
   readonly previousAt?: number;
   /** Secrets that the current step sets; null if it has not been prepared. */
   readonly pending: Secrets | null;
-  /** The position where the service continues with its stored values; null at the beginning. */
+  /** Where the service continues to rewrap its stored values; null at the beginning. */
   readonly cursor: object | null;
 }
 

@@ -56,7 +56,7 @@ export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
-/** The members that all contexts above share. Hono's context types are not assignable to each other, so functions accept this type. */
+/** The members that all contexts above share. Functions accept this type, because Hono's context types are not assignable to each other. */
 export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {
   readonly set: (name: "refused", code: RefusalCode) => void;
 };

@@ -11,7 +11,10 @@ import { statusByCode } from "./statuses.ts";
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/** The type lets every route return a failure. Routes declare their failures as refusals instead of response types. */
+/**
+ * A failure response. Routes describe their failures as refusals and not as responses, so this type is assignable to every route's response
+ * type.
+ */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
 /** Retry-After in seconds, unless the response already has one. */

@@ -135,7 +135,10 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
   return c.json(reply, status);
 };
 
-/** Returns whether a message that is not modern is a `server/discover` call with the header of revision 2026-07-28. */
+/**
+ * Returns whether the message is a `server/discover` call with the header of revision 2026-07-28. Call this only if the body does not state
+ * that revision.
+ */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&
   method === "server/discover" &&

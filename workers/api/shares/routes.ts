@@ -332,7 +332,7 @@ shareRoutes.openapi(grantSandboxShareRoute, async (c) => {
   return limited ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
 });
 
-/** Wrong guesses. An expired or used code does not count as a failed attempt. */
+/** The refusals that count as wrong guesses. An expired or used code does not count. */
 const failedAttemptCodes: ReadonlySet<string> = new Set(["code_invalid", "origin_mismatch", "pkce_mismatch"]);
 
 shareRoutes.openapi(redeemShareRoute, async (c) => {

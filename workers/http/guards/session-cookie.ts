@@ -30,7 +30,7 @@ export const clearSession = <Caller extends AppEnv>(c: Context<Caller>): void =>
   c.header("Clear-Site-Data", '"storage"');
 };
 
-/** Ends the session, if there is one, and clears the cookie and the browser storage in any case. */
+/** Ends the session, if there is one. Always clears the cookie and the browser storage. */
 export const signOutBrowser = async (c: Context<AppEnv>): Promise<void> => {
   const token = getSessionToken(c);
   if (token !== null) await signOut(c.var.services, token);
