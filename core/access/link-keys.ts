@@ -5,13 +5,13 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** The name of INDEX_KEY in the list. */
+/** This word in the list stands for INDEX_KEY, which is a separate setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {
-  /** A number, or `index`. */
+  /** The number of the key, or `index` for INDEX_KEY. */
   readonly name: string;
-  /** Null for INDEX_KEY. */
+  /** The key; null for INDEX_KEY. */
   readonly key: Bytes | null;
 }
 
