@@ -499,6 +499,15 @@ CREATE TABLE counted_certificates (
   ord INTEGER NOT NULL
 ) STRICT;
 
+-- When the next person of a block of certificates can be erased. A block has consecutive certificates that were counted together. The
+-- retention sweep uses these rows instead of an index, which would cost one row for each certificate.
+CREATE TABLE retention_blocks (
+  first_ord INTEGER PRIMARY KEY,
+  last_ord INTEGER NOT NULL,
+  next_due INTEGER NOT NULL
+) STRICT;
+CREATE INDEX retention_blocks_due ON retention_blocks (next_due);
+
 CREATE TABLE certificates (
   ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -550,7 +559,6 @@ CREATE TABLE certificates (
 ) STRICT;
 CREATE INDEX certificates_listed ON certificates (business_id, environment, issued_at);
 CREATE INDEX certificates_revoked ON certificates (business_id, environment, issued_at) WHERE status = 'revoked';
-CREATE INDEX certificates_retention ON certificates (retention_until) WHERE subject_erased_at IS NULL;
 CREATE INDEX certificates_group ON certificates (group_id, status, issued_at);
 CREATE INDEX certificates_awaiting_policies ON certificates (policy_page_id) WHERE policy_page_id IS NOT NULL;
 CREATE INDEX certificates_test_age ON certificates (issued_at) WHERE environment = 'sandbox';
@@ -667,6 +675,10 @@ WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.
     AND NEW.person_sealed IS NOT OLD.person_sealed
     AND substr(NEW.person_sealed, instr(NEW.person_sealed, x'2e') + 41) IS substr(OLD.person_sealed, instr(OLD.person_sealed, x'2e') + 41))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
+
+CREATE TRIGGER certificates_retention_changed AFTER UPDATE OF retention_until ON certificates BEGIN
+  UPDATE retention_blocks SET next_due = min(next_due, NEW.retention_until) WHERE first_ord <= NEW.ord AND last_ord >= NEW.ord;
+END;
 
 CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
   DELETE FROM certificate_addresses

@@ -1,13 +1,22 @@
 // Counters of certificates: for each business, each group (purpose, recipients and origin), each hour and day of a group, and each day of a
 // business. Issuing a certificate does not change them. They are updated for many certificates at once. `counted_certificates` contains the
 // number of the newest certificate that they include. Readers add the certificates after that one, so their totals are exact. When a
-// certificate that the counters include is withdrawn or deleted, triggers update the counters.
+// certificate that the counters include is withdrawn or deleted, triggers update the counters. Each run also stores its certificates as one
+// retention block, which the retention sweep uses to find the people whose data must be erased (certificate-erasures.ts).
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded } from "./inserts.ts";
-import { certificateGroups, certificates, certificateTallies, certificateTotals, countedCertificates, dailyActivity } from "./schema.ts";
+import {
+  certificateGroups,
+  certificates,
+  certificateTallies,
+  certificateTotals,
+  countedCertificates,
+  dailyActivity,
+  retentionBlocks,
+} from "./schema.ts";
 
 /** One run adds at most this many certificates to the counters. The transaction takes about 50 ms. */
 const maxPerRun = 2_000;
@@ -68,6 +77,19 @@ const buildRun = (db: Database) => {
       .onConflictDoUpdate({
         target: [dailyActivity.businessId, dailyActivity.environment, dailyActivity.day],
         set: { issued: sql`${dailyActivity.issued} + ${excluded(dailyActivity.issued)}` },
+      }),
+    db
+      .insert(retentionBlocks, "firstOrd", "lastOrd", "nextDue")
+      .select(
+        sql`select min(${certificates.ord}), max(${certificates.ord}), min(${certificates.retentionUntil}) ${inThisRun} having count(*) > 0`,
+      )
+      // The number of a deleted test certificate can be used again.
+      .onConflictDoUpdate({
+        target: retentionBlocks.firstOrd,
+        set: {
+          lastOrd: sql`max(${retentionBlocks.lastOrd}, ${excluded(retentionBlocks.lastOrd)})`,
+          nextDue: sql`min(${retentionBlocks.nextDue}, ${excluded(retentionBlocks.nextDue)})`,
+        },
       }),
     db
       .insert(countedCertificates, "id", "ord")

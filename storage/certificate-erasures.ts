@@ -1,14 +1,14 @@
 // Erases the personal data of a certificate: sealed values with their only keys, the blind indexes of the person, the view trail, and
 // waiting emails and saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
-import { count, eq, gt, inArray, isNotNull, isNull, lte, min, sql } from "drizzle-orm";
+import { count, eq, inArray, isNotNull, isNull, lte, max, min, notInArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { hasAddress } from "./certificate-addresses.ts";
-import type { Database } from "./database.ts";
+import { batch, type Database } from "./database.ts";
 import { isTriggerError } from "./faults.ts";
-import { allOf, jsonList, notExistsIn } from "./query.ts";
+import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 import {
   businesses,
   ceaseAcknowledgements,
@@ -21,6 +21,7 @@ import {
   emailCodes,
   failedMail,
   mailOutbox,
+  retentionBlocks,
   withdrawals,
   withdrawalWork,
 } from "./schema.ts";
@@ -85,31 +86,76 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
 export const isAlreadyErased = (error: unknown): boolean =>
   isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
+const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): SQL =>
+  sql`coalesce(${query
+    .select({ latest: max(table.ceaseBy) })
+    .from(table)
+    .where(eq(table.certId, id))}, 0)`;
+
 /**
- * Builds a condition that is true if the retention period has ended and no withdrawal delays the erasure. A withdrawal delays it until its
- * deadline, so that contact checks still find the person, and until it has been applied to the person's other certificates.
+ * The time from which a certificate can be erased: the end of its retention period, or the last day of its recipients to comply with a
+ * withdrawal if that is later, so that a contact check can still find the person.
  */
+const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
+
+/** Builds a condition that is true if a certificate must be erased now. A withdrawal that is still being applied delays the erasure. */
 const isErasureDue = (now: Instant) => {
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
   return allOf(
     isNull(subjectErasedAt),
-    lte(retentionUntil, now),
-    notExistsIn(withdrawals, eq(withdrawals.certId, id), gt(withdrawals.ceaseBy, now)),
-    notExistsIn(entityWithdrawals, eq(entityWithdrawals.certId, id), gt(entityWithdrawals.ceaseBy, now)),
+    sql`${erasableAt} <= ${now}`,
     notExistsIn(withdrawalWork, eq(withdrawalWork.businessId, businessId), isOfPerson),
   );
 };
 
-/** Lists the certificates that are due for erasure, most overdue first. */
-export const listDueErasures = (db: Database, now: Instant, max: number) =>
-  db
-    .select({ id, fingerprint, chain: businessChainFields, viewRows })
+/** The number of blocks that one query reads. Each has at most 2,000 certificates. */
+const maxBlocks = 4;
+
+const { firstOrd, lastOrd, nextDue } = retentionBlocks;
+const isInBlock = sql`${certificates.ord} between ${firstOrd} and ${lastOrd}`;
+
+const isBlockDue = (now: Instant, except: readonly number[]): SQL => allOf(lte(nextDue, now), notInArray(firstOrd, jsonList(except)));
+
+const selectDueBlocks = (now: Instant, except: readonly number[]) =>
+  query.select({ firstOrd, lastOrd }).from(retentionBlocks).where(isBlockDue(now, except)).orderBy(nextDue);
+
+/** Builds a condition that is true if a certificate is in one of the blocks. */
+const isInBlocks = (blocks: SQLWrapper): SQL =>
+  inArray(certificates.ord, sql`(select c.ord from ${blocks} b cross join ${certificates} c on c.ord between b.first_ord and b.last_ord)`);
+
+/**
+ * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks,
+ * without those in `except`. A block in the result can have no due certificates. `updateBlocks` then moves its due time.
+ */
+export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
+  const [blocks, due] = await batch(db, [
+    db.select({ firstOrd }).from(retentionBlocks).where(isBlockDue(now, except)).orderBy(nextDue).limit(maxBlocks),
+    db
+      .select({ id, fingerprint, chain: businessChainFields, viewRows })
+      .from(certificates)
+      .innerJoin(businesses, eq(businesses.id, businessId))
+      .where(allOf(isInBlocks(selectDueBlocks(now, except).limit(maxBlocks)), isErasureDue(now)))
+      .orderBy(retentionUntil)
+      .limit(maxCertificates),
+  ]);
+  return { blocks: blocks.map((block) => block.firstOrd), certificates: due };
+};
+
+/** Returns the statements that set the due time of blocks after an erasure, and delete the blocks in which everyone is erased. */
+export const updateBlocks = (db: Database, blocks: readonly number[]) => {
+  const isGiven = inArray(firstOrd, jsonList(blocks));
+  const next = query
+    .select({ next: min(erasableAt) })
     .from(certificates)
-    .innerJoin(businesses, eq(businesses.id, businessId))
-    .where(isErasureDue(now))
-    .orderBy(retentionUntil)
-    .limit(max)
-    .all();
+    .where(allOf(isInBlock, isNull(subjectErasedAt)));
+  return [
+    db.delete(retentionBlocks).where(allOf(isGiven, notExistsIn(certificates, isInBlock, isNull(subjectErasedAt)))),
+    db
+      .update(retentionBlocks)
+      .set({ nextDue: sql`${next}` })
+      .where(isGiven),
+  ] as const;
+};
 
 /** Counts the due erasures and returns when the oldest became due. */
 export const countDueErasures = async (
@@ -119,7 +165,7 @@ export const countDueErasures = async (
   const row = await db
     .select({ left: count(), oldestDue: min(retentionUntil) })
     .from(certificates)
-    .where(isErasureDue(now))
+    .where(allOf(isInBlocks(selectDueBlocks(now, [])), isErasureDue(now)))
     .get();
   return row ?? { left: 0, oldestDue: null };
 };

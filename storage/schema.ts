@@ -247,6 +247,16 @@ export const countedCertificates = table("counted_certificates", {
   ord: integer().notNull(),
 });
 
+export const retentionBlocks = table(
+  "retention_blocks",
+  {
+    firstOrd: integer().primaryKey(),
+    lastOrd: integer().notNull(),
+    nextDue: instant().notNull(),
+  },
+  (t) => [index("retention_blocks_due").on(t.nextDue)],
+);
+
 export const dailyActivity = table(
   "daily_activity",
   {
@@ -337,7 +347,6 @@ export const certificates = table(
     index("certificates_test_rejected").on(t.rejectedListId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_policies").on(t.policyCaptureId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_without_counters").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.counted} = 0`),
-    index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),
   ],
 );
 

@@ -32,7 +32,7 @@ interface RowCost {
 
 const batchSize = 64; // the number of statements that the ledger takes in one request
 const batches = 4;
-const loneCertificates = 24;
+const loneCertificates = 96; // enough that the bytes of single pages do not matter
 const withdrawals = 64;
 const shares = 48; // a person may grant 30 a minute
 const sharesPerPerson = 24;

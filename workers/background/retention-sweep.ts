@@ -3,8 +3,8 @@ import { createErasureEvent } from "../../core/certificates/erasure.ts";
 import type { ShardId } from "../../core/ids.ts";
 import { toIsoOrNull } from "../../core/time.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
-import type { Database } from "../../storage/database.ts";
-import { listDueErasures, eraseSubjects, countDueErasures, isAlreadyErased } from "../../storage/certificate-erasures.ts";
+import { batch, type Database } from "../../storage/database.ts";
+import { findDueErasures, eraseSubjects, countDueErasures, isAlreadyErased, updateBlocks } from "../../storage/certificate-erasures.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 import { takeBatch } from "./take-batch.ts";
@@ -15,15 +15,22 @@ const maxPerBatch = 500;
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {
   const now = platform.clock();
   let erased = 0;
+  const waiting: number[] = []; // blocks in which every due erasure must wait
   while (await platform.hasBudget()) {
-    const certificates = takeBatch(await listDueErasures(db, now, maxPerBatch));
-    if (certificates.length === 0) break;
+    const due = await findDueErasures(db, now, maxPerBatch, waiting);
+    if (due.blocks.length === 0) break;
+    const certificates = takeBatch(due.certificates);
+    if (certificates.length === 0) {
+      await batch(db, updateBlocks(db, due.blocks));
+      waiting.push(...due.blocks);
+      continue;
+    }
     const certIds = certificates.map(({ id }) => id);
     const events = certificates.map((certificate) =>
       createErasureEvent(certificate, { reason: "retention_ended", actor: { kind: "system" }, now }),
     );
     try {
-      await commitWithoutFollowUp(db, platform, eraseSubjects(db, certIds, now), events);
+      await commitWithoutFollowUp(db, platform, [...eraseSubjects(db, certIds, now), ...updateBlocks(db, due.blocks)], events);
     } catch (error) {
       if (isAlreadyErased(error)) break; // another sweep or an owner erased it first; nothing was written, and the next run continues
       throw error;
