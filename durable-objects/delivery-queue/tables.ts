@@ -284,10 +284,13 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
 };
 
-/** Ends a delivery without sending it, because its share has ended and the payload must no longer be read. */
+/**
+ * Ends a delivery without sending it, because its share has ended and the payload must no longer be read. It no longer counts as failed,
+ * even if earlier attempts failed, because it cannot be recovered.
+ */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
-    "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
+    "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, error = NULL, failed_at = NULL, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
     now,
     claimed.seq,
     claimed.due,
@@ -368,8 +371,7 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, 
   recordSuccess(sql, outcome.status, now);
 };
 
-// Deliveries that are abandoned, or that have failed and wait for a retry. A delivery that was canceled before any attempt has no error and
-// therefore does not match.
+// Deliveries that are abandoned, or that have failed and wait for a retry. Canceled deliveries have no error, so they do not match.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 

@@ -502,6 +502,22 @@ describe("an endpoint", () => {
     expect((await healthOf(queue)).consecutiveFailures).toBe(0);
   });
 
+  test("W9: does not count a delivery as failed that failed before its share ended", async () => {
+    const posts = mockReceivers(answering(200));
+    const business = await createBusiness();
+    const { queue } = await registerEndpoint(business, hook);
+    await commitEvents(business, 1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.sealed" });
+    await eventSequences.getByName(business).drain();
+    await runInDurableObject(queue, (_, state) => {
+      state.storage.sql.exec("UPDATE delivery SET attempt = 1, error = 'HTTP 500', failed_at = created_at");
+    });
+    await runAlarmsUntil(queue);
+    expect(posts).toEqual([]);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 1, error: null });
+    expect(await queue.countFailedSince(0)).toBe(0);
+    expect(await queue.recoverFailed(0)).toMatchObject({ queued: 0 });
+  });
+
   test("W25: is not called at a private address written to its row", async () => {
     const posts = mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
