@@ -143,7 +143,7 @@ describe("withdrawing without the number", () => {
       "303 https://app.svc.test/withdraw?lang=fr-CA",
     );
     const page = await read("/withdraw?lang=fr-CA", asPerson, host("app"));
-    expect(textOf(page.document)).toContain("Avec votre courriel");
+    expect(textOf(page.document)).toContain("Avec votre adresse courriel");
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");
     const response = await createBrowserSession("", host("app")).post("/withdraw?lang=fr-CA", { email: newcomer() });
     expect(describeRedirect(response)).toBe("303 /app/sign-in?lang=fr-CA");

@@ -3,7 +3,7 @@ import type { AccountMessages } from "../en/account.ts";
 
 export const messages: AccountMessages = {
   sectionsLabel: "Votre compte",
-  sections: { security: "Sécurité", agents: "Assistants", removals: "Suppressions", export: "Télécharger", delete: "Supprimer" },
+  sections: { security: "Sécurité", agents: "Assistants", removals: "Suppressions", export: "Télécharger", delete: "Supprimer le compte" },
   prove: {
     title: "Confirmez que c’est bien vous",
     why: "Pour votre sécurité, connectez-vous de nouveau avant de continuer.",
@@ -65,7 +65,7 @@ export const messages: AccountMessages = {
     hash: "SHA-256 de la déclaration",
     recheck: "Nous vérifierons de nouveau le {date}.",
     noneThere: "Suppression introuvable",
-    noneThereAdvice: "L’URL est erronée, ou la suppression appartient à un autre compte.",
+    noneThereAdvice: "L’URL est erronée, ou cette demande de suppression concerne un autre compte.",
   },
   export: {
     title: "Télécharger mes données",
@@ -74,23 +74,23 @@ export const messages: AccountMessages = {
       "votre adresse courriel et vos renseignements",
       "chaque partage, avec les renseignements partagés et un reçu",
       "votre historique complet, avec les données nécessaires pour le vérifier",
-      "vos suppressions et vos assistants",
+      "vos demandes de suppression et vos assistants",
     ],
     format:
-      "Un fichier JSON que d’autres programmes peuvent lire. Chaque téléchargement est inscrit dans votre historique. Vous pouvez le télécharger jusqu’à 5 fois par heure.",
+      "Un fichier JSON que d’autres programmes peuvent lire. Chaque téléchargement est inscrit dans votre historique. Vous pouvez télécharger ce fichier jusqu’à 5 fois par heure.",
   },
   deletion: {
     title: "Supprimer mon compte",
     consequences: "Conséquences de la suppression",
-    endsNone: "Vous ne partagez rien en ce moment; aucun partage ne prend donc fin.",
+    endsNone: "Vous ne partagez rien en ce moment; il n’y a donc rien à arrêter.",
     endsOne: "1 partage prendra fin. L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC).",
     endsMany: "{count} partages prendront fin. Ces entreprises doivent cesser de communiquer avec vous au plus tard le {date} (UTC).",
     signedOut: "Vous serez déconnecté de tous vos appareils, et les assistants perdront leur accès.",
     erased:
-      "Nous effacerons votre adresse courriel, vos renseignements, ce que vous avez partagé, les clés d’accès, l’accès des assistants, et les notes et fichiers de vos suppressions. Vous ne pourrez pas les récupérer.",
+      "Nous effacerons votre adresse courriel, vos renseignements, ce que vous avez partagé, vos clés d’accès, l’accès de vos assistants ainsi que les notes et les fichiers de vos demandes de suppression. Vous ne pourrez pas les récupérer.",
     keepsCertificates:
       "Nous conserverons les certificats des formulaires que vous avez envoyés, car ils prouvent ce qui a été accepté. Si vous voulez retirer ce consentement, faites-le avant de supprimer votre compte.",
-    keepsHashes: "Les hachages, les dates et les états de vos partages resteront dans le registre public. Ils ne vous nomment pas.",
+    keepsHashes: "Les hachages, les dates et les états de vos partages resteront dans le registre public. Votre nom n’y figure pas.",
     type: "Tapez «\u00a0{word}\u00a0» pour confirmer",
     word: "supprimer",
     badWord: "Tapez le mot «\u00a0{word}\u00a0».",

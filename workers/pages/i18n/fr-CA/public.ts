@@ -50,9 +50,9 @@ export const messages: PublicMessages = {
     Lisu: "lisu",
   },
 
-  recipients: "Qui peut communiquer avec elle",
-  recipientsNamed: "Qui a demandé à communiquer avec elle",
-  recipientsWithdrawn: "Qui doit cesser de communiquer avec elle",
+  recipients: "Qui peut communiquer avec la personne",
+  recipientsNamed: "Qui a demandé à communiquer avec la personne",
+  recipientsWithdrawn: "Qui doit cesser de communiquer avec la personne",
   namedOne: "Le formulaire nommait ce destinataire.",
   namedTogether: "Le formulaire nommait ces destinataires ensemble. Il ne posait pas la question séparément pour chacun.",
   askedEach: "Le formulaire posait la question séparément pour chaque destinataire.",
@@ -170,7 +170,8 @@ export const messages: PublicMessages = {
   disclosureHash: "SHA-256 du texte affiché",
   subjectHash: "SHA-256 salé des renseignements de la personne",
   byHand: "Vérifier avec des outils courants",
-  byHandFile: "Enregistrez ce texte sous record.json, tel quel et sans saut de ligne à la fin. Cette commande affiche l’empreinte\u00a0:",
+  byHandFile:
+    "Enregistrez ce texte sous le nom record.json, tel quel et sans saut de ligne à la fin. Cette commande affiche l’empreinte\u00a0:",
   byHandFetch:
     "Ou interrogez svc directement, sans cette page. La première commande affiche l’empreinte; la seconde, le SHA-256 du texte affiché\u00a0:",
   formatLink: "Composition d’un certificat",
@@ -208,9 +209,9 @@ export const messages: PublicMessages = {
     linkHeading: "Retirer votre consentement avec le lien",
     linkIntro:
       "Les destinataires doivent cesser de communiquer avec vous, et nous aviserons l’entreprise immédiatement. Le certificat sera conservé et indiquera que vous avez retiré votre consentement.",
-    orTell: "Vous pouvez aussi aviser {business}. Indiquez l’ID du certificat {id}.",
+    orTell: "Vous pouvez aussi aviser {business}. Indiquez l’ID du certificat\u00a0: {id}.",
     erased:
-      "Les renseignements de ce certificat ont été effacés; nous ne pouvons donc pas vérifier qu’il est à vous. Pour retirer votre consentement, communiquez avec {business} et indiquez l’ID du certificat {id}.",
+      "Les renseignements de ce certificat ont été effacés; nous ne pouvons donc pas vérifier qu’il est à vous. Pour retirer votre consentement, communiquez avec {business} et indiquez l’ID du certificat\u00a0: {id}.",
     title: "Retirer votre consentement",
     askTitle: "Retirer votre consentement\u00a0: adresse courriel",
     codeTitle: "Retirer votre consentement\u00a0: code",
@@ -262,7 +263,7 @@ export const messages: PublicMessages = {
     doneNext: "Si on communique encore avec vous après la date limite, donnez cet ID de certificat à l’entreprise\u00a0:",
     stillContacted: "On communique encore avec vous après le {day} (UTC)? Écrivez à {business} et indiquez l’ID du certificat.",
     receipt: "Enregistrer le reçu signé",
-    receiptHint: "Il prouve à quel moment vous avez retiré votre consentement. Tout le monde peut le vérifier sans nous.",
+    receiptHint: "Il prouve à quel moment vous avez retiré votre consentement. Tout le monde peut le vérifier sans passer par nous.",
     back: "Retour au certificat",
     summary: "Retiré le {date}. Date limite pour cesser les communications\u00a0: le {day} (UTC).",
     recordedByBusiness: "Retrait consigné par l’entreprise",
@@ -294,7 +295,8 @@ export const messages: PublicMessages = {
     exampleText:
       "J’accepte qu’Acme Solar LLC m’appelle ou m’envoie des textos ou des courriels au sujet de soumissions pour des panneaux solaires, au numéro et à l’adresse ci-dessus.",
     person: "Pour vous",
-    personText: "Voyez qui détient vos renseignements et arrêtez le partage. Ou retirez un seul consentement avec l’ID de son certificat.",
+    personText:
+      "Voyez qui détient vos renseignements et arrêtez le partage. Vous pouvez aussi retirer un seul consentement avec l’ID de son certificat.",
     personLink: "Voir mes consentements",
     withdrawLink: "Retirer un consentement",
     business: "Pour les entreprises",
@@ -308,7 +310,7 @@ export const messages: PublicMessages = {
     step1Text: "Elle coche la case elle-même. Rien n’est jamais coché à sa place.",
     step2: "{brand} scelle un certificat",
     step2Text:
-      "Il contient le texte, les destinataires, l’heure et les politiques du jour. Son empreinte est inscrite à un registre public.",
+      "Il contient le texte, les destinataires, l’heure et les politiques en vigueur. Son empreinte est inscrite à un registre public.",
     step3: "Elle peut retirer son consentement",
     step3Text:
       "Elle confirme avec un code reçu par courriel, sur la page du certificat. L’entreprise a 10 jours ouvrables pour cesser de communiquer avec elle.",
@@ -321,7 +323,7 @@ export const messages: PublicMessages = {
     trust: "Vous n’avez pas à nous croire sur parole",
     trustText: "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec un seul fichier et nos clés publiques.",
     documentation: "Documentation",
-    security: "Contact de sécurité",
+    security: "Signaler une vulnérabilité",
     demo: "Ceci est une démonstration",
     demoText:
       "Elle s’exécute sur cet ordinateur avec des entreprises fictives. Rien de ce qui s’y trouve n’a valeur de preuve, et aucun courriel n’est envoyé.",
@@ -335,7 +337,7 @@ export const messages: PublicMessages = {
     number: "ID ou lien du certificat",
     hint: "Il commence par cc_. Cherchez-le dans ce que l’entreprise vous a envoyé ou sur le certificat imprimé.",
     submit: "Continuer",
-    withEmail: "Avec votre courriel",
+    withEmail: "Avec votre adresse courriel",
     emailHint:
       "L’adresse indiquée dans le formulaire. Nous vous enverrons un code à 6 chiffres. Vous verrez ensuite ce que vous avez accepté et pourrez retirer votre consentement.",
     otherWays:
@@ -357,7 +359,7 @@ export const messages: PublicMessages = {
       email: "Courriels",
     },
     states: { operational: "Opérationnel", maintenance: "Entretien", degraded: "Perturbé", outage: "En panne" },
-    affects: "Touche",
+    affects: "Composants touchés",
     since: "Depuis",
     until: "Jusqu’à",
     ended: "Terminé",
@@ -391,7 +393,7 @@ export const messages: PublicMessages = {
       "Vous pouvez vérifier tout cela avec des outils courants, à partir de la page du certificat ou de son JSON, sans vous fier à nous.",
     record: "L’enregistrement",
     recordText:
-      "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, aucune espace et texte exactement tel qu’il a été enregistré. Le hachage SHA-256 de cette ligne est l’empreinte. Il ne comporte que ces membres\u00a0:",
+      "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, sans espace, et texte exactement tel qu’il a été enregistré. Le hachage SHA-256 de cette ligne est l’empreinte. Il ne comporte que ces membres\u00a0:",
     members: {
       business: "ID de l’entreprise et son nom ce jour-là.",
       cert_id: "ID du certificat.",
