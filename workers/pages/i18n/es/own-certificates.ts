@@ -42,7 +42,7 @@ export const messages: OwnCertificateMessages = {
   final: "Esta acción no se puede deshacer, pero puede volver a aceptar en un formulario.",
   keep: "Mantener el consentimiento",
   some: "Retirar el consentimiento solo a algunos destinatarios",
-  someSubmit: "Retirar a los destinatarios seleccionados",
+  someSubmit: "Retirar el consentimiento a los seleccionados",
   tickSome: "Elija al menos un destinatario.",
   none: "Consentimiento no encontrado",
   noneAdvice: "La URL es incorrecta, o el formulario se envió con un correo electrónico distinto del que usó para iniciar sesión.",
