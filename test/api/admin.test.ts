@@ -264,8 +264,7 @@ describe("POST /v1/admin/keys/master", () => {
     }
   };
 
-  // Rewrapping stored values is tested in test/flows/key-rotation.test.ts. The database of this file also has rows of other tests, under
-  // the first key only.
+  // test/flows/key-rotation.test.ts tests rewrapping. Here, other tests have stored values that are all wrapped with the first key.
   test("counts the values that an earlier key wraps, and changes nothing during a check", async () => {
     const { cert_id: certId } = await issueCertificate({ fields: { email: "counted@example.com" } });
     expect(await check(service)).toBe(0);

@@ -1,5 +1,5 @@
-// Tests GET /v1/business/portal/audit from the perspective of a reader who trusts nothing. Everything that the route returns is verified
-// only with core and the published keys.
+// Tests GET /v1/business/portal/audit as a reader who does not trust the service would use it: verifies the whole response with only core
+// and the published keys.
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -54,7 +54,7 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
     .filter((key) => key !== null);
 };
 
-/** Verifies the whole chain as a reader does. Returns the first fault, or "ok". */
+/** Verifies the whole chain. Returns the first fault, or "ok". */
 const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };

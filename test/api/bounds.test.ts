@@ -31,7 +31,7 @@ const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonl
 const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
 const statusOf = ({ status }: TestResponse): number => status;
 
-// Each test uses a day of its own and starts five minutes before the end of that day.
+// Each test runs on a different day and starts five minutes before the end of that day.
 let day = Date.UTC(2027, 0, 1);
 beforeEach(() => {
   day += 2 * dayMs;
@@ -186,7 +186,7 @@ const counting = (): { readonly db: D1Database; readonly read: () => number } =>
 
 describe("POST /v1/contact-check", () => {
   const entity = "Partner 999";
-  /** Seeds certificates for one email address, with a thousand recipients each and different choices. */
+  /** Seeds `count` certificates for one email address. Each has a thousand recipients and records a choice for each of them. */
   const seedAddress = async (email: string, count: number): Promise<void> => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at}`);
     const { cert_id: first } = await issueCertificate({ fields: { email }, entities, entities_accepted: [], entities_rejected: entities });
@@ -296,7 +296,7 @@ describe("GET /v1/certs with filters", () => {
       const [before, after] = [small[index], large[index]];
       return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };
     });
-    // Up to 24 hours at each end of the range are counted hour by hour, and by now each of those hours contains certificates.
+    // A search counts up to 24 hours at each end of its range one by one. In the larger data set, all of these hours contain certificates.
     expect(grown.filter(({ more }) => more > 60)).toEqual([]);
     expect(grown.filter(({ certificates }) => certificates > 2_000).length).toBeGreaterThanOrEqual(6);
     expect(small.every(({ rows }) => rows > 0)).toBe(true);

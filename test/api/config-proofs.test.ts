@@ -28,7 +28,7 @@ const foreignWitness = await deriveVkey(await createRandomSecret("witness.exampl
 const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // the key of Sigstore's public log
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
-/** Returns the secret with a wrong key ID, as after a typing mistake. */
+/** Returns the secret with a wrong key ID, like a secret with a typo. */
 const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
 
 const pkcs8Key = async (): Promise<string> => {

@@ -1,5 +1,5 @@
-// Tests what POST /v1/consent guarantees about storage: a submission is stored completely or not at all, nothing is committed after a
-// change that forbids it, and all personal data is stored encrypted.
+// Tests what POST /v1/consent guarantees about storage: it stores a submission completely or not at all, it stores nothing if the account,
+// client or domain stops allowing the submission before the write, and it encrypts all personal data.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";

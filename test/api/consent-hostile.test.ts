@@ -1,5 +1,5 @@
-// Tests that POST /v1/consent refuses every input it must refuse and accepts every unusual input it must accept. A refused request must
-// leave every table of every shard, and every prototype, unchanged.
+// Tests which input POST /v1/consent refuses, and which unusual input it accepts. A refused request must not change any table of any shard
+// or any JavaScript prototype.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { consentRequestSchema } from "../../workers/api/certificates/schema.ts";
@@ -9,14 +9,14 @@ import { unusualSubmissions } from "../support/unusual-submissions.ts";
 import { buildSubmissionWith, omitField } from "../support/submissions.ts";
 import { call, submitConsent, buildConsentRequest, readDatabaseContents, countRows, type TestResponse } from "../support/world.ts";
 
-/** Words that error messages may contain, although test rows also use them as values. */
+/** Error messages may contain these words even if the input also contains them. */
 const ownWords = new Set([
   ...Object.keys(consentRequestSchema.shape),
   ...["email", "message", "value", "accepted", "version", "sha256", "visible", "opt_in_type", "font_px", "contrast_ratio", "checkbox_name"],
   ...["application/json", "text/plain", "JSON", "true"],
 ]);
 
-/** Lists every string of at least four characters in the input: values, unknown keys and headers. */
+/** Lists the strings of at least four characters that the caller chose: values and object keys. */
 const chosenTexts = (value: unknown, depth = 0): string[] => {
   if (depth > 20) return []; // Some rows are nested endlessly.
   if (typeof value === "string") return value.length >= 4 && !ownWords.has(value) ? [value] : [];

@@ -1,5 +1,5 @@
-// Tests that POST /v1/consent processes a repeated submission only once: with an Idempotency-Key header or with submission_id in the body,
-// each for 24 hours.
+// Tests that POST /v1/consent processes a repeated submission only once for 24 hours if it has an Idempotency-Key header or a submission_id
+// in the body.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";

@@ -23,7 +23,7 @@ const freshPhone = (): string => {
 
 const callRecipients = (method: string, body: object, cookie: string): Promise<TestResponse> =>
   call("/v1/business/portal/recipients", { method, headers: { "content-type": "application/json", cookie }, body: JSON.stringify(body) });
-/** Links the second demo business to its name on acme's certificates. */
+/** Links the name Bright Homes Inc on acme's certificates to the account of the second demo business. */
 const linkOther = async (): Promise<void> => {
   const { cookie } = await signIn(world.ownerEmail);
   await callRecipients("POST", { entity: "Bright Homes Inc", business_id: world.other.id }, cookie);
@@ -339,7 +339,7 @@ describe("POST /v1/certs/{id}/match", () => {
 });
 
 describe("a share that someone else made with a person's address", () => {
-  /** Signs in a person who enters another person's address and number among their own contact fields. */
+  /** Signs in a person whose contact fields are another person's, and shares these fields. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
     const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
     return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };

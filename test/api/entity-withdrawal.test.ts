@@ -176,7 +176,7 @@ test("only recipients with consent are accepted, and an invalid name uses no att
     unlimited,
   );
   expect(code(right)).toBe("200 ok");
-  // Consent can be withdrawn only for recipients that the person accepted, so this is the last one.
+  // The person declined the other recipient, so this withdrawal is for the last recipient with consent.
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
 });
 

@@ -36,13 +36,13 @@ interface Described {
   readonly security?: readonly Record<string, unknown>[];
 }
 
-/** Returns true if every alternative of the security requirement includes this scheme. */
+/** Returns true if the caller must use this security scheme. */
 const needs = (security: Described["security"], name: string): boolean =>
   security !== undefined && security.length > 0 && security.every((scheme) => name in scheme);
 
 let operations: readonly Operation[] = [];
 let ownCertId = "";
-/** IDs of each kind that belong to no record. */
+/** For each path parameter, an ID that belongs to no record. */
 const unknownRecords: Readonly<Record<string, string>> = {
   cert_id: "cc_00000000000000000000000000",
   webhook_id: "whk_00000000000000000000000000",
@@ -83,7 +83,7 @@ beforeAll(async () => {
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
-  // This certificate has no recipient with an account, because recipients may call match.
+  // No recipient of this certificate has an account. A recipient with an account would be allowed to call the match route.
   const ofNobody = { entities: ["Nobody Else Ltd"] };
   ownCertId = (await issueCertificate(ofNobody)).cert_id;
   await call(`/v1/certs/${ownCertId}/withdrawals`, {
@@ -102,7 +102,7 @@ beforeAll(async () => {
     .run();
 });
 
-/** Path parameters that point to acme's records where an API key can read them. A route with a new parameter needs an entry here. */
+/** Values of the path parameters for records that acme's API key can read. A route with a new parameter needs an entry here. */
 const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
 /** A certificate can be withdrawn only once, so each successful call needs an active certificate. */
 const activeCertIds: string[] = [];

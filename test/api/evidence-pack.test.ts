@@ -229,7 +229,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   test("contains the withdrawal however often strangers request codes, and none of those requests", async () => {
     const mine = await issueToNewPerson();
     expect((await requestWithdrawalCode(mine.certId, createEmailAddress())).status).toBe(200);
-    // Adds a thousand requests on other days, copied from the first one.
+    // Adds a thousand code requests by copying the audit entry of the first request.
     const asked = await env.DB.prepare("SELECT id, chain FROM audit_entries WHERE entity_id = ? AND type = 'optout.code_requested'")
       .bind(mine.certId)
       .first<{ id: string; chain: string }>();

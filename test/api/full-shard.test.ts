@@ -22,7 +22,7 @@ const submit = (service: Call, submissionId: string): Promise<TestResponse> =>
     body: JSON.stringify({ ...buildSubmission(), submission_id: submissionId }),
   });
 
-/** Creates a service whose database is over its size limit. The service learns the size from the first certificate that it issues. */
+/** Creates a service whose database is over its size limit. The service learns the size only when it issues its first certificate. */
 const createFullService = async (): Promise<{ readonly service: Call; readonly first: TestResponse; readonly firstId: string }> => {
   const service = createServiceCall({ DEV_SHARD_BYTES: "4096" });
   const firstId = crypto.randomUUID();

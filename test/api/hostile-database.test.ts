@@ -42,7 +42,10 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-/** The most rows that one statement may read: several pages of any list, and far fewer than the hostile records. */
+/**
+ * The highest number of rows that one statement may read. This is enough for several pages of a list, but is far below the number of
+ * hostile records.
+ */
 const maxRows = 2_000;
 
 /** Routes whose statements may read more rows, with their maximum and the reason. */
@@ -70,7 +73,7 @@ const exceptions: readonly { readonly route: RegExp; readonly rows: number; read
   { route: /^preparations/, rows: Number.POSITIVE_INFINITY, why: "the test's own statements" },
 ];
 
-/** Routes that no request here calls. */
+/** Routes that this test does not call. */
 const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[] = [
   { route: / \/dev\//, why: "development only" },
   { route: /\*$/, why: "unknown paths, which read no database, and logs in Durable Objects, which have their own tests" },
@@ -78,8 +81,8 @@ const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[
 ];
 
 /**
- * Routes that return an error in this test, because the mocked external services have no page, record or payment for them. They fail only
- * after they have read everything they need.
+ * Routes that return an error in this test, because the mocked external services have no page, record or payment for them. The error comes
+ * only after the route has read everything from the database.
  */
 const refusingRoutes: readonly RegExp[] = [
   /\/integrate$|\/snippet$/,
@@ -90,12 +93,15 @@ const refusingRoutes: readonly RegExp[] = [
   /^(?:GET|POST) \/portal\/test\//,
 ];
 
-/** An audit log writes its position even if all new changes belong to other logs. The tests have 30 audit logs; a deployment has a few. */
+/**
+ * Not limited: each audit log stores its position with this statement, even if all new changes belong to other logs. The tests have 30
+ * audit logs; a deployment has a few.
+ */
 const auditLogsPass = /^insert into "change_readers"/;
 
 /**
- * One statement of an audit log reads up to 500 unread changes, with up to eight rows each. Audit logs run by themselves, so this statement
- * can run during any request.
+ * One statement of an audit log reads up to 500 unread changes, with up to eight rows each. Audit logs run in the background, so the
+ * statement can be counted for any request.
  */
 const auditLogReads = { sql: /^select "ord", "id", "chain", .* from "audit_entries"/s, rows: 4_000 };
 
@@ -107,7 +113,7 @@ let originals: OriginalRecords;
 let pat: SignedPerson;
 let routes: readonly { readonly name: string; readonly method: string; readonly path: RegExp }[] = [];
 
-/** The best status that each called route has returned. */
+/** The lowest status that each called route has returned. */
 const answered = new Map<string, number>();
 const findings = new Map<string, { readonly rows: number; readonly during: string }>();
 
@@ -128,7 +134,9 @@ const takeFindings = (): readonly string[] => {
 const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
-/** Writes that any route may make: the day when a credential was last used, and refused requests (`commonWrites`). */
+/**
+ * Tables and KV prefixes that any route may write to (`commonWrites`): credentials, for the day of their last use, and refused requests.
+ */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 
 /** What GET requests stored, by route: the tables, and the key prefixes in KV. */
@@ -563,7 +571,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       .replace(":delivery", records.delivery_id ?? "")
       .replace(":seq", records.seq ?? "");
 
-  /** Opens every page below `root`, then submits every form of these pages. Forms that delete or end something come last. */
+  /** Opens every page below `root`, then submits every form on these pages. Forms that delete or end something come last. */
   const visitPages = async (root: string, session: { readonly cookie: string }, prefix: "form" | "portal form"): Promise<void> => {
     const isBelow = (path: string): boolean =>
       (path === root || path.startsWith(`${root}/`)) && (root !== "/portal" || !path.startsWith("/portal/test"));
@@ -679,7 +687,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     counter.take();
     const platform = await getPlatform(env as unknown as Env);
     for (const cron of [everyMinute, "*/15 * * * *"]) {
-      // The work budget of every job ends after this many steps, counted over all jobs.
+      // All jobs of this run share a work budget of 100 steps.
       let steps = 100;
       const hasBudget = async (): Promise<boolean> => {
         steps -= 1;

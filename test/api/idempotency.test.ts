@@ -45,7 +45,7 @@ import { findNewestCode } from "../support/email-code.ts";
 const createHookUrl = (): string => `https://hook1.merchant-tests.com/in/${crypto.randomUUID()}`;
 type Headers = Readonly<Record<string, string>>;
 
-/** Each test uses its own days, so that limits that an earlier test used up have long been reset. */
+/** Each test starts days after the previous one, so the limits that earlier tests used up have been reset. */
 let start = farAhead;
 let platform: Platform;
 let owner: Headers;
@@ -115,8 +115,8 @@ interface Sendable {
 interface Route {
   readonly prepare: () => Promise<Sendable>;
   /**
-   * True if the request takes effect again when it is repeated without the key. Otherwise, a test could not notice that a repeat was
-   * processed.
+   * True if the request takes effect again when it is repeated without the key. If it does not, a test cannot tell whether a repeat with
+   * the key was processed.
    */
   readonly repeats: boolean;
 }
@@ -401,7 +401,7 @@ const counted = [
   "share_acknowledgements",
   "passkeys",
 ];
-/** Returns all effects that requests have had so far. Rows are counted even after they were processed and deleted. */
+/** Returns everything that requests have caused so far. Also counts rows that were deleted after processing. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
@@ -585,7 +585,8 @@ const requestTo = (sendable: Sendable, key: string): Request =>
     body: JSON.stringify(sendable.body),
   });
 /**
- * Sends the request to a service with one part replaced. Returns the response and the work that would continue if the caller disconnected.
+ * Sends the request to a service with one part replaced. Returns the response, and the background work that continues even if the caller
+ * disconnects.
  */
 const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
   const following: Promise<void>[] = [];
@@ -605,8 +606,8 @@ const withLog = (methods: EventSequenceMethods): Partial<Platform> => {
 };
 
 /**
- * A database that makes every change but loses the response. The caller's timeout of two seconds fires immediately, so that the test does
- * not wait.
+ * A database that makes every change but loses the response. The caller's timeout of two seconds fires immediately, so that the test is
+ * fast.
  */
 const losingChanges = {
   prepare: (text: string) => env.DB.prepare(text),

@@ -37,7 +37,7 @@ const count = async (sql: string, ...bound: string[]): Promise<number> =>
       .first<{ n: number }>()
   )?.n ?? -1;
 
-/** Everything that an issuance writes, counted for one certificate. */
+/** Counts the certificates, audit entries and statements that exist for one certificate ID. */
 const countWritten = async (certId: string): Promise<readonly number[]> => [
   await count("SELECT COUNT(*) AS n FROM certificates WHERE id = ?", certId),
   await count(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE entity_id = ? AND type = 'certificate.issued'`, certId),
@@ -45,7 +45,7 @@ const countWritten = async (certId: string): Promise<readonly number[]> => [
 ];
 const once = [1, 1, 1];
 
-/** The default time to wait for the database. Other tests wait longer, because a database on a busy machine can be slow without a fault. */
+/** The default time to wait for the database. Other tests use a longer time, because a healthy database can be slow on a busy machine. */
 const defaultWait = { INTAKE_WAIT_MS: "600" };
 
 let serial = 0;
@@ -65,8 +65,8 @@ const createDyingIsolate = (): Call =>
   });
 
 /**
- * Creates an isolate that still sees the database without the journal's entries, as if it had read the database before the journal moved
- * them. It reads the database again once it has asked the journal.
+ * Creates an isolate that reads an outdated database, without the journal's entries, until it asks the journal to move them. After that, it
+ * reads the current database.
  */
 const createLateIsolate = (): Call => {
   let database: D1Database = env.DB_01;

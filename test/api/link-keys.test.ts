@@ -1,4 +1,5 @@
-// Derived tokens and links while their key is rotated. Four services share one database: before the rotation, and after each of its steps.
+// Tests tokens and links that are derived from a key while the key is rotated. Four services share one database: one from before the
+// rotation, and one for each of its steps.
 import { beforeEach, describe, expect, test } from "vitest";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { createBrowserSession, parseFormFields } from "../support/browser-session.ts";
@@ -24,7 +25,7 @@ interface TokenKind {
   readonly refused: string;
 }
 
-/** Requests a share from `service`, and returns the request that decides it. */
+/** Asks `service` to check a share request. Returns the request that sends the person's decision. */
 const authorizeShare = async ({ headers }: SignedPerson, service: Call): Promise<RequestInit> => {
   const decision = buildDecision(createVerifier());
   const query = new URLSearchParams({

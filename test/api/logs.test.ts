@@ -85,7 +85,7 @@ const useEach = async (service: Call): Promise<void> => {
     await service(path, withKey(world.acme.keys.live));
 };
 
-/** Sends all kinds of requests that a caller can make here, valid and invalid. */
+/** Sends valid and invalid requests of every kind that needs no signed-in person. */
 const useAll = async (service: Call): Promise<void> => {
   const issued = await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));

@@ -133,7 +133,7 @@ const addressOf = ({ path }: Operation): string =>
   path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? unknownCertId : (ids[name]?.() ?? name)));
 
 const mark = "qZsentqZ";
-/** One value of each type. JSON leaves out an undefined member. */
+/** Wrong values of every type. `undefined` removes the member, because JSON has no such value. */
 const wrongValues: readonly unknown[] = [
   undefined,
   mark,

@@ -1,5 +1,5 @@
-// Tests form submissions with odd values. A certificate is never refused because of the content of a field. A value that is not usable is
-// kept as typed, is listed on the certificate, and never matches a search.
+// Tests form submissions with odd values. The content of a field never causes a refusal. An unusable value is kept as typed, is listed on
+// the certificate, and never matches a search.
 import { firstShard } from "../../core/ids.ts";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";

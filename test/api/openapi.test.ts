@@ -164,7 +164,10 @@ describe("OpenAPI document", () => {
   });
 });
 
-/** Creates a function that returns a base URL that is valid when the app is built and invalid when the document is requested. */
+/**
+ * Creates a function for the base URL. The first call, when the app is built, returns a valid URL. Later calls, for the document, return an
+ * invalid one.
+ */
 const createVanishingUrl = (): (() => string) => {
   let reads = 0;
   return () => (++reads === 1 ? platform.config.baseUrl : "no address");
@@ -268,7 +271,7 @@ const callAsMember = async (
   });
 };
 
-/** Sends a request to a service whose event sequence has other methods. */
+/** Sends a request to a service in which `methods` replace those of the business's event sequence. */
 const withEventSequence = (
   methods: EventSequenceMethods,
   send: (changed: Partial<Platform>) => Promise<TestResponse>,
@@ -326,7 +329,7 @@ const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => callAsMember(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
-/** A recipient in acme's certificates. Its entity is linked to the account of the other business. */
+/** A request body that links a recipient's name on acme's certificates to the account of the other business. */
 const bright = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
 
 /** Client data that contains a challenge. Without a challenge the request is refused before any database is read. */
@@ -383,7 +386,7 @@ const freshDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
 const invited = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
 const ownerId = async (): Promise<string> => (await callAsMember("GET", portal(""), { owner: true })).body.data.user.id;
 
-/** Adds 100 rows of acme to the table, which exceeds every limit, and sends the request. */
+/** Adds 100 rows of acme to the table, so that acme exceeds the limit for this table, and then sends the request. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const [nameColumn, nameValue] = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(

@@ -71,7 +71,7 @@ test("B2: a repeat with the same key returns the share that a database wrote wit
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),
     withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
-    // The batch that claims the key gets a response, but the longer batch that stores the grant does not.
+    // The batch that claims the key succeeds, but the longer batch that stores the grant gets no response.
     batch: (statements: D1PreparedStatement[]) => (isAway && statements.length > 5 ? silent.batch(statements) : env.DB.batch(statements)),
   };
   const service = createServiceCall({ DB: sometimes });

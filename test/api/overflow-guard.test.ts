@@ -1,4 +1,4 @@
-// Tests that no certificate is issued into another shard after a change of the account that forbids it. The account is in shard 00, its
+// Tests that an account that has been suspended issues no more certificates into another shard. The account is in shard 00, its
 // certificates are in shard 01, and the process that changes the account can die at any round trip.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -23,7 +23,7 @@ const id = world.acme.id as BusinessId;
 const otherShard = "01" as ShardId;
 
 let killable: KillableIsolate;
-/** An isolate that has cached the account, and reads the account again only when it has to. */
+/** An isolate that has cached the account. */
 let issuer: Call;
 beforeAll(async () => {
   await closeFirstShard();

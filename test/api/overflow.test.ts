@@ -17,10 +17,10 @@ const platform = await getPlatform(env as unknown as Env);
 const key = { authorization: `Bearer ${world.acme.keys.live}` };
 const shardOf = (certId: string): string => certId.slice(3, 5);
 
-/** An isolate that cached the account before the business continued in shard 01. */
+/** An isolate that cached the account before shard 00 was closed. */
 let earlierIsolate: Call;
 let service: Call;
-/** Another isolate that cached the account at that time. */
+/** Another isolate that cached the account before shard 00 was closed. */
 let lateIsolate: Call;
 /** Another person's certificate in shard 00, and a later certificate of the same person in shard 01. */
 let waiting: { readonly cert_id: string };
@@ -196,7 +196,8 @@ describe("a person whose certificates are in two shards", () => {
     const check = async (): Promise<{ allowed: boolean; basis: { id: string }[] }> =>
       (await service("/v1/contact-check", buildJsonPost({ subjects: [{ email: person }] }, key))).body.data.results[0];
     const { cert_id: certId, manage_url: manageUrl } = await issueThrough(service, { fields: { email: person } });
-    // After an outage, the certificate can be in the journal for a moment. The check finds it once it is placed.
+    // After an earlier test's outage, the certificate can be in the journal for a moment. The check finds it once the journal has moved it
+    // to the database.
     await expect.poll(async () => (await check()).basis.map(({ id }) => id), { timeout: 20_000 }).toEqual([certId]);
     await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: getToken({ manage_url: manageUrl }) }));
     expect(JSON.stringify(await check())).toContain("revoked");

@@ -27,7 +27,7 @@ interface Total {
   readonly earlierUntil: string | null;
 }
 
-/** Each test has its own days, so that limits that an earlier test used up have long been reset. */
+/** Each test starts days after the previous one, so the limits that earlier tests used up have been reset. */
 let start = farAhead;
 let posts: ReceivedPost[] = [];
 
@@ -76,7 +76,7 @@ const runSteps = async (request: object): Promise<Total> => {
     cursor = next;
   }
 };
-/** Sends a test event and returns for each secret whether it signed it. */
+/** Sends a test event. Returns true for each secret whose signature the event has. */
 const listSigners = async (email: string, id: string, secrets: readonly string[]): Promise<readonly boolean[]> => {
   posts.length = 0;
   await send(email, "POST", `/${id}/test`);

@@ -156,8 +156,7 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const wrong = differentCode(code);
-    // Half of the guesses are the correct code. If it is checked, it withdraws the certificate or finds that the certificate is already
-    // withdrawn.
+    // Half of the guesses are the correct code. If the service checks a correct guess, the certificate is withdrawn or already is.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
       guesses.map((guess, at) => submitWithdrawalCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
@@ -405,8 +404,8 @@ describe("O4: mail bombing", () => {
       "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     );
     const mails = async (): Promise<number> => (await listMailTo(email)).length;
-    // Reassigns the codes to one other business until it has used up its own 3 codes and the 20 that all businesses share. After that, this
-    // business can still send three codes.
+    // Reassigns the codes to one other business until it has used up its own 3 codes and the 20 codes that all businesses share. After
+    // that, this certificate's business can still send three codes.
     for (let times = 0; times < 40; times += 1) {
       await requestWithdrawalCode(certId, email);
       if ((await mails()) <= 23) await move.bind("biz_other live", certId).run();

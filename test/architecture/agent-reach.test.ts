@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
-/** Lists the given files and all files that they import, directly or indirectly. Ignores type-only imports, because they load nothing. */
+/** Lists the given files and all files that they import, directly or indirectly. Ignores type-only imports, because they run no code. */
 const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
   const reached = new Set<string>();
   const pending = [...files];

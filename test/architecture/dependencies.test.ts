@@ -47,7 +47,7 @@ const sections = [
   { heading: "Builds, checks and tests", declared: manifest.devDependencies },
 ] as const;
 
-/** Returns `(MIT OR Apache-2.0)` as the page writes it. */
+/** Returns the license as the page writes it: `MIT or Apache-2.0` for `(MIT OR Apache-2.0)`. */
 const describedSections = (licence: string): string => licence.replaceAll(/[()]/g, "").replaceAll(" OR ", " or ");
 
 describe("docs/internals/dependencies.md", () => {

@@ -1,4 +1,4 @@
-// Checks that everything that a deployment needs is described in the places where Cloudflare's dashboard and a new user look for it.
+// Checks that everything that a deployment needs is described where Cloudflare's dashboard and new users look for it.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 

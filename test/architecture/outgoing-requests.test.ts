@@ -12,7 +12,7 @@ describe("outgoing requests", () => {
   test("W18: are sent only by adapters, which check every URL that is not a setting", () => {
     const callers = new Set(findMatchingLines(serviceFiles, /(?<![.\w])fetch\(/).map((line) => line.slice(0, line.indexOf(":"))));
     const declared = [...callers].filter((file) => !file.startsWith("workers/adapters/")).sort();
-    // Durable Objects declare a method named fetch, and the entry point and the ledger binding forward requests.
+    // These lines are allowed: Durable Objects declare a method named fetch, and the entry point and the ledger binding forward requests.
     expect(declared.filter((file) => findMatchingLines([file], /(?<![.\w])(?<!async )fetch\((?!request\b|_?request:)/).length > 0)).toEqual(
       [],
     );

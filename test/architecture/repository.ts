@@ -45,7 +45,10 @@ export interface Import {
 const importPattern =
   /^\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/gm;
 
-/** Returns whether the position is inside a template literal, where code is data. An odd number of backticks then precedes it. */
+/**
+ * Returns true if the position is inside a template literal, which can contain code as text. This is the case after an odd number of
+ * backticks.
+ */
 const isInTemplate = (text: string, at: number): boolean => text.slice(0, at).split("`").length % 2 === 0;
 
 /** Lists static imports, re-exports and dynamic imports with a constant path, including type-only imports. */

@@ -66,7 +66,7 @@ describe("the migrations", () => {
   });
 });
 
-/** A table in a form that both sources can produce. Only indexes have names, because the migrations do not name any other constraint. */
+/** A table in a form that can be built from both sources. Only indexes have names, because the migrations name no other constraints. */
 interface Shape {
   readonly columns: readonly unknown[];
   readonly primaryKey: readonly string[];
@@ -77,7 +77,7 @@ interface Shape {
 
 const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
 
-/** Returns an index condition without quotes, outer parentheses and the table name, which it does not need. */
+/** Returns an index condition without quotes, outer parentheses and the table's name. */
 const plain = (condition: string, table: string): string =>
   condition
     .replaceAll('"', "")

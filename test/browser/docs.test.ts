@@ -10,7 +10,7 @@ import { signInToOrigin } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
-/** Paths below /docs of the pages about operation groups and about operations. */
+/** Paths below /docs: the pages about operation groups, and the pages about operations. */
 let groups: readonly string[];
 let operations: readonly string[];
 
@@ -56,8 +56,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens the `details` elements that contain a kind of element that is not in `known`, and returns the new kinds. The page has two hundred
-   * `details` elements, but only a few kinds of elements are in them.
+   * Opens each `details` element that contains a kind of element that is not in `known` and not in an earlier `details` element. Returns
+   * the new kinds. The page has two hundred `details` elements, but only a few kinds of elements are in them.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
@@ -227,7 +227,8 @@ describe("the API reference", () => {
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
       );
-      // Over plain HTTP, the cookie has no prefix. Signing out gets no cookie, because all other calls use the same session.
+      // Over plain HTTP, the name of the cookie has no prefix. The sign-out request is sent without the cookie, because all other calls use
+      // the same session.
       const cookie = address.endsWith("/logout") ? undefined : optionOf("--cookie")?.replace("__Host-", "");
       if (cookie !== undefined) headers.push(["cookie", cookie]);
       const body = optionOf("--data");

@@ -30,7 +30,10 @@ const signUp = async (page: Page, email: string): Promise<void> => {
   await page.context().addCookies([{ name, value, url: service.origin }]);
 };
 
-/** Issues a live certificate from the demo site or a test certificate from a local page. Returns the token of its withdrawal link. */
+/**
+ * Issues a live certificate from the demo site or a test certificate from a local page. Returns the token in the certificate's withdrawal
+ * link.
+ */
 const issue = async (clientId: string, email: string): Promise<{ readonly certId: string; readonly token: string }> => {
   const answer = await postJson(
     "/v1/consent",

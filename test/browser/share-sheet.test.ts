@@ -98,7 +98,7 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
 
-/** Prepares a person with saved details and a session. With `passkey`, the person has no session but a device with a passkey. */
+/** Prepares a person with saved details and a session. With `passkey`, the person has a device with a passkey instead of a session. */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   if (how === "fresh") return { email, device: null };

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: these tests are about the displayed text
-// The public page of a certificate in a real browser on the whole local service: how a visitor gets there, how it checks itself, its
-// accessibility, and how it prints.
+// Tests the public page of a certificate in a real browser: how a visitor gets there, how the page checks the certificate, whether it is
+// accessible, and how it prints.
 import { createHash } from "node:crypto";
 import type { Browser, Page, Response } from "playwright-core";
 import decodeQR from "qr/decode.js";
@@ -61,7 +61,7 @@ const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
   return data.verify_url;
 };
 
-/** Matches the fingerprint check once it has an outcome. */
+/** Selects the fingerprint check after it has finished. */
 const verdict = '#checks [data-proof="fingerprint"][data-outcome]';
 const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-outcome");
 const withOutcome = (outcome: "pass" | "fail"): string => `#checks [data-proof="fingerprint"][data-outcome="${outcome}"]`;
@@ -72,7 +72,7 @@ const unfold = (page: Page): Promise<void> =>
     for (const folded of document.querySelectorAll("details")) folded.open = true;
   });
 
-/** Takes the README's screenshots of a certificate: the top of the page in light and dark, and the whole page that they link to. */
+/** Takes screenshots of a certificate for the README: the top of the page in light and dark mode, and the whole page in light mode. */
 const takeScreenshots = async (page: Page, colorScheme: "light" | "dark"): Promise<void> => {
   await page.waitForSelector('#verdict[data-verdict="pass"]'); // once the public log contains the certificate
   const clip = { x: 0, y: 0, width: 860, height: 774 }; // the aspect ratio of the README's other two screenshots

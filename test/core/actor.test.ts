@@ -1,5 +1,5 @@
-// Tests each actor's text form, how it is parsed, and the audit payload that contains it. Audit chains commit to both, so neither may ever
-// change.
+// Tests how each actor is formatted as text and parsed, and the audit payload with the actor. The text and the payload must never change,
+// because audit chains commit to them.
 import { firstShard } from "../../core/ids.ts";
 import { describe, expect, test } from "vitest";
 import { formatActor, parseActor, type Actor } from "../../core/actor.ts";

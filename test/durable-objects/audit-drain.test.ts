@@ -1,4 +1,4 @@
-// Tests how audit logs read the change logs into their chains: every entry arrives exactly once, regardless of failures.
+// Tests how audit logs copy entries from the shards' change logs to audit chains: every entry arrives exactly once, regardless of failures.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";

@@ -210,7 +210,7 @@ describe("the proof shown to a principal", () => {
     const recorded = await fetchChainWithProof(stub, alice);
     expect(await verifyChain(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
 
-    // The record can be proven while heads change, for changed, unchanged and new chains.
+    // After more entries arrive, the earlier record still proves the heads that it contains. It does not contain the new chains.
     await stub.append([
       buildAuditRow("a3", alice),
       buildAuditRow("c1", toChainTag(0xc)),
@@ -296,7 +296,7 @@ describe("the proof shown to a principal", () => {
     expect(await stub.proveEntries(alice, [99])).toEqual([]);
   });
 
-  // Makes every kind of change to a stored row. The reader then receives what the tables contain.
+  // Each row changes stored data in one way. The proof is then built from the changed tables.
   test.each([
     ["another type", "UPDATE entry SET type = 'share.revoked' WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
     ["another time", "UPDATE entry SET at = at + 1 WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
@@ -498,7 +498,8 @@ describe("the trail of some entries", () => {
     expect(await records()).toBe(1);
     expect(await sizeOf(stub)).toBe(4); // three entries and the record of heads
 
-    // A chain added after that record gets another record. A request for an entry that does not exist creates no record.
+    // The record does not contain a chain that was added later, so that chain needs a second record. A request for an entry that does not
+    // exist creates no record.
     await stub.append([buildAuditRow("u1", second)]);
     expect(await stub.getTrail(toChainTag(0x53), ["u1"])).toBeNull();
     expect(await stub.getTrail(second, ["t1"])).toBeNull();

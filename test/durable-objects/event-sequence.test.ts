@@ -39,7 +39,7 @@ const inLog = async (businessId: string): Promise<string[]> => {
   return found.results.map(({ id }) => id);
 };
 
-/** Returns when the reader will try a sequence again that it has set aside. Returns null if it has not set the sequence aside. */
+/** Returns when the reader will try a set-aside sequence again, or null if the sequence is not set aside. */
 const setAsideUntil = (sequence: string): Promise<number | null> =>
   env.DB.prepare("SELECT next_at AS n FROM change_exceptions WHERE reader = 'events' AND subject = ?").bind(sequence).first<number>("n");
 

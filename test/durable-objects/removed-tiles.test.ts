@@ -75,7 +75,7 @@ const readStatuses = async ({ call }: TiledLedger, from: readonly string[]): Pro
   return statuses;
 };
 
-/** The log still appends, signs and proves new entries, and gives an old entry its index again. */
+/** Expects the log to append, sign and prove new entries, and to return the earlier index when an old entry is added again. */
 const expectLogContinues = async (ledger: TiledLedger): Promise<void> => {
   await ledger.grow(size, size + 10);
   expect((await ledger.call("add", buildPost(buildEntry(3)))).text).toBe("3");

@@ -63,7 +63,10 @@ describe("the comparison", () => {
   const event = { id: "e1", type: "certificate.revoked", seq: 1, cert_id: "cc_1", share_id: null };
   const verified = { fingerprint: "f1", status: "revoked", anchor: { status: "anchored" } };
 
-  /** Compares a log of one withdrawn certificate with a service that returns these responses and whose receiver got these events. */
+  /**
+   * Compares a write log, which contains one withdrawn certificate, with a service that returns the given responses. The receiver got the
+   * events in `received`.
+   */
   const compare = ({
     certificate = verified,
     found = [{ cert_id: "cc_1" }],

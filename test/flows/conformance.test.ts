@@ -69,7 +69,7 @@ const baselineOf = (revision: string): string => `test/flows/conformance/${revis
 const passedIn = (output: string): string[] =>
   [...output.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name as string);
 
-/** Returns the checks in the suite's summary that do not match the file. */
+/** Returns the parts of the suite's summary about checks that do not match the revision's file. */
 const unexpectedIn = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
 

@@ -202,7 +202,7 @@ const importOptions = (vars: Readonly<Record<string, string>>, changes: Partial<
     ...changes,
   };
 };
-/** Returns a report function that throws at the line with this number, as if the process were killed there. */
+/** Returns a report function that throws on call number `line`, as if the process were killed there. */
 const interruptAt = (line: number): ((text: string) => void) => {
   let lines = 0;
   return () => {
@@ -287,7 +287,7 @@ describe("an export and its import into another deployment", () => {
     });
     expect(found.certs.map(({ cert_id: id }) => id)).toEqual([issued.cert_id]);
 
-    // The ledger has the tiles and entries again that were only in R2.
+    // The new ledger also has the tiles and entries that the old ledger had only in R2.
     expect(await readOldLedger(sizes.ledger, vars)).toEqual(oldLedger);
 
     // Readers still use the keys that they saved before the move.

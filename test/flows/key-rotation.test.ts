@@ -62,7 +62,7 @@ const startTraffic = () => {
         });
         return;
       }
-      // A restart can interrupt the response, so that it contains no result.
+      // If a restart cut off the response, `answer` is null and the submission is repeated.
       if (response !== null && answer !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
       await delay(50);
     }
@@ -210,7 +210,8 @@ describe("the rotation of every key under traffic", () => {
       expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
     }
 
-    // An assistant registers before the links' key is rotated. Its secret works until the earlier key is removed, and a new one afterward.
+    // An assistant registers before the link key is rotated. The assistant's secret works until the old key is removed. Then an assistant
+    // that registers again gets a secret that works.
     const earlierClient = await registerAssistant();
     const linkOptions = (aheadMs: number): RotationOptions => ({ ...rotationOptions(aheadMs), isLeaked: true });
     const checkLinks = async () => checkLinkKeys(secrets, await fetchLinkKeys(api(), service.vars.ADMIN_TOKEN ?? ""));

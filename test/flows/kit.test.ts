@@ -89,7 +89,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
   process.kill(-(child.pid as number), signal);
 };
 
-/** Returns the events that arrived at one path. The service itself also delivers here to registered endpoints, at its own pace. */
+/** Returns the events that arrived at one path. `svc listen` forwards events to /hook, and the service delivers them to /endpoint. */
 const events = (path = "/hook"): Event[] => heard.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Event);
 const secretIn = (said: string): string => /whsec_\S+/.exec(said)?.[0] as string;
 

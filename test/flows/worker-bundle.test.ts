@@ -7,7 +7,7 @@ import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
 
 let folder = "";
 const pathOf = (name: string): string => join(folder, name);
-/** Writes a file with a modification time before any bundle was started. */
+/** Writes a file with a modification time in 1970, which is earlier than every bundle. */
 const writeSource = (name: string, content: string): void => {
   writeFileSync(pathOf(name), content);
   utimesSync(pathOf(name), 1, 1);

@@ -127,7 +127,10 @@ describe("a checkpoint of the audit log", () => {
     expect(statements.results.length).toBeGreaterThan(0);
   });
 
-  /** Creates a platform with an external ledger. It is the same object at a different URL, and its witness is listed among the others. */
+  /**
+   * Creates a platform that treats the ledger as external. The ledger is the same object at a different URL, and its witness is in the list
+   * of external witnesses.
+   */
   const withLedgerElsewhere = async (): Promise<Platform> => {
     const url = `https://elsewhere.test${origin.slice(origin.indexOf("/"))}`;
     const [key, guard] = await Promise.all(

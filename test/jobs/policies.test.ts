@@ -570,7 +570,7 @@ describe("submissions by strangers", () => {
     await env.DB.prepare("INSERT INTO policy_pages (business_id, origin, page, next_at, created_at) VALUES (?, ?, ?, 1, 1)")
       .bind(world.other.id, originOf(host), `https://${host}/quote`)
       .run();
-    // The other business's request was the last one, but it gets one of the first two turns.
+    // The other business requested its capture last, but it gets one of the first two turns.
     const db = openDatabase(env.DB);
     const now = (await createPlatformAt()).clock();
     await env.DB.prepare("UPDATE policy_pages SET next_at = 0 WHERE business_id = ?").bind(acme).run();

@@ -693,7 +693,7 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** Starts a new service that receives this content as every client document. null simulates unreachable hosts. */
+  /** Starts a new service for which every client document has this content. With null, the hosts of client documents are unreachable. */
   const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const asked: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {

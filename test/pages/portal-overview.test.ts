@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 
 interface Figures {
-  /** Certificates issued today and withdrawn today. */
+  /** The number of certificates issued today, and the number withdrawn today. */
   readonly today: readonly [number, number];
-  /** Acknowledgments this month that were on time and that were late. */
+  /** The number of acknowledgments this month that were on time, and the number that were late. */
   readonly month: readonly [number, number];
 }
 

@@ -21,9 +21,12 @@ import { getPageText } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
-/** The expected status for each role, followed by the target of a redirect. */
+/** The expected result for each role: a status and, for a redirect, the target. */
 interface Line extends Readonly<Record<Role, string>> {
-  /** The result in test mode for visitors who have access, if it differs, because these are live records. */
+  /**
+   * The result in test mode, if it differs, for roles that may open the page. The IDs are those of live records, which test mode does not
+   * have.
+   */
   readonly test?: string;
   readonly id?: string;
   readonly sent?: Readonly<Record<string, string>>;

@@ -33,8 +33,8 @@ describe("a certificate in the database", () => {
     expect(columns.length).toBeGreaterThan(20);
     const outcomes = await Promise.all(columns.map(async (column) => [column, await touch("certificates", column)] as const));
     const accepted = outcomes.filter(([, outcome]) => !outcome.includes("SQLITE_CONSTRAINT")).map(([column]) => column);
-    // These columns change after issuance: policies are linked once (after which the certificate no longer waits for its page), views are
-    // counted, and the retention date determines when personal data is erased.
+    // These columns change after issuance. The certificate is linked to its policies once and then no longer refers to a page to capture,
+    // its views are counted, and its retention date can change.
     expect(accepted).toEqual(["policy_capture_id", "view_count", "view_rows", "retention_until", "policy_page_id"]);
   });
 

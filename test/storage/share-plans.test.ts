@@ -75,8 +75,9 @@ const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<reado
   return plans.flatMap(({ results }) => results.map(({ detail }) => detail));
 };
 /**
- * Returns the steps that read all rows of a table. Scanning bound lists, changed sandbox clocks and an address's newest records is allowed,
- * because they are short. The rows of a subquery come from steps that are checked as well.
+ * Returns the query plan steps that scan a whole table. Scans of lists that are passed as parameters, changed sandbox clocks and an
+ * address's newest records are allowed, because these are short. A scan of a subquery is also allowed, because the subquery's own steps are
+ * checked.
  */
 const scans = (plan: readonly string[]): readonly string[] =>
   plan.filter(

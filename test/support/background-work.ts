@@ -34,9 +34,9 @@ export const startNewIsolate = async (): Promise<void> => {
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings, context));
 
-// A message to the anchor queue only makes the cron job's work start sooner. Tests that need proofs call `submitAnchors`, and
-// test/jobs/anchoring.test.ts delivers messages itself. All other tests would wait three seconds for a ledger, because their clock is
-// stopped.
+// Drops messages to the anchor queue, which only make the cron job's work start sooner. Because the tests' clock is stopped, handling a
+// message would make each test wait three seconds for the ledger. Tests that need proofs call `submitAnchors`, and
+// test/jobs/anchoring.test.ts delivers messages itself.
 (env.ANCHOR_QUEUE as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
 // Runs the jobs of each shard in this isolate, in the order of the messages. The runtime would start them in another isolate, at any time.
@@ -51,8 +51,8 @@ const maxWaitMs = 60_000; // far more than working code needs on a busy machine
 export const runOutboxRelay = async (): Promise<void> => relayOutbox(platform);
 
 /**
- * Resolves when every request has a response and its background work is done. Polls with its own timer instead of awaiting a request's
- * promises, because the runtime may run their continuations as part of that request and silently end them with it.
+ * Resolves when every request has a response and its background work is done. Polls with its own timer. If it awaited a promise of a
+ * request, the runtime could run the code after `await` as part of that request and stop it when the request ends.
  */
 export const waitUntilSettled = async (): Promise<void> => {
   const deadline = performance.now() + maxWaitMs;

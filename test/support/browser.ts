@@ -115,7 +115,7 @@ export const wideAndNarrowAppearances = [
 export interface AppearanceOptions {
   /** Selector of the element to check. The default is the whole page. */
   readonly within?: string;
-  /** Returns more findings for each window, one line each. */
+  /** Makes additional checks in each window. Returns findings, one line each. */
   readonly also?: (page: Page, appearance: Appearance) => Promise<readonly string[]>;
 }
 

@@ -8,7 +8,7 @@ interface Console {
   error: LogFunction;
 }
 
-/** Returns false for other output, such as the progress of a stress test, which is printed immediately. */
+/** Returns true for a log line of the service. Other output, such as the progress of a stress test, is printed immediately. */
 const isServiceLogLine = (value: unknown): boolean => typeof value === "string" && value.startsWith('{"level":');
 
 /** Buffers log lines until `show` prints them or `forget` drops them. A test that spies on the console still sees every line. */

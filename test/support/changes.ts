@@ -1,7 +1,7 @@
 // Writes to the change log in the same way as a committed change, for tests that need many changes or malformed ones.
 import type { ShardId } from "../../core/ids.ts";
 
-/** Appends one change for each ID, each with an entry in the given audit chain, and with an event if a sequence is given. */
+/** Appends one change for each ID. Each change contains an entry for the given audit chain and, if `sequence` is given, an event. */
 export const appendAuditedChanges = (
   db: D1Database,
   ids: readonly string[],

@@ -59,7 +59,7 @@ const run = (sql: string): Promise<D1Result> => env.DB.prepare(sql).run();
 const notYet = Date.now() + 100 * dayMs;
 const waiting = `${notYet} + n.i`;
 const text = (value: string): string => `'${value}'`;
-/** Builds the SQL for an ID with this prefix, which is unique for each `tag` and copy. */
+/** Builds the SQL expression for an ID with this prefix. The ID is different for each tag and each copy. */
 const copyId = (prefix: string, tag: string): string => `'${prefix}00${tag}' || printf('%0${24 - tag.length}d', n.i)`;
 
 /** The records that were created through the API. All other records are copies of them. */
@@ -407,8 +407,8 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
 
 /** Seeds pending work, and long histories of single records. */
 const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
-  // Anyone can repeat these actions: exports of a certificate, reads of a share, and calls by an assistant. The numbers of the entries come
-  // before those of all changes, so that the audit log has already read them.
+  // Adds audit entries for actions that anyone can repeat: exports of a certificate, reads of a share, and calls by an assistant. Their
+  // numbers are lower than those of all changes, so the audit log counts them as already read.
   for (const [range, [entity, entityType, type, chain]] of (
     [
       [certId, "certificate", "evidence_pack.exported", text(world.acme.chain)],
@@ -425,7 +425,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       chain,
     });
   await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
-    // The numbers come before those of all changes, because the next change takes the next number.
+    // Numbers below those of all changes do not affect the number of the next change.
     ord: "-n.i",
     status: "'parked'",
     entity_id: copyId("cc_", "a"),

@@ -22,7 +22,7 @@ export const getLastCounts = (page: ReadPage, heading: string): readonly [up: nu
 
 export const sumColumn = (rows: Rows, column: number): number => rows.reduce((total, row) => total + Number(row[column]), 0);
 
-/** Returns the names of the images of a chart, and the number of bars for each kind of count. */
+/** Returns the text alternatives of a chart's images, and the number of bars of each kind. */
 export const parseChart = (page: ReadPage, name: string) => {
   const pictures = withAttribute(withAttribute(page.document, "aria-labelledby", name), "role", "img");
   if (pictures.length === 0) throw new Error(`no picture ${name} in ${getPageText(page)}`);

@@ -262,7 +262,7 @@ export const oddFieldSubmissions: readonly UnusualSubmission[] = [
       `a field with ${what}`,
       { fields: { email: "pat@example.com", first_name: value } },
       {
-        // The second of two joiners has nothing to join.
+        // Of two zero-width joiners in a row, only the first is kept, because the second has no character to join.
         subject: {
           email: "pat@example.com",
           first_name: what === "two joiners" ? "a\u200d\ufffdb" : value.replace(/[^ -~]/gu, "\ufffd"),

@@ -63,7 +63,7 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
   }, host);
 };
 
-/** Calls the Worker's entry point with changed settings. They may be invalid. */
+/** Calls the Worker's entry point with changed settings, which may be invalid. */
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 

@@ -202,7 +202,7 @@ describe("the backend receives once, apart from the certificate, what it receive
   });
 });
 
-/** All methods and properties of a form or element that the widget might use, directly or through the platform. */
+/** Names of form and element members that the widget might use, directly or through the platform. */
 const shadowingNames = [
   "submit",
   "action",

@@ -1,4 +1,5 @@
-// Tests API keys and public clients: secrets are shown once, their number is limited, and they work until they are revoked.
+// Tests API keys and public clients: a key is shown only once and works until it is revoked, and a business can have a limited number of
+// keys and clients.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";

@@ -188,7 +188,7 @@ describe("POST /v1/business/portal/members", () => {
   });
 });
 
-/** Signs up another business without clearing codes that are still being sent. */
+/** Signs up another business. Unlike `signUpBusiness`, does not delete the codes and emails of earlier requests. */
 const signUpWithPendingCodes = async (email: string): Promise<Person> => {
   await signUp(email);
   return { cookie: getCookie(await submitEmailCode(email, await findEmailCode(email), "business")) };

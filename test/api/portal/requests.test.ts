@@ -1,4 +1,5 @@
-// Tests looking up a refused request by its ID: its business can do so for a week, and the record contains nothing that was sent.
+// Tests looking up a refused request by its ID. The business that sent the request can do so for a week, and the record contains nothing
+// that the business sent.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../../support/people.ts";

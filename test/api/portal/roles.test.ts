@@ -16,8 +16,8 @@ import { waitUntilSettled } from "../../support/background-work.ts";
 import { readDatabaseContents, getWithKey, world, type TestResponse } from "../../support/world.ts";
 
 /**
- * The expected outcomes of one route. Where possible, the content of the request is invalid, so that every role can send it without
- * changing anything.
+ * The expected outcomes of one route. Where possible, the request is invalid, so that it changes nothing even for a role that may use the
+ * route.
  */
 interface RouteAccess {
   readonly owner: string;
@@ -69,7 +69,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`POST ${portal}/members`]: owned(badInput, {}),
   [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
   [`DELETE ${portal}/members/{member_id}`]: ownedRecord("200 ok"),
-  // Runs last, because the member no longer belongs to the business afterward. The only owner cannot leave.
+  // Runs last, because it removes the member from the business. The only owner cannot leave.
   [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
   [`GET ${portal}/certs`]: open("200 ok"),
   [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),

@@ -1,4 +1,4 @@
-// The list of link keys through a rotation.
+// Tests how the list of link keys changes during a rotation.
 import { describe, expect, test } from "vitest";
 import { addNextLinkKey, parseLinkKeys, removeEarlierLinkKeys, useNextLinkKey } from "../../../core/access/link-keys.ts";
 import { toBase64 } from "../../../core/bytes.ts";

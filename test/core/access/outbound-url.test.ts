@@ -1,4 +1,4 @@
-// Tests which URLs a third party can make the service call, with hostile and allowed URLs.
+// Tests which URLs supplied by others the service may call, with allowed and hostile examples.
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,

@@ -39,14 +39,14 @@ const headsUpTo = (length: number, note = ""): ChainHead[] => {
 const entryOf = (head: ChainHead | undefined): Uint8Array => fromHex(head?.hash ?? "") as Uint8Array;
 
 interface Lies {
-  /** The position that the record falsely claims. */
+  /** A false log size in the record of heads. */
   readonly logSize?: string;
   readonly recorded?: ChainHead;
   readonly headsSize?: string;
   readonly schema?: string;
 }
 
-/** The log contains the chain's three entries and then a record of heads; the proof is for the third entry. */
+/** Builds a proof for the third entry. The log contains the chain's three entries and then the record of heads. */
 const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditProof> => {
   const recorded = lies.recorded ?? (heads[3] as ChainHead);
   const record = serializeHeadsRecord({

@@ -1,4 +1,4 @@
-// Tests recipients that are named, accepted and rejected, and that "declined all" differs from "never asked".
+// Tests how named, accepted and rejected recipients are parsed. Declining all recipients differs from a form that never asked.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRecipients } from "../../../core/certificates/submission.ts";

@@ -67,12 +67,13 @@ describe("an inclusion proof", () => {
   });
 
   test("is refused when a node is presented as a leaf (T5)", () => {
-    // This presents the 64 bytes of two leaf hashes as an entry. Without separate prefixes for leaves and nodes, this entry would be in the
-    // tree one level up.
+    // A fake entry that consists of the hashes of two leaves. If leaves and nodes were hashed in the same way, the hash of this entry would
+    // be a node of the tree.
     const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
     expect(fake).not.toEqual(hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
-    // As a leaf of a tree half as large, the node does lead to the root. Only the size in the checkpoint prevents that.
+    // If the node is claimed to be a leaf in a tree of half the size, the proof leads to the real root. It fails only with the size in the
+    // checkpoint.
     const node = hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();

@@ -27,7 +27,7 @@ import {
 } from "../../../core/ledger/tiles.ts";
 import { naiveConsistency, naiveInclusion, naiveLeaf, naiveRoots, naiveTiles } from "../../support/naive-log.ts";
 
-// Uses Node's built-in functions, because half a million hashes and megabytes of hex take most of this file's time.
+// Uses Node's built-in functions for speed: this file computes half a million hashes and formats megabytes of hex.
 const sha256: HashFunction = (bytes) => new Uint8Array(hash("sha256", bytes, "buffer"));
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
@@ -163,7 +163,8 @@ describe("proofs from tiles", () => {
   const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
   const rootOf = naiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
-  // A tree of 300 entries serves every smaller size, because an old partial tile is the beginning of a later one.
+  // This tree of 300 entries also provides the tiles of every smaller tree, because an earlier partial tile is the beginning of a later
+  // one.
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();

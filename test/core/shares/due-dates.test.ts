@@ -7,7 +7,7 @@ import { dayMs } from "../../../core/time.ts";
 
 const created = 1_772_600_767_089;
 const of = (days: number) => ({ createdAt: created, expiresAt: created + days * dayMs });
-/** Lists every due date of a share as days before its end, for a job that is never late. */
+/** Lists every due date of a share, in days before the share ends, if the job runs on time. */
 const marksOf = (days: number): number[] => {
   const share = of(days);
   const marks: number[] = [];

@@ -1,6 +1,6 @@
-// Tests three false packs for every member of a pack: in the first, the evidence that binds the member is missing; in the second, it is
-// taken from another certificate; in the third, the member contradicts it. Each table cell is a real pack that is changed and signed again
-// with the issuer's key. Also checks the table in docs/reference/proof-checks.md.
+// Tests three changed packs for every member of a pack. The first lacks the evidence that binds the member, the second has that evidence
+// from another certificate, and the third has a member that contradicts the evidence. Each pack is signed again with the issuer's key. Also
+// checks the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -78,7 +78,7 @@ const payloadFrom =
   (pack: Pack, type: string): Change =>
   (files) =>
     edit("audit/payloads.json", (p) => ({ ...p, [seqOf(files, type)]: jsonOf(pack, "audit/payloads.json")[seqOf(pack, type)] }))(files);
-/** Removes the entry with its payload and its proof. */
+/** Removes the audit entry, its payload and its proof. */
 const withoutEntry =
   (type: string): Change =>
   (files) => {
@@ -103,7 +103,7 @@ const entryFrom =
     files.set(`audit/${taken.seq}.tlog-proof`, pack.get(`audit/${taken.seq}.tlog-proof`)!);
   };
 
-/** Replaces the record and everything that the issuer can adapt to it without a log: fingerprint, signature and certificate. */
+/** Changes the record and everything that the issuer can make match without changing a log: fingerprint, signature and certificate. */
 const newRecord =
   (members: JsonObject): Change =>
   async (files) => {

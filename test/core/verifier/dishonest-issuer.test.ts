@@ -272,7 +272,7 @@ describe("an anchor", () => {
   });
 
   const certainly = JSON.parse(textOf(pack, "anchors/issued/receipt.json")) as Receipt;
-  /** Changes the receipt and adapts its text form and the certificate's copy to it. */
+  /** Replaces the receipt and its text form, and sets the anchor on the certificate to pending. */
   const withReceipt = (receipt: Receipt) =>
     both(
       (files) => setText(files, "anchors/issued/receipt.json", formatReceipt(receipt)),
@@ -332,7 +332,7 @@ describe("an anchor", () => {
   });
 
   test("is refused when its leaf is an inner node of the tree (T5)", async () => {
-    // This statement consists of two hashes, and its proof starts one level higher.
+    // The statement is a pair of leaf hashes, so the receipt proves an inner node instead of a leaf.
     const pair = concatBytes(leaves[0]!, leaves[1]!);
     const node = hashNode(sha256, leaves[0]!, leaves[1]!);
     const sibling = hashNode(sha256, leaves[2]!, leaves[3]!);

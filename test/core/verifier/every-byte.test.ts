@@ -25,7 +25,7 @@ const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in 
 type IsFound = (report: Report) => boolean;
 /** True if a check failed and the report contains the ID of that check. */
 const isInvalid: IsFound = ({ verdict, failed }) => verdict === "invalid" && (checkIds as readonly string[]).includes(failed ?? "");
-/** Also true if a required check could not be made, because a witness line with a changed name looks like one from an unknown witness. */
+/** Also true if a required check could not be made: a cosignature with a changed witness name looks like one from an unknown witness. */
 const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict === "incomplete" && report.missing.length > 0);
 
 const placesIn = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);

@@ -60,7 +60,7 @@ export const trustDocument: JsonObject = {
 /** The trust document without witnesses and timestamp authorities. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-/** Returns the times in a world. In a recent world, everything was logged after the last change of the pack format. */
+/** Returns the times of all events in a world. In a recent world, all of them are after the last change of the pack format. */
 const timesOf = ({ isRecent = false }: Wanted) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
@@ -104,7 +104,7 @@ const policySnapshots = (wanted: Wanted) => {
 };
 
 export interface Wanted {
-  /** True if everything was logged after the last change of the pack format. */
+  /** True if every event is later than the last change of the pack format. */
   readonly isRecent?: boolean;
   /** True if the payloads lack the members that later versions of the format bind. */
   readonly isOlderFormat?: boolean;
@@ -134,14 +134,14 @@ export interface Wanted {
   readonly purpose?: string;
   readonly trust?: JsonObject;
   readonly createdAt?: number;
-  /** False content of the audit log. Everything is hashed, proven and signed correctly. */
+  /** False content for the audit log, which is then hashed, proven and signed correctly. */
   readonly lies?: {
     readonly issuance?: JsonObject;
     readonly revocation?: JsonObject;
-    /** Members of the chain's leaf in the tree of heads. */
+    /** Members to replace in this chain's leaf of the tree of chain heads. */
     readonly leaf?: { readonly chain?: string; readonly seq?: string; readonly head?: string };
     readonly logSize?: string;
-    /** The order of the log's entries: newest first, or after the record of heads. */
+    /** With `reversed`, the log contains the entries newest first. With `after the record`, they come after the record of heads. */
     readonly order?: "reversed" | "after the record";
   };
 }
@@ -270,7 +270,10 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
     now: timesOf(wanted).partlyWithdrawnAt,
   });
 
-/** The attested checkpoint always covers all three statements, so that one timestamp over it serves every world. */
+/**
+ * Builds the ledger with all three statements, even if consent was not withdrawn. Worlds with and without a withdrawal then have the same
+ * checkpoint and use the same recorded timestamp.
+ */
 const attestedLedger = (wanted: Wanted, fingerprint: string) => {
   const times = timesOf(wanted);
   const anchor = { entityId: idOf(wanted), fingerprint, originDomain: "www.acme-solar.example" };

@@ -90,7 +90,7 @@ const dropFiles = (files: Files, pattern: RegExp): boolean => {
 };
 const pick = <T>(items: readonly T[], next: Next): T | undefined => items[next(items.length)];
 
-/** Types of audit entries whose content the certificate also states. Entries of other types, such as reads, may be left out. */
+/** Types of audit entries whose content is also on the certificate. Entries of other types, such as reads, may be left out. */
 const claimedTypes = /^(?:certificate\.(?:issued|revoked|entities_withdrawn|subject_erased)|business\.|policy\.)/;
 const claimedEntries = (files: Pack): readonly AuditEntry[] => entriesIn(files).filter(({ type }) => claimedTypes.test(type));
 
@@ -98,7 +98,7 @@ const otherTime = (time: unknown, next: Next): string =>
   new Date(Date.parse(String(time)) + (next(2) === 0 ? -1 : 1) * (1 + next(86_400_000))).toISOString();
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Changes the files and returns a description of the lie, or null if the pack contains nothing for this kind of lie. */
+/** Puts a lie into the files and returns its description, or null if these files cannot contain this kind of lie. */
 type Lie = (files: Files, next: Next, donor: Pack) => string | null;
 
 const contradictions: readonly Lie[] = [
@@ -396,10 +396,7 @@ const moves: readonly Lie[] = [
 
 const toHexText = (bytes: Uint8Array): string => sha256Hex(bytes);
 
-/**
- * Ways to cover up a lie. Dropping an entry is not one of them: if the claim is dropped too, nothing in the pack shows that anything was
- * left out.
- */
+/** Ways to cover up a lie. An entry is never dropped: if the claim were dropped too, nothing in the pack would contradict the lie. */
 const covers: readonly ((files: Files, next: Next) => string)[] = [
   (files, next) => {
     const entry = pick(claimedEntries(files), next);
@@ -433,7 +430,7 @@ const covers: readonly ((files: Files, next: Next) => string)[] = [
   },
 ];
 
-/** Adapts `overdue` to the other members, so that it does not reveal the lie. */
+/** Recomputes `overdue` from the other members, so that it does not reveal the lie. */
 const fitOverdue = (files: Files): void => {
   const { created_at: createdAt } = jsonOf(files, "manifest.json") as { readonly created_at: string };
   const { withdrawal } = certificateIn(files) as { readonly withdrawal: JsonObject | null };
@@ -462,8 +459,7 @@ export const buildLyingPack = async (honest: readonly HonestPack[], seed: number
     const kind = pick(Object.keys(kinds) as (keyof typeof kinds)[], next) as keyof typeof kinds;
     const lie = (pick<Lie>(kinds[kind], next) as Lie)(files, next, donor);
     if (lie === null) continue;
-    // A cover-up is added only to a contradiction, because it changes what the contradiction is compared with. It could undo a drop, a swap
-    // or a move.
+    // Only contradictions are covered up. A cover-up changes other evidence, which could undo a lie that drops, swaps or moves evidence.
     const isCovered = kind === "contradict" && !lie.startsWith("page:");
     const covered = isCovered ? Array.from({ length: next(3) }, () => (pick(covers, next) as (typeof covers)[number])(files, next)) : [];
     if (isCovered) fitOverdue(files);

@@ -73,7 +73,7 @@ export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
   return files;
 };
 
-/** Signs the current checksums with the key of `by`, under the same key name. */
+/** Signs the current checksums with the first key of `by`, but always under the issuer's key name. */
 const signedBy = async (files: Files, by: Signer): Promise<Files> => {
   const key = createVerifierKey(sha256, "svc.example/issuer", keyKinds.log, fromBase64Url(by.publicKeys[0]!.x)!);
   const text = buildManifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);

@@ -28,7 +28,7 @@ const masks = [0x01, 0x20, 0x80, 0xff]; // the lowest bit, the bit that changes 
 /** Multiplies the number of random changes below. `npm run stress -- bytes` sets it to 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
-/** Yields `perFile` single-byte changes for each file of the pack, always the same ones for one seed. */
+/** Yields `perFile` single-byte changes for each file of the pack. The same seed always yields the same changes. */
 function* changes(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
   const next = randomBelow(seed);
   for (const path of paths) {

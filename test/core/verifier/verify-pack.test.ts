@@ -40,7 +40,7 @@ const judged = async (
 const idsThat = (report: Report, outcome: CheckOutcome): string[] =>
   report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
-/** Checks that are not needed for an active certificate in a ledger that contains the statements themselves. */
+/** Checks of withdrawals for individual recipients. */
 const noSingle = ["entities.receipt", "entities.anchor", "entities.attest"];
 const notWithdrawn = [
   "revoke.statement",
@@ -331,7 +331,8 @@ describe("what the reader provides", () => {
       verifyPack(await buildEvidenceZip({ ...parts, issuer: by }), { ...defaultVerificationOptions, trust: trustOf(document) });
     const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
     expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
-    // The leaked old key signs a pack in November. Then a certificate from March is signed by a key that ended in February.
+    // First, someone with the leaked old key signs a pack in November. Then a pack has a certificate from March that was signed with a key
+    // that ended in February.
     expect(await on(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
     const beforeIssuance = await on(rotatedAt("2026-02-01T00:00:00.000Z"));
     expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
