@@ -185,7 +185,7 @@ const removalPage = (view: AppView, removal: Removal): Page => {
     view,
     {
       tab: "account",
-      title: `${sections.removals}: ${requestedOn}`,
+      title: `${sections.removals}${view.messages.colon} ${requestedOn}`,
       heading: requestedOn,
       status: <RemovalStatusLabel status={status} />,
       trail: {

@@ -378,7 +378,8 @@ const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields
             id={`group-${group}`}
             checked={form?.has(`group.${group}`) ?? !isNew}
           >
-            {messages.groups[group]}: <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
+            {messages.groups[group]}
+            {messages.colon} <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
             <span class="quiet">({isNew ? messages.isNew : messages.shared})</span>
           </ChoiceField>
         ))}

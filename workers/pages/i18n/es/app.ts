@@ -62,6 +62,7 @@ export const messages: AppMessages = {
   editDetails: "Editar mis datos",
   asOfNow: "La empresa verá los cambios que usted haga en estos datos mientras los comparta.",
   emptyValue: "Sin completar",
+  colon: ":",
   purpose: "Para qué es",
   theirWords: "En palabras de la empresa",
   noWords: "La empresa no agregó ningún texto.",

@@ -63,6 +63,7 @@ export const messages: AppMessages = {
   editDetails: "Modifier mes renseignements",
   asOfNow: "Jusqu’à la fin du partage, l’entreprise verra les modifications que vous apporterez à ces renseignements.",
   emptyValue: "Non rempli",
+  colon: "\u00a0:",
   purpose: "But du partage",
   theirWords: "Texte de l’entreprise",
   noWords: "L’entreprise n’a ajouté aucun texte.",
