@@ -14,7 +14,7 @@ export interface AccountSnapshot {
 
 const keyOf = (clientId: ClientId): string => `issuing-client:${clientId}`;
 
-/** Returns false for a snapshot that is too old to accept a submission with it. */
+/** Returns false if the snapshot is too old to be used. */
 export const isSnapshotCurrent = ({ confirmedAt }: Pick<AccountSnapshot, "confirmedAt">, now: Instant): boolean =>
   now - confirmedAt < snapshotMaxAgeMs;
 

@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token together with its person and business. Therefore, an erased account, a removed membership or a
-// suspended business has an effect on the next request. SPEC Agent server.
+// Agent tokens. One query reads a token together with its person and business. Therefore, erasing an account, removing a member or
+// suspending a business takes effect with the next request. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
@@ -34,7 +34,7 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
 /** Returns true if the batch failed because a token with this ID exists. This happens if the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Builds a condition for later statements in the batch that is true if the token was inserted. */
+/** Builds a condition for later statements in the batch. It is true if the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
@@ -161,7 +161,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Returns the statement that records the day of use, or none if it is already recorded. */
+/** Returns the statement that records the day of use, or an empty list if the day is already recorded. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];

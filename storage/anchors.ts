@@ -25,14 +25,14 @@ const readerPrefix = "ledger/";
 /** Returns the name of a ledger as a reader of the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
-/** Matches the batch with the receipt for a change. Use it only for changes whose statement has no row in `anchors`. */
+/** Matches the row of `receipts` that covers a change. Use it only for changes whose statement has no row in `anchors`. */
 const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
 
 /**
  * Claims up to `max` statements for a ledger: first those that failed and are due again, then new ones. `holder` has the ledger's lease
  * until it calls `finishAnchors` or `releaseAnchors`, but at most for one minute. Returns null if another worker has the lease or there is
- * nothing to submit. `readUpTo` is the number of the change up to which the ledger has read once these statements are submitted; it is null
- * if that number does not change.
+ * nothing to submit. `readUpTo` is the number of the last change that the ledger will have read once these statements are submitted. It is
+ * null if that number stays the same.
  */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const reader = getLedgerReader(ledgerId);
@@ -189,9 +189,9 @@ const storeReceipts = (
 };
 
 /**
- * Returns the SQL statements that store the results of a submission and then end the lease. A statement that the ledger did not accept gets
- * a row in `anchors`, from which it is retried, so that the ledger can continue with later changes. If another worker has taken the lease,
- * nothing is stored.
+ * Returns the SQL statements that store the results of a submission and then end the lease. If the ledger did not accept a statement,
+ * stores the statement in `anchors`, so that it can be retried while the ledger continues with later changes. If another worker has taken
+ * the lease, nothing is stored.
  */
 export const finishAnchors = (
   db: Database,
@@ -233,8 +233,8 @@ export const finishAnchors = (
 export const releaseAnchors = (db: Database, ledgerId: string, holder: string) => releaseReader(db, getLedgerReader(ledgerId), holder);
 
 /**
- * Makes all waiting rows due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because their waits
- * are longest after many failures.
+ * Makes all waiting rows due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because they have
+ * failed most often and therefore wait longest.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db

@@ -53,7 +53,7 @@ export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: stri
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/** Builds a condition for statements after `markApiKeyRevoked` with the same `now` that is true if that statement revoked the key. */
+/** Builds a condition for statements after `markApiKeyRevoked` with the same `now`. It is true if `markApiKeyRevoked` revoked the key. */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);

@@ -1,7 +1,7 @@
-// Audit entries: for each committed change, one row for each audit chain that records it. A row is written in the same batch as the change.
-// It is kept, because only it contains the payload whose hash is in the chain. Two kinds of entries have no row. Until the audit log has
-// recorded them, they are in their change. After that, the entry of a live issuance is rebuilt from the certificate, and the entry of a
-// read is in the audit log with its payload.
+// Audit entries. A committed change has one row for each audit chain that records it, written in the same batch. The rows are kept, because
+// nothing else contains the payloads whose hashes are in the chains. Two kinds of entries have no row: those of live issuances and of
+// reads. Until the audit log has recorded them, they are in their change. After that, the entry of a live issuance is rebuilt from the
+// certificate, and the entry of a read is in the audit log with its payload.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -27,7 +27,7 @@ const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSeal
 /** Returns the name of an audit log as a reader of the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/** Selects the audit log of a business or person, which is the shard in the ID: two characters after a prefix of four. */
+/** Selects the audit log of a business or person. Its name is the shard in the ID: two characters after a prefix of four. */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
@@ -35,8 +35,8 @@ const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditL
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
 /**
- * Inserts the entries of changes that earlier statements in the batch have appended. `back` is the number of changes between an entry's
- * change and the newest one, so it is 0 for the newest.
+ * Inserts the entries of changes that earlier statements in the batch have appended. `back` is 0 for the newest change, 1 for the one
+ * before it, and so on.
  */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
@@ -109,7 +109,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // The time is stored only for issuances, because only certificates show when the audit log recorded them.
+  // The time is stored only for issuances. No other entry is shown with the time when the audit log recorded it.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
@@ -177,7 +177,10 @@ export const auditPayloadContext = columnContext("audit_entries", "payload");
 /** The prefix of an unsealed payload. Sealed values begin with the version of a master key, which is never 0. */
 const unsealedPrefix = "0.";
 
-/** The event types whose entries are stored unsealed, because the statements that insert them select the chain, which sealing requires. */
+/**
+ * The event types whose entries are stored unsealed. Sealing an entry requires its chain, but the statements that insert these entries
+ * select the chain in SQL, so the code does not know it beforehand.
+ */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",
@@ -336,8 +339,8 @@ interface RecordedChange {
 }
 
 /**
- * Returns the salts and payloads of these changes in a chain, by ID of the change. A value is null after an erasure. If the database was
- * restored to an earlier state, the result omits the changes that the database has lost, except those whose payload is in the audit log.
+ * Returns the salts and payloads of these changes in a chain, by change ID. A value is null after an erasure. If the database was restored
+ * to an earlier state, the result omits the changes that the database has lost, except those whose payload is in the audit log.
  */
 export const listCommittedPayloads = (
   db: Database,

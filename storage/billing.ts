@@ -140,7 +140,9 @@ export const updateEntitlementAtRevision = (db: Database, { id, revision: known 
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/** Builds a condition for statements after `updateEntitlementAtRevision` that is true if that statement changed the account. */
+/**
+ * Builds a condition for statements after `updateEntitlementAtRevision`. It is true if `updateEntitlementAtRevision` changed the account.
+ */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,

@@ -1,6 +1,6 @@
-// The email addresses and phone numbers on certificates, as blind indexes. "Address" means either of them here. Searches for a person's
-// certificates read this table, so a certificate is found by every address on it. A certificate's own row also lists its addresses, so that
-// triggers can find the rows in this table when the certificate is revoked, erased or deleted.
+// The email addresses and phone numbers on certificates, as blind indexes. In this file, "address" means either. Searches for a person's
+// certificates read this table, so a certificate is found by every address on it. The row of a certificate in `certificates` also lists its
+// addresses, so that triggers can find the rows in this table when the certificate is revoked, erased or deleted.
 import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -40,12 +40,12 @@ const insertAddresses = prepareOnce<{ certId: CertId; addresses: string }>()((db
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) =>
   insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones]) });
 
-/** Builds a condition for queries on `certificateAddresses` that is true for this address on active certificates of the business. */
+/** Builds a condition for queries on `certificateAddresses`. It is true for active certificates of the business with this address. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds a condition for queries on `certificates` that is true if the address is on the certificate. Searches both lists, because an email
+ * Builds a condition for queries on `certificates`. It is true if the address is on the certificate. Searches both lists, because an email
  * address and a phone number never have the same index.
  */
 export const hasAddress = (index: string | SQL): SQL =>

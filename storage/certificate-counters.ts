@@ -40,7 +40,7 @@ const inThisRun = sql`from ${certificatesByOrd} where ${isNewToCounters} and ${c
 const statusCounts = sql`sum(${certificates.status} = 'active'), sum(${certificates.status} = 'revoked')`;
 const startOf = (span: number | SQL): SQL => sql`${certificates.issuedAt} - ${certificates.issuedAt} % ${span}`;
 
-/** Builds the statements of one run. The last one updates the number after which the others start. */
+/** Builds the statements of one run. The last one sets `counted_certificates` to the last certificate of the run. */
 const buildRun = (db: Database) => {
   const { businessId, environment, groupId, counted } = certificates;
   const addCounts = (row: typeof certificateTotals | typeof certificateTallies) => ({
@@ -83,7 +83,7 @@ const buildRun = (db: Database) => {
       .select(
         sql`select min(${certificates.ord}), max(${certificates.ord}), min(${certificates.retentionUntil}) ${inThisRun} having count(*) > 0`,
       )
-      // The number of a deleted test certificate can be used again.
+      // A block with this first number can exist, because the number of a deleted test certificate can be used again.
       .onConflictDoUpdate({
         target: retentionBlocks.firstOrd,
         set: {

@@ -93,8 +93,8 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
     .where(eq(table.certId, id))}, 0)`;
 
 /**
- * The time from which a certificate can be erased: the end of its retention period, or the last day of its recipients to comply with a
- * withdrawal if that is later, so that a contact check can still find the person.
+ * When a certificate can be erased: after its retention period, and after the last deadline by which its recipients must comply with a
+ * withdrawal. Until then, a contact check must be able to find the person.
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
@@ -125,7 +125,7 @@ const isInBlocks = (blocks: SQLWrapper): SQL =>
 
 /**
  * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks,
- * without those in `except`. A block in the result can have no due certificates. `updateBlocks` then moves its due time.
+ * without those in `except`. If a block in the result has no due certificates, `updateBlocks` moves its due time.
  */
 export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
   const [blocks, due] = await batch(db, [

@@ -96,7 +96,7 @@ const isWanted = ({ filter }: CertificateListQuery) =>
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
   );
 
-/** A search reads only this many of the newest certificates with an address, and of the newest certificates without counters. */
+/** A search reads only this many of the newest certificates with an address, and of the newest certificates whose group has no counters. */
 const maxJudged = 1_000;
 /** A total adds up at most this many counters, and this many certificates from partial hours. Beyond that, it is a lower bound. */
 const maxCounters = 20_000;
@@ -113,7 +113,7 @@ interface Search {
   readonly ords: SQL;
   /** The numbers whose sum is the total. */
   readonly totals: readonly SQL<number>[];
-  /** Conditions that are true if something was left out. */
+  /** Conditions that are true if the search did not read all certificates or counters that could match. */
   readonly omissions: readonly SQL[];
 }
 
@@ -135,7 +135,9 @@ const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [
   };
 };
 
-/** Handles lists without filters, or with only a status. They use the index on the business, which contains the certificates in order. */
+/**
+ * Handles lists without filters, or with only a status. These lists use the index on the business, in which the certificates are in order.
+ */
 const searchByBusiness = (list: CertificateListQuery): Search => {
   const { start, length } = pageRange(list);
   const newest = query
@@ -319,7 +321,10 @@ export interface ListStart extends Omit<CertificatePage, "certificates"> {
   readonly positions: readonly CertificatePosition[];
 }
 
-/** Lists the positions from the start of a list to the end of the page. In the merged list of several shards, the page can begin at any. */
+/**
+ * Lists the positions from the start of a list to the end of the page. When the lists of several shards are merged, the page can begin at
+ * any of these positions.
+ */
 export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
   const { start, length } = pageRange(list);
   const { ords, sums } = searchCertificates(db, { ...list, page: 1, perPage: start + length });

@@ -136,7 +136,7 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
-/** Like `findPublishedCertificate`, but as a lookup, and without duplicates. */
+/** Like `findPublishedCertificate`, but returns a lookup, and its result has no `duplicates`. */
 export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
   createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
     row === undefined ? null : toPublishedCertificate(row),
@@ -159,8 +159,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate for its public page, and the time when the audit log recorded its issuance. First runs `viewStatements`, which
- * record the view, in the same round trip. Returns null if the certificate is unknown.
+ * Returns the certificate for its public page, and the time when the audit log recorded its issuance. In the same round trip, first runs
+ * `viewStatements` to record the view. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -311,7 +311,7 @@ export const openPersonEmail = async (
 
 /**
  * Returns the domains on which these certificates of the business were issued, by certificate ID. Omits certificates of other businesses.
- * The query has no condition on the business, because SQLite would then read all of the business's certificates.
+ * The query has no condition on the business. With one, SQLite would read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

@@ -1,6 +1,6 @@
-// The loop of the audit logs and the event reader, which read the change log. It first retries the work that was set aside. It then reads
-// the log page by page, processes each page, and stores its position. If the process dies, the next run reads the same changes again, so
-// readers must recognize what they have already done. Several runs can overlap.
+// Runs the audit logs' readers and the event reader, which read the change log. A run first retries the work that was set aside. It then
+// reads the log page by page, processes each page, and stores its position. If the process dies, the next run reads the same changes again,
+// so readers must recognize what they have already done. Several runs can overlap.
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -33,7 +33,10 @@ export interface ChangeReader<Work extends ChangeWork> {
   readonly getSubject: (work: Work) => string;
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
-  /** True if changes without work for this reader can be deleted before it has read them, so that it need not store a position for them. */
+  /**
+   * True if changes that contain no work for this reader can be deleted even if it has not read them. The reader then stores no position
+   * for a page without work.
+   */
   readonly isPassedWithoutWork?: true;
   /** Returns statements for the batch that stores the position after this work. */
   readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];

@@ -35,7 +35,7 @@ export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.or
 /** Selects the number that the next change will get. */
 export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
-/** The last change that a reader has read. If a database is restored, its number can belong to another change, so the ID is stored too. */
+/** The last change that a reader has read. After a database restore, the number can belong to another change, so the ID is stored too. */
 export interface ChangePosition {
   readonly ord: number;
   readonly id: string;
@@ -49,8 +49,7 @@ const isPresent = (position: typeof changeReaders): SQL =>
 
 /**
  * Selects the number of the last change that a reader has read. If the log does not contain that change, the database was restored to an
- * earlier state. The reader then starts with the oldest change in the log, as does a new reader, and must recognize what it has already
- * done.
+ * earlier state. Like a new reader, the reader then starts with the oldest change in the log. It must recognize what it has already done.
  */
 export const readerOffset = (reader: SQL | string): SQL<number> =>
   sql`coalesce(
@@ -160,7 +159,7 @@ const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
 
 /**
  * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader has already
- * passed that change, because later changes of these subjects may then be waiting too.
+ * read further, because later changes of these subjects may then be waiting too.
  */
 export const deleteExceptions = (db: Database, reader: string, subjects: readonly string[], readUpTo: number) =>
   db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${readerOffset(reader)} <= ${readUpTo}`));

@@ -60,7 +60,7 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
 
 /**
  * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Saving the same window again does nothing. Gives
- * up the attestations of earlier checkpoints that are still pending, because this checkpoint covers the same entries.
+ * up pending attestations of earlier checkpoints, because this checkpoint covers the same entries.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -185,7 +185,8 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 
 /**
  * Returns the log's first checkpoint that covers the entry `index`, has at least `witnessMin` cosignatures and, if `needsStamp` is true,
- * has a timestamp. Returns null if there is none. `sinceWindow` limits the search and must be earlier than the entry.
+ * has a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`, which must not be later
+ * than the entry.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

@@ -26,8 +26,8 @@ export interface SubmissionUsage extends ClientUsageDay {
 
 /**
  * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails beyond a limit.
- * `isDailyLimitReached` recognizes the error. Returns `isNear`, which is true if at least 80% of a limit are used and the owners were not
- * warned that day, and `room`, the number of submissions left that day. Returns no row if usage is not counted.
+ * `isDailyLimitReached` recognizes the error. Returns `isNear`, which is true if at least 80% of a limit is used and the owners were not
+ * warned that day. Also returns `room`, the number of submissions left that day. Returns no row if usage is not counted.
  */
 export const recordSubmissionUsage = (
   db: Database,
@@ -69,7 +69,7 @@ export const recordSubmissionUsage = (
 };
 
 /**
- * Builds a condition for statements after `recordSubmissionUsage` that is true if the client may still add a group with counters that day.
+ * Builds a condition for statements after `recordSubmissionUsage`. It is true if the client's new groups can still get counters that day.
  */
 export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, maxGroups: Placeholder): SQL =>
   existsIn(

@@ -163,7 +163,7 @@ export interface FollowUpScheduler {
 
 /**
  * Runs the statements of a change and its domain events as one transaction. Throws and writes nothing if any of them fails. Returns the
- * results in the shape of `statements`. Does not schedule the follow-up work, which the job that runs every minute then does.
+ * results in the shape of `statements`. Does not schedule the follow-up work. The job that runs every minute does this work later.
  *
  * If a change of an account requires that other shards issue no certificates in the meantime, holds the account and tries again
  * (issuing-shards.ts).
@@ -192,7 +192,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   }
 };
 
-/** Makes the audit logs, ledgers and event sequences read the changes of committed domain events soon. */
+/** Schedules the work after a commit, so that the audit logs, ledgers and event sequences read the changes of the domain events. */
 export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvents: readonly DomainEvent[]): void => {
   if (domainEvents.length > 0) services.scheduleFollowUp();
   const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));

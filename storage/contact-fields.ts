@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision. If another change came first, the revision is no
-// longer the one that the caller has read. The change then fails, and the caller decides again.
+// A person's contact fields, sealed as one value. Each change increases the revision. A change fails if another change came first, that is,
+// if the revision is no longer the one that the caller has read. The caller then decides again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";

@@ -52,8 +52,8 @@ const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if the certificate names the recipient. If the form asked about each recipient separately, it must also
- * have asked about this one, unless the person accepted no recipient.
+ * Builds a condition that is true if the certificate names the recipient. If the form asked about each recipient separately, this recipient
+ * must be among the accepted or rejected ones, unless the person accepted no recipient at all.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
@@ -61,7 +61,10 @@ const isAboutEntity = (entity: string): SQL => {
   return sql`(${isListedInCertificate(entity)} and (${acceptedListId} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
 };
 
-/** Selects the deadline by which this recipient must stop contact. It is null if the person did not withdraw consent for the recipient. */
+/**
+ * Selects the deadline by which this recipient must stop contacting the person. It is null if the person did not withdraw consent for the
+ * recipient.
+ */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
   if (entity === null) return sql<number | null>`null`;
   const { certId, number } = withdrawnEntities;
@@ -156,8 +159,8 @@ const isCountedShare = (index: IndexName) => {
 };
 
 /**
- * A share permits contact only by the business. If a recipient is given, a share counts only if the recipient has the name under which the
- * person saw the business.
+ * A share permits contact only by the business. If a recipient is given, a share counts only if that is the name under which the person saw
+ * the business.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[], now: Instant) => {
   const { entity, purpose } = contact;

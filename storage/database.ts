@@ -106,8 +106,8 @@ export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query for a batch that has not run yet. It is thenable, so an async function that returns it would run it. Therefore, async functions
- * return a list of statements.
+ * A query for a batch. It is thenable, so returning it from an async function would run it. Such functions therefore return a list of
+ * statements.
  */
 export type Statement = BatchItem<"sqlite">;
 

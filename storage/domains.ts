@@ -114,7 +114,9 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed` that is true if that statement changed the domain. */
+/**
+ * Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`. It is true if the result of the check was recorded.
+ */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 

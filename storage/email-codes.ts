@@ -87,11 +87,11 @@ export const insertEmailCode = (
   });
 };
 
-/** Builds a condition for later statements in the batch that is true if the code can be used. */
+/** Builds a condition for later statements in the batch. It is true if the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Builds a condition for later statements in the batch that is true if the code can be used and the email address is known. */
+/** Builds a condition for later statements in the batch. It is true if the code can be used and the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
-/** Builds a condition for later statements in the batch that is true if the code cannot be used. */
+/** Builds a condition for later statements in the batch. It is true if the code cannot be used. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
@@ -155,7 +155,7 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Lists the codes created after `since`, except those beyond a limit. The limits on codes keep the list short. */
+/** Lists the codes created after `since`, except those created beyond a limit. The limits on codes keep the list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -189,7 +189,7 @@ export const markCodeUsed = (db: Database, spent: { readonly codeId: string; rea
     .set({ sessionHash: spent.sessionHash })
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
-/** Builds a condition for later statements in the batch that is true if this session used the code. */
+/** Builds a condition for later statements in the batch. It is true if this session used the code. */
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 

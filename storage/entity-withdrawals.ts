@@ -1,6 +1,6 @@
 // A certificate's recipients, withdrawals of consent for individual recipients, and the business's acknowledgments. The withdrawals of a
-// certificate are numbered, and so are the acknowledgments. If two of them run concurrently, the batch of the second one fails because it
-// has the same number, and its caller decides again. SPEC Withdrawal.
+// certificate are numbered, and so are the acknowledgments. If two withdrawals, or two acknowledgments, get the same number because they
+// run concurrently, the second batch fails, and its caller decides again. SPEC Withdrawal.
 import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -50,7 +50,7 @@ export const entitiesField = sql<readonly string[]>`${query
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
-/** Builds a condition for queries on `certificates` that is true if the certificate names the recipient. */
+/** Builds a condition for queries on `certificates`. It is true if the certificate names the recipient. */
 export const isListedInCertificate = (name: string): SQL =>
   isListed(
     sql`${query

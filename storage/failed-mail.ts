@@ -1,5 +1,5 @@
-// Emails that were given up, with the reason. Operators see all of them and can send them again. A person who caused an email sees that it
-// failed, unless this would reveal something about someone else.
+// Emails that the service has given up sending, with the reason. Operators see all of them and can send them again. A person who caused an
+// email sees that it failed, unless this would reveal something about someone else.
 import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";
@@ -13,16 +13,16 @@ import type { Vault } from "./vault.ts";
 
 const maxStored = 10_000; // per shard, so that failures cannot fill a database
 const retentionMs = 30 * dayMs;
-// An email with a one-time code is of no use later, because the person requests another code.
+// An email with a one-time code is useless later, because the person requests another code.
 const codeRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
 
 const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<Record<string, number>>)[template] ?? 0;
-/** Returns true unless the email delivers a one-time code, which would expire before the email is sent again. */
+/** Returns false for an email with a one-time code. The code would expire before an operator sends the email again. */
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
-/** Returns the statements that move an email from the outbox to the failed emails, of which a shard keeps the newest 10,000. */
+/** Returns the statements that move an email from the outbox to the failed emails. A shard keeps the newest 10,000 failed emails. */
 export const failMail = (db: Database, { ord, template }: DueMail, reason: MailFailureReason, now: Instant) => {
   const expiresAt = now + (isLasting(template) ? retentionMs : codeRetentionMs);
   const newest = query.select({ ord: max(failedMail.ord) }).from(failedMail);

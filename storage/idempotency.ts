@@ -20,7 +20,7 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const retentionMs = dayMs;
 
-/** Returns the hash under which a key is stored. The same key of another principal or on another route has another hash. */
+/** Returns the hash under which a key is stored. The same key has a different hash for another principal or route. */
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 

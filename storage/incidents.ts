@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { incidents } from "./schema.ts";
 
-/** No operator is expected to record more incidents in 90 days. */
+/** An operator is not expected to record more incidents in 90 days. */
 const maxShown = 50;
 
 const copyKey = "status/incidents";

@@ -169,8 +169,8 @@ const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<voi
 };
 
 /**
- * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed. Then the
- * holds stay until they expire. After that, the trigger `businesses_held` refuses the change.
+ * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed. In that case,
+ * keeps the holds until they expire. After that, the trigger `businesses_held` refuses the change.
  */
 const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
   let isUnknown = false;
@@ -231,8 +231,8 @@ export const runWhileHeld = async <T>(
 };
 
 /**
- * Makes the business issue its next certificates in another shard. Afterward, the earlier shards issue no more certificates for it. Throws
- * if the account has changed since `revision`. `isStartOutdated` recognizes the error.
+ * Changes the shard in which the business issues its next certificates. Afterward, the earlier shards issue no more certificates for it.
+ * Throws if the account has changed since `revision`. `isStartOutdated` recognizes the error.
  */
 export const startIssuing = async (
   shards: Shards,

@@ -24,9 +24,9 @@ const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * Resets the failures, and records a tree that passed every check if it is larger than the stored one. A run that submits statements
- * records trees only while it has the lease (`onlyIf`), because a database restore ends the lease, and an earlier tree does not apply to
- * the restored rows. Therefore, this statement must come before the one that ends the lease.
+ * Resets the failures. Also records a tree that passed every check if it is larger than the stored one. A run that submits statements uses
+ * `onlyIf` to record a tree only while it has the lease. A database restore ends the lease, and a tree from before the restore does not
+ * apply to the restored rows. This statement must come before the one that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,

@@ -11,7 +11,7 @@ export interface TileBucket {
   readonly bucket: R2Bucket;
   /** The name of the log. */
   readonly origin: string;
-  /** The keys of the tags. The first one is for new tiles. Without a log seed, there are no keys, and tiles have no tags. */
+  /** The MAC keys for tile tags. New tiles use the first key. Without a log seed, the list is empty, and tiles have no tags. */
   readonly tagKeys: readonly Bytes[];
 }
 
@@ -32,7 +32,7 @@ export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | u
     : {
         bucket,
         origin,
-        // The names of logs and witnesses contain no spaces, so none of their keys is derived from this name.
+        // The names of logs and witnesses contain no spaces, so no log or witness has a key that is derived from this name.
         tagKeys: (parseLogSeeds(logSeed) ?? []).map(({ seed }) => deriveKeySeed(seed, `tiles of ${origin}`)),
       };
 
@@ -67,7 +67,7 @@ export const findTaggedTile = async (tiles: TileBucket, location: TileLocation):
   throw new TileConflict(key);
 };
 
-/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes, and also if R2 fails or does not respond. */
+/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes. Also throws if R2 fails or does not respond. */
 export const putTile = async (tiles: TileBucket, location: TileLocation, bytes: Bytes): Promise<void> => {
   const key = toKey(tiles, location);
   const [tagKey] = tiles.tagKeys;

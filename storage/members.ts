@@ -22,8 +22,8 @@ const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /**
- * Lists members and then open invitations, each oldest first. An invitation has its expiry and, if its email failed, the time of the
- * failure.
+ * Lists members and then open invitations, both oldest first. For an invitation, includes its expiry and, if its email failed, the time of
+ * the failure.
  */
 export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
@@ -172,7 +172,10 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
-/** Creates a member from an invitation. Does nothing if it is for another address or has expired, or if the address is already a member. */
+/**
+ * Creates a member from an invitation. Does nothing if the invitation is for another address or has expired, or if the address is already a
+ * member.
+ */
 export const acceptInvitation = (db: Database, invitation: string, address: string, now: Instant) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
   const isOpen = allOf(eq(id, invitation), eq(emailIndex, address), gt(expiresAt, now));
@@ -186,6 +189,6 @@ export const acceptInvitation = (db: Database, invitation: string, address: stri
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
 
-/** Deletes an invitation if it was accepted, so that a member with its ID exists. */
+/** Deletes an invitation if it was accepted. A member then has the ID of the invitation. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), existsIn(members, eq(members.id, invitation))));

@@ -30,12 +30,12 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 export interface KeySource {
   /** Secrets in note format, with any names, separated by spaces. */
   readonly secrets: string | undefined;
-  /** The setting LOG_SEED, from which the keys of a name without a secret are derived. */
+  /** The setting LOG_SEED. The keys of a name without a secret are derived from it. */
   readonly logSeed: string | undefined;
 }
 
 /**
- * Opens the keys with this name from its secrets or, if it has none, derives one key from each log seed in use (two during a rotation).
+ * Opens the keys with this name. If none of the secrets has this name, derives one key from each log seed in use (two during a rotation).
  * Throws if there are neither secrets nor seeds, or if a secret is malformed or of another kind.
  */
 export const openKeysNamed = async (

@@ -89,7 +89,7 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redempt
     );
 };
 
-/** Builds a condition for later statements in the batch that is true if the code was redeemed for this token. */
+/** Builds a condition for later statements in the batch. It is true if the code was redeemed for this token. */
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 

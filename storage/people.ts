@@ -36,7 +36,7 @@ export interface SignInRecipient {
 
 export interface SignInAddress {
   readonly recipients: readonly SignInRecipient[];
-  /** When a sign-in code for the address was last requested, even if it was not emailed; null if none was. */
+  /** When a sign-in code for the address was last requested, even if it was not emailed; null if none was requested. */
   readonly codeRequestedAt: Instant | null;
 }
 

@@ -22,8 +22,8 @@ const isActiveCertificate = sql`${named.active} = 1`;
 const isRevokedCertificate = sql`${named.active} = 0`;
 
 /**
- * Builds a condition for queries on `certificateAddresses` that selects the live certificates with the address. Sandbox certificates are
- * not consent.
+ * Builds a condition for queries on `certificateAddresses`. It is true for live certificates with the address. Sandbox certificates are not
+ * consent.
  */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
@@ -32,11 +32,13 @@ const isNamedCertificate = eq(ord, named.certOrd);
 
 export const maxCountedRecords = 1_000;
 
-/** Builds a condition for queries on `shares` that selects live shares with the person's email address that another account made. */
+/**
+ * Builds a condition for queries on `shares`. It is true for live shares with the person's email address that were made by another account.
+ */
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
-/** Fields with the number of other people's shares that contain the person's address, with the business `id`, up to 1,000. */
+/** Fields that count the shares with business `id` that other people made with the person's address, up to 1,000. */
 const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -51,7 +53,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
   };
 };
 
-/** Counts other people's shares that contain the person's address, with one business. Returns null if there are none. */
+/** Counts the shares with one business that other people made with the person's address. Returns null if there are none. */
 export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
@@ -127,10 +129,10 @@ export const findNamedAt = async (db: Database, addressIndex: string, certId: Ce
   return row?.issuedAt ?? null;
 };
 
-/** Where a page starts: after a certificate in the same shard, or before the time at which one in another shard was issued. */
+/** Where a page starts: after a certificate in the same shard, or before the time when a certificate in another shard was issued. */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
-/** Lists the certificates of one business with the address in one shard, newest first. */
+/** Lists the certificates of one business in one shard that contain the address, newest first. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
@@ -173,7 +175,7 @@ export const listNamingCertificates = (
 
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
-/** Counts the active certificates of a business with the address, up to 1,000. */
+/** Counts the business's active certificates that contain the address, up to 1,000. */
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord: named.certOrd })
@@ -196,7 +198,7 @@ export interface AccountWithdrawal {
   readonly forAllShards?: boolean;
 }
 
-/** Lists the certificates to withdraw next, of one business, oldest first. */
+/** Lists the next certificates to withdraw, all of one business, oldest first. */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,

@@ -168,8 +168,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture that a certificate has used since its issuance, because an earlier capture was recent enough. The link to such a
- * capture has no audit entry. Returns null if there is an entry, or if the certificate has no capture.
+ * Returns the capture to which a certificate was linked when it was issued, because the capture was recent enough. Such a link has no audit
+ * entry. Returns null if the link has an audit entry, or if the certificate has no capture.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));

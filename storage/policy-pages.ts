@@ -1,6 +1,7 @@
-// Pages whose policies must be captured. A certificate for which no earlier capture is recent enough waits for its page. All certificates
-// of a page refer to one row, so a page that cannot be fetched costs the same for one certificate as for 100,000. Businesses take turns, so
-// that one with many pages does not delay the others. SPEC Policy snapshot.
+// Pages whose policies must be captured. If no earlier capture is recent enough for a certificate, the certificate refers to its page here
+// and gets its policies when the page is captured. All certificates of a page refer to one row, so a page that cannot be fetched costs the
+// same for one certificate as for 100,000. Businesses take turns, so that one with many pages does not delay the others. SPEC Policy
+// snapshot.
 import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -57,7 +58,10 @@ export const requestPolicyCapture = prepareOnce<{
     .prepare();
 });
 
-/** Selects the page that a new certificate must wait for. The value is null if the certificate can use an earlier capture. */
+/**
+ * Selects the page that a new certificate refers to until its policies are captured. The value is null if the certificate can use an
+ * earlier capture.
+ */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
   const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;
@@ -65,8 +69,8 @@ export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
 };
 
 /**
- * Gives the next turn to the business whose last turn was the longest ago, among those that have due pages and whose last turn has ended.
- * Returns null if there is none.
+ * Gives the next turn to the business that has waited longest since its last turn, among those that have due pages and whose last turn has
+ * ended. Returns null if there is none.
  */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
@@ -107,7 +111,7 @@ export type ClaimedPage = Found<typeof claimPolicyPage>;
 export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 
-/** Undoes the count of an attempt that failed because of a problem in our service. The page is due again when its lease expires. */
+/** Subtracts an attempt that failed because of a problem in our service. The page is due again when its lease expires. */
 export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
   db
     .update(policyPages)
@@ -116,7 +120,7 @@ export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
 
 const isWaitingFor = (of: number): SQL => eq(certificates.policyPageId, of);
 
-/** Lists the certificates that wait for a page, oldest first. */
+/** Lists the certificates that still refer to a page, oldest first. */
 export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, max: number) =>
   db
     .select({ certId: certificates.id, chain: businessChainFields })
@@ -127,11 +131,11 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, 
     .limit(max)
     .all();
 
-/** Deletes a page that no certificate waits for. */
+/** Deletes a page unless a certificate still refers to it. */
 export const deleteFinishedPage = (db: Database, of: ClaimedPage) =>
   db.delete(policyPages).where(allOf(eq(ord, of.ord), sql`not ${existsIn(certificates, isWaitingFor(of.ord))}`));
 
-/** Returns the statements that delete a page if no certificate waits for it anymore, and otherwise renew its lease. */
+/** Returns the statements that delete a page if no certificate refers to it anymore, and otherwise renew its lease. */
 export const finishPolicyWork = (db: Database, of: ClaimedPage, now: Instant): readonly Statement[] => [
   deleteFinishedPage(db, of),
   postponePolicyPage(db, of, now + leaseMs),

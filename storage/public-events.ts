@@ -1,5 +1,6 @@
-// Public events in the change log. A change that a business receives as an event contains the name of the business's event sequence. The
-// sequence reads its changes itself. The reader `events` makes every sequence do this, and sets aside the sequences that do not respond.
+// Public events in the change log. A change that a business receives as an event contains the name of the business's event sequence. Each
+// sequence reads its own changes. The reader `events` tells the sequences with new changes to do this, and sets aside those that do not
+// respond.
 import { eq, isNotNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
@@ -69,7 +70,7 @@ export interface SequenceWork extends ChangePosition {
   readonly isSetAside: boolean;
 }
 
-/** Creates the reader that makes sequences read their events. `process` returns the sequences that failed. */
+/** Creates the reader that tells sequences to read their events. `process` returns the sequences that failed. */
 export const createEventReader = (process: (sequences: readonly string[]) => Promise<ReadonlySet<string>>): ChangeReader<SequenceWork> => ({
   name: eventReader,
   maxPerPage: 500,

@@ -102,7 +102,7 @@ export const toIssuanceAnchor = (
   return toPublishedAnchor({ ord: row.changeOrd, event: type, ledgerId, statement: text }, row.receipts);
 };
 
-/** Looks up the newest checkpoint of a log that this ledger has a receipt for. The result is null if there is none. */
+/** Looks up the newest checkpoint of a log for which the ledger has issued a receipt. The result is null if there is none. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select({ anchor: withTablePrefix(statementFields), batch: withTablePrefix(batchFields) })

@@ -30,7 +30,7 @@ export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requ
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Returns null if the request was of another business, was not refused, or is older than seven days. */
+/** Returns null if the request belongs to another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

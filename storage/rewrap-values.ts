@@ -9,7 +9,7 @@ import { findMasterKeyVersion, type Rewrapper } from "./vault.ts";
 export interface SealedTable {
   readonly name: string;
   readonly table: SQLiteTable;
-  /** Pairs of a property name in the schema and the column. */
+  /** The columns, each preceded by its property name in the schema. */
   readonly columns: readonly (readonly [string, Column])[];
 }
 
@@ -53,7 +53,7 @@ export interface RewrapProgress {
 
 /**
  * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. Skips a value that has changed since it was read,
- * because it was sealed with the current key or erased. If `isCheck` is true, only counts the values.
+ * because the change has sealed it with the current key or erased it. If `isCheck` is true, only counts the values.
  */
 export const rewrapRows = async (
   db: Database,

@@ -23,7 +23,7 @@ export const clientClockOffsetField = offsetIfSandbox(clients.environment, selec
 /** Selects the current time by the share's clock, for queries on `shares`. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** Selects the current time by the clock of all of a business's shares in one environment. */
+/** Selects the current time by the clock that all of a business's shares in one environment use. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,

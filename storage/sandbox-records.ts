@@ -193,7 +193,7 @@ export const listExpiredTestShares = (db: Database, now: Instant, max: number) =
 
 export type ExpiredTestShare = Found<typeof listExpiredTestShares>[number];
 
-/** Returns the statements that delete test shares, active ones too, with their values and disclosures. They send no events. */
+/** Returns the statements that delete test shares, including active ones, with their values and disclosures. They send no events. */
 export const deleteTestShares = (db: Database, expired: readonly ExpiredTestShare[]) => {
   const all = expired.map(({ id }) => id);
   const ids = jsonList(all);

@@ -412,7 +412,10 @@ export const idempotentResponses = table(
   ],
 );
 
-/** The types of changes that are checkpoints of a log. They are in the change log, because their statements are sent to the ledgers. */
+/**
+ * The types of changes that record a checkpoint of a log. Checkpoints are in the change log, because their statements are sent to the
+ * ledgers.
+ */
 export type CheckpointType = "audit.checkpoint" | "ledger.checkpoint";
 
 export const changes = table(

@@ -1,5 +1,5 @@
-// Sessions, which are found by the hash of the token in the cookie. One query reads a session together with its person and business.
-// Therefore, a changed role or a suspended account has an effect on the next request. SPEC Authentication.
+// Sessions, found by the hash of the token in the cookie. One query reads a session together with its person and business. Therefore,
+// changing a role or suspending an account takes effect with the next request. SPEC Authentication.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -109,7 +109,7 @@ export const insertInvitedSession = async (
   return [insertIf(db, sessions, row, allOf(isInvited, isCodeUsedBySession(codeId, session.tokenHash)))] as const;
 };
 
-/** Builds a condition for later statements in the batch that is true if the session was created. */
+/** Builds a condition for later statements in the batch. It is true if the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
 /** Inserts a session if the preceding statement in the batch has recorded a use of the person's passkey. */

@@ -4,12 +4,14 @@ import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } f
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
-  /** Returns the database for an ID, key or token. If its shard is unknown, returns the first shard, which does not contain it. */
+  /**
+   * Returns the database for an ID, key or token. If the shard in the ID is unknown, returns the first shard. A query there finds nothing.
+   */
   readonly forId: (id: string) => Database;
   /** Throws if the shard has no database. Otherwise, its records would seem not to exist. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases, but with calls of `count` for all queries. */
+  /** Returns the same databases, but each query is counted by a call of `count`. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 

@@ -51,7 +51,7 @@ const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: Co
 /** Returns true if the batch failed because the person has 100 active shares with the business or 1,000 in this shard. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
-// The person is the owner of `subject`. The business is the owner of the other two, because it can read them.
+// The owner of `subject` is the person. The owner of the other two values is the business, because the business can read them.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");
@@ -154,7 +154,7 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** Records in the person's shard that the person can have shares in a shard. Must be written before the first share there, or with it. */
+/** Records in the person's shard that the person can have shares in `shard`. Must be written before the first share there, or with it. */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 

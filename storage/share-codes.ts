@@ -63,8 +63,8 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Attempts a redemption in one round trip, with the audit entries if it succeeds. Returns the code and its share, from which the caller
- * decides whether the attempt succeeded or why it was refused. Returns null if the code is unknown.
+ * Attempts a redemption in one round trip, with the audit entries if it succeeds. Returns the code and its share. They show the caller
+ * whether the attempt succeeded or why it was refused. Returns null if the code is unknown.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;

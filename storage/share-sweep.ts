@@ -1,6 +1,6 @@
-// The sweep records the expiry warnings and expirations of shares that are due. One batch handles up to 2,000 shares and marks each of them
-// with the ID of the run. The other statements in the batch select only shares with this ID, so shares that have changed are skipped
-// everywhere.
+// Records the expiry warnings and expirations of shares that are due. One batch handles up to 2,000 shares and marks each of them with the
+// ID of the run. The other statements in the batch select only shares with this ID, so all of them skip a share that has changed since it
+// was read.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";

@@ -61,7 +61,7 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Builds a condition for statements after `insertAccount` that is true if the business was created. */
+/** Builds a condition for statements after `insertAccount`. It is true if the business was created. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**

@@ -54,9 +54,12 @@ export interface Vault extends Sealer, Rewrapper {
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
   /** Returns a keyed hash of a six-digit code that is sent for `purpose`. Without the key, the million possible codes cannot be tested. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
-  /** Returns 120 bits for the ID of a certificate with an idempotency key. Equal keys give equal IDs, which cannot be guessed. */
+  /**
+   * Returns 120 bits for the ID of a certificate with an idempotency key. Equal keys give equal IDs. Without the index key, the IDs cannot
+   * be guessed.
+   */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
-  /** Returns the token for `purpose`: 256 bits in base64url, derived from the current link key, so that it need not be stored. */
+  /** Derives the token for `purpose` from the current link key (256 bits in base64url), so that the token does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
   /** Returns the tokens that are accepted for `purpose`, one for each link key. The token from `linkToken` comes first. */
   readonly listLinkTokens: (purpose: string) => Promise<readonly string[]>;

@@ -142,7 +142,10 @@ interface AddressScope {
   readonly addressIndexes: readonly string[];
 }
 
-/** The certificates that a withdrawal for a whole business covers: those that contain one of the addresses and were issued until a time. */
+/**
+ * The certificates that a withdrawal for a whole business covers: those that contain one of the addresses and were issued no later than
+ * `issuedUntil`.
+ */
 export interface AddressWithdrawalScope extends AddressScope {
   /** Certificates that were issued later are new consent. */
   readonly issuedUntil: Instant;

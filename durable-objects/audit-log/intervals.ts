@@ -6,7 +6,7 @@ import type { ProofPorts } from "./proofs.ts";
 import * as tables from "./tables.ts";
 import type { ClosedInterval } from "./tables.ts";
 
-/** The checkpoint of an interval, with all the data of the statement that is sent to the ledger. */
+/** The checkpoint of an interval, with the data for the statement that is sent to the ledger. */
 export interface IntervalCheckpoint extends Omit<CheckpointSubject, "at"> {
   readonly interval: number;
   readonly at: string;

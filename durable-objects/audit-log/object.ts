@@ -148,7 +148,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return buildTrail(this.#proofPorts, chain, changeIds);
   }
 
-  /** Makes the log read the change logs within 50 ms. Several calls within this time cost at most one write. */
+  /** Schedules a read of the change logs within 50 ms. Several calls within this time cost at most one write. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();
@@ -185,7 +185,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // An alarm at another time was set by a request during this run. It stays, because this run may have missed the request's entries.
+      // If the alarm now has another time, a request has set it during this run. It stays, because this run may have missed that request's
+      // entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("alarm", error);

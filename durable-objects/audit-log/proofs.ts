@@ -12,7 +12,7 @@ import * as tables from "./tables.ts";
 import type { ChainState, StoredEntry } from "./tables.ts";
 
 export interface ChainHeadProof {
-  /** The size of the log that the proof refers to. */
+  /** The size of the log for which the proof is valid. */
   readonly size: number;
   readonly proof: AuditProof;
 }
@@ -25,7 +25,7 @@ export interface EntryProof {
 export interface TrailProof extends ChainState {
   /** Oldest first. */
   readonly entries: readonly StoredEntry[];
-  /** One c2sp.org/tlog-proof@v1 per entry, in the same order. */
+  /** The c2sp.org/tlog-proof@v1 of each entry, in the order of `entries`. */
   readonly proofs: readonly string[];
   readonly heads: HeadsProof | null;
 }

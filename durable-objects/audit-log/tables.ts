@@ -31,13 +31,13 @@ import {
 export interface AuditRow extends PendingEntry {
   /** The ID of the change that the entry records. */
   readonly id: string;
-  /** The number of that change in its shard's change log. */
+  /** The number of the change in its shard's change log. */
   readonly changeOrd: number;
-  /** The shard whose change log contains that change. */
+  /** The shard whose change log contains the change. */
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
-  /** The salt and payload; null if the shard's database stores them instead of the log. */
+  /** The salt and payload; null if they stay in the shard's database. */
   readonly payload: string | null;
 }
 
@@ -135,9 +135,9 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** The number of rows that were already in their chains, because a change log can be read twice. */
+  /** The number of rows that were already in their chains. This happens when a change log is read twice. */
   readonly known: number;
-  /** The IDs of rows with invalid values, which only a bug can cause. They were skipped, and the other rows were appended. */
+  /** The IDs of rows with invalid values. These rows were not appended. Only a bug can cause them. */
   readonly malformed: readonly string[];
 }
 
@@ -213,8 +213,8 @@ export const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
   sql.exec<RecordRow>("SELECT log_index, record, root, size FROM heads_record ORDER BY log_index DESC LIMIT 1").toArray()[0] ?? null;
 
 /**
- * Appends a record with the root of the tree of heads, unless the log has not changed since the last record. Returns the newest record, or
- * null for an empty log.
+ * Appends a record with the root of the tree of heads if the log has changed since the last record. Returns the newest record, or null for
+ * an empty log.
  */
 const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
   const last = findNewestRecord(sql);
@@ -233,8 +233,8 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Records the heads now if no record contains the chain yet. Without this record, it could not be proven before the end of the interval
- * that the chain is complete.
+ * Records the heads now if no record contains the chain yet. Otherwise, the log could not prove that the chain is complete until the
+ * interval ends.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
@@ -322,7 +322,9 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
   log_index: String(log_index),
 });
 
-/** A page of certain entities or types reads at most this many entries, because matching entries can be rare in a long chain. */
+/**
+ * A page that is limited to some entities or types reads at most this many entries, because matching entries can be rare in a long chain.
+ */
 export const maxEntriesScanned = 2_000;
 
 /**
@@ -396,7 +398,10 @@ export const findChainState = (sql: SqlStorage, tag: string): ChainState | null 
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
-/** Returns the log index of the chain's newest entry at the time when the log had the size `belowSize`. Returns null if it had none. */
+/**
+ * Returns the log index of the chain's newest entry at the time when the log had the size `belowSize`. Returns null if the chain had no
+ * entries then.
+ */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(

@@ -36,7 +36,7 @@ export interface DeliveryList {
 
 /** The data for an endpoint's page in the portal. */
 export interface EndpointOverview extends EndpointActivity {
-  /** Null if the delivery that the page should start after is not a delivery to this endpoint. */
+  /** Null if the given start of the page is not a delivery to this endpoint. */
   readonly page: DeliveryList | null;
 }
 
@@ -51,7 +51,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. The alarm set here computes the correct time of the next one.
+    // The previous process may have died before it set its next alarm. This alarm sets the next one to the correct time.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -123,8 +123,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Lists up to `limit` deliveries that are older than the delivery `before`, newest first, with this status or with any. Returns null if
-   * `before` is not a delivery to this endpoint.
+   * Lists up to `limit` deliveries that are older than the delivery `before`, newest first. If `status` is null, lists deliveries of every
+   * status. Returns null if `before` is not a delivery to this endpoint.
    */
   listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
     const settings = this.#findSettings();

@@ -5,7 +5,10 @@ import type { EndpointHealth, EndpointSettings, OutgoingDelivery, SendResult } f
 
 export interface DeliveryPorts {
   readonly clock: Clock;
-  /** The longest delay of an alarm that sends. Infinite, except in development, where the clock can jump ahead of an alarm. */
+  /**
+   * The longest delay before an alarm that sends deliveries. It is infinite, except in development, where the clock can jump ahead of an
+   * alarm.
+   */
   readonly maxAlarmDelayMs: number;
   readonly newDeliveryId: () => string;
   /** Must not reject. */

@@ -50,7 +50,7 @@ export class Sender {
     this.#wake?.();
   }
 
-  /** Makes the current run look for due deliveries again. Returns false if no run is in progress. */
+  /** Tells the current run to look for due deliveries again. Returns false if no run is in progress. */
   wake(): boolean {
     this.#wake?.();
     return this.#wake !== null;
@@ -89,7 +89,8 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // After 45 seconds, the loop only waits for running attempts. One may already have finished while the alert was being written.
+        // After 45 seconds, the loop only waits for running attempts. An attempt may already have finished during the call of
+        // `#alertIfNeeded`.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
@@ -100,8 +101,8 @@ export class Sender {
   }
 
   /**
-   * Returns how many deliveries may be in progress at once, and the endpoint's settings, which are null if nothing may be sent. `running`
-   * is the number of deliveries that are in progress now.
+   * Returns how many deliveries may be in progress at once, and the endpoint's settings. The settings are null if nothing may be sent.
+   * `running` is the number of deliveries that are in progress now.
    */
   async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
     const { sql } = this.#storage;

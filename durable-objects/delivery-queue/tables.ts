@@ -48,7 +48,8 @@ type QueueRow = SettingsRow & {
   last_delivery_at: number | null;
   last_status: number | null;
   /**
-   * The host that last returned a 2xx status for the endpoint's business. If the endpoint's URL has another host, that host is unproven.
+   * The host that last returned a 2xx status for the endpoint's business. If it is not the host in the endpoint's URL, the URL's host is
+   * unproven.
    */
   proven_host: string | null;
   /** Nothing is sent before this time, because the host is unproven and has reached a limit. */
@@ -71,7 +72,7 @@ export const saveProvenHost = (sql: SqlStorage, host: string): void => {
   sql.exec("UPDATE queue SET proven_host = ?, paused_until = NULL", host);
 };
 
-/** Makes the queue send nothing before `until`. The due times of its deliveries stay the same. */
+/** Pauses the queue until `until`. The due times of its deliveries stay the same. */
 export const pauseQueue = (sql: SqlStorage, until: Instant): void => {
   sql.exec("UPDATE queue SET paused_until = ?", until);
 };
@@ -267,7 +268,10 @@ const recordFailure = (sql: SqlStorage, status: number | null, now: Instant): vo
 const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND due = ?", row.seq, row.due).toArray()[0] ?? null;
 
-/** Records the outcome of an attempt. Ignores it if the delivery has been replayed, or the attempt's lease has expired, in the meantime. */
+/**
+ * Records the outcome of an attempt. Ignores the outcome if a replay has ended the delivery, or if the attempt was requeued because its
+ * lease expired.
+ */
 export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row !== null) recordOutcome(sql, row, outcome, now);
@@ -315,7 +319,7 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns when the next delivery is due, which is not before the end of a pause. Returns null if no deliveries are waiting or the endpoint
+ * Returns when the next delivery is due, but no earlier than the end of a pause. Returns null if no deliveries are waiting or the endpoint
  * is disabled.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {

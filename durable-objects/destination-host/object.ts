@@ -38,7 +38,7 @@ export class DestinationHost extends DurableObject {
     const { sql } = this.ctx.storage;
     const [ownWindowMs, hostWindowMs] = [limits.business.seconds * secondMs, limits.host.seconds * secondMs];
     const windowMs = Math.max(ownWindowMs, hostWindowMs);
-    // An attempt more than one window in the future was recorded before the clock was set back.
+    // If an attempt's time is more than one window in the future, the clock has been set back since. Such attempts are deleted too.
     tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
 
     // While other businesses wait, the host's limit is divided evenly, so that a few businesses cannot use all of it.

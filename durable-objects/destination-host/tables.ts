@@ -2,7 +2,8 @@
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**
- * The number of businesses stored as proven. The oldest ones beyond it are deleted, and become proven again with their next 2xx response.
+ * The maximum number of businesses that are stored as proven. Beyond it, the oldest ones are deleted. They become proven again with their
+ * next 2xx response.
  */
 const maxProven = 10_000;
 /** The maximum number of businesses in line. Others can join once there is room. */
@@ -35,7 +36,7 @@ export const prune = (
 export const hasPrunableRows = (sql: SqlStorage): boolean =>
   ["attempt", "unproven", "waiting"].some((table) => sql.exec(`SELECT 1 FROM ${table} LIMIT 1`).toArray().length > 0);
 
-/** Lists the times of attempts after `start`, oldest first, of one business or (null) of all businesses. */
+/** Lists the times of a business's attempts after `start`, oldest first. If `businessId` is null, lists the attempts of all businesses. */
 export const listAttemptTimes = (sql: SqlStorage, start: Instant, businessId: string | null): readonly Instant[] =>
   sql
     .exec<{ at: number }>("SELECT at FROM attempt WHERE at > ?1 AND (?2 IS NULL OR business_id = ?2) ORDER BY at", start, businessId)
@@ -71,7 +72,7 @@ export const countOthers = (sql: SqlStorage, start: Instant, businessId: string)
     )
     .one();
 
-/** Counts the businesses ahead of this one. If this one is not in line, these are all businesses in line. */
+/** Counts the businesses ahead of this one. If this one is not in line, counts all businesses in line. */
 export const countAhead = (sql: SqlStorage, businessId: string): number =>
   sql
     .exec<{ ahead: number }>(

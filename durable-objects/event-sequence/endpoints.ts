@@ -36,13 +36,13 @@ export interface EndpointWithHealth {
   readonly hours: readonly HourlyAttempts[] | null;
 }
 
-/** An endpoint with the data for its page in the portal, which is null if the endpoint's delivery queue did not respond. */
+/** An endpoint with the data for its page in the portal. The data is null if the endpoint's delivery queue did not respond. */
 export interface EndpointWithOverview {
   readonly endpoint: Endpoint;
   readonly overview: EndpointOverview | null;
 }
 
-/** A sealed value, and the same value under another master key. */
+/** A sealed value (`from`), and the same value rewrapped with another master key (`to`). */
 export interface SealedReplacement {
   readonly from: string;
   readonly to: string;

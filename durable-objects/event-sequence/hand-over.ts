@@ -65,7 +65,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Starts a push to each queue that is behind, unless one is in progress or must not be retried yet. */
+  /** Starts a push to each queue that is behind, unless a push to it is in progress or its retry time has not come yet. */
   pushToAll(): void {
     for (const { id } of this.#listBehind()) {
       if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;
@@ -86,7 +86,7 @@ export class HandOver {
     this.#retries.delete(endpointId);
   }
 
-  /** Returns the time of the alarm that each queue that is behind needs. */
+  /** Returns when an alarm is needed for each queue that is behind. */
   listAlarmTimes(now: Instant): readonly Instant[] {
     return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
   }
@@ -120,7 +120,7 @@ export class HandOver {
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
     if (row.sent_revision === 0) await queue.open(settings, row.acked);
     const acked = await queue.push(settings, events, upTo);
-    // NaN or undefined, which another version of the class might return, must not count as progress.
+    // Another version of the class might return NaN or undefined. Neither counts as progress.
     if (acked === null || !(acked >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
   }

@@ -1,6 +1,7 @@
 // A business's event sequence, one object per business and environment. It numbers the business's events without gaps and stores its
-// webhook endpoints. Events come from the change logs in the business's databases. No event is lost if the process dies: changes that are
-// read again are recognized, and an alarm, which is stored in the same step as the events, pushes them to the delivery queues.
+// webhook endpoints. Events come from the change logs in the business's databases. If the process dies, no event is lost or numbered twice:
+// the sequence recognizes changes that it reads again, and an alarm pushes the events to the delivery queues. The alarm is stored in the
+// same step as the events.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -106,8 +107,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Ensures that an alarm is set while there is work left. An alarm that is no longer needed is not deleted, because deleting it and
-   * setting the next one would be two writes. It finds nothing to do.
+   * Ensures that an alarm is set while there is work left. An alarm that is no longer needed stays and finds nothing to do. Deleting it and
+   * setting the next one would take two writes.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -173,7 +174,9 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** Adds an endpoint, which receives only later events. Refuses if its URL is already registered or the endpoint limit is reached. */
+  /**
+   * Adds an endpoint. It receives only events that come later. Refuses if the URL is already registered or the endpoint limit is reached.
+   */
   addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
     return this.#endpoints.add(endpoint);
   }
@@ -209,8 +212,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Replaces a secret that was created before `before`, on behalf of the operator. Deliveries are also signed with the earlier secret for
-   * seven days. Does nothing if the owner has replaced the secret in the meantime.
+   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it. For seven
+   * days, deliveries are also signed with the earlier secret.
    */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
@@ -220,7 +223,9 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSealedSecrets();
   }
 
-  /** Replaces sealed secrets during the rotation of a master key. A secret that was replaced in the meantime keeps its new value. */
+  /**
+   * Replaces sealed secrets during the rotation of a master key. If the owner has replaced a secret since it was listed, keeps the new one.
+   */
   replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
     return this.#endpoints.replaceSealedSecrets(replacements);
   }

@@ -35,7 +35,10 @@ export class Sequence {
   readonly #storage: DurableObjectStorage;
   readonly #ports: SequencePorts;
   #head: number;
-  /** The last change that this process has read in each shard. After a restart, some changes are read again and recognized. */
+  /**
+   * The last change that this process has read in each shard. After a restart, the process reads some changes again and recognizes their
+   * events.
+   */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
@@ -79,7 +82,7 @@ export class Sequence {
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // Moving a batch here ensures that no event is looked up in the meantime (see `excludeKnown`).
+        // A batch moves here because `excludeKnown`, which must not run while a batch moves, cannot run at this point.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }

@@ -78,7 +78,7 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
   return getHead(sql);
 };
 
-/** A full segment contains the events after `after` and up to `up_to`. The events up to `moved` are already there. */
+/** A full segment contains the events after `after` and up to `up_to`. While it is being filled, it contains those up to `moved`. */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
 export const listSegments = (sql: SqlStorage): readonly SegmentRow[] =>
@@ -88,7 +88,7 @@ export const insertSegment = (sql: SqlStorage, { number, after, up_to, moved }: 
   sql.exec("INSERT INTO segment (number, after, up_to, moved) VALUES (?, ?, ?, ?)", number, after, up_to, moved);
 };
 
-/** Deletes the events up to `upTo`, which the segment now contains. Call it inside a transaction. */
+/** Deletes the events up to `upTo` after the segment has stored them. Call it inside a transaction. */
 export const completeMove = (sql: SqlStorage, segment: number, upTo: number): void => {
   sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
   sql.exec("UPDATE segment SET moved = ? WHERE number = ?", upTo, segment);
@@ -148,7 +148,7 @@ export const toEndpointSettings = (row: SettingsRow, endpointId: string, busines
 
 const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
 
-/** Adds an endpoint, which receives only the events after number `head`. */
+/** Adds an endpoint. It receives only the events after number `head`. */
 export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
   sql.exec(
     `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
@@ -181,7 +181,7 @@ export const toSecretAge = (row: EndpointRow): SecretAge => ({
   earlierUntil: row.earlier_until,
 });
 
-/** Replaces the secret. The replaced one becomes the earlier secret, with which deliveries are also signed for `overlapMs`. */
+/** Replaces the secret. For `overlapMs`, deliveries are also signed with the earlier secret. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
@@ -210,7 +210,7 @@ export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
     .toArray()
     .map(({ sealed }) => sealed);
 
-/** Replaces a sealed secret wherever it has the value `from`. Because of the new revision, the delivery queues get the replacement. */
+/** Replaces the sealed secret `from` with `to` wherever it is stored. Increases the revision, so that the delivery queues get `to`. */
 export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): void => {
   sql.exec(
     `UPDATE endpoint SET secret_sealed = CASE secret_sealed WHEN ?1 THEN ?2 ELSE secret_sealed END,

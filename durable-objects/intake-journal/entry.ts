@@ -3,7 +3,10 @@ import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 
-/** The saved response to a submission with an idempotency key, and the hashes that recognize a repeated request. */
+/**
+ * The saved response to a submission with an idempotency key, and two hashes. The hashes show whether a later request repeats the
+ * submission.
+ */
 export interface KeyedReceipt {
   readonly keyHash: string;
   readonly bodyHash: string;

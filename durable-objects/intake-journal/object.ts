@@ -32,11 +32,17 @@ const logError = (at: string, error: unknown): void => {
 export class IntakeJournal extends DurableObject<object> {
   /** When the alarm will next run, if this process has set it; otherwise infinity. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
-  /** The size of the next batch. It is halved when the database refuses a batch, until the cause is alone, and doubled after a success. */
+  /**
+   * The size of the next batch. It is halved when the database refuses a batch, so that the refused entry is soon alone in its batch. It is
+   * doubled after a success.
+   */
   #batchSize = maxBatch;
   /** True if the database responded to the last batch, even with a refusal. */
   #isDatabaseWell = false;
-  /** When entries were last placed. Initially the time of the start, because the previous process may have placed some just before that. */
+  /**
+   * When entries were last placed. Starts as the time when this process started, because the previous process may have placed entries just
+   * before.
+   */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
 
@@ -77,7 +83,7 @@ export class IntakeJournal extends DurableObject<object> {
 
   /**
    * Returns how many of the entries that were stored before the call are not in the database yet. If few entries wait and the database
-   * responded to the last batch, first places the next one, so that the result reaches 0 even while new entries keep arriving.
+   * responded to the last batch, first places the next batch, so that the result reaches 0 even while new entries keep arriving.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -98,8 +104,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Places a certificate if it waits in this journal. Returns true if any entries were placed in the last ten seconds, because the caller
-   * should then read the database again. Rejects with the storage fault if the certificate cannot be placed.
+   * Places a certificate if it waits in this journal. Returns true if any entries were placed in the last ten seconds. The caller should
+   * then read the database again. Rejects with the storage fault if the certificate cannot be placed.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {

@@ -37,7 +37,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
 
-/** Finds the saved response of an entry that waits or was placed in the last seconds. */
+/** Finds the saved response of an entry that waits or was placed a few seconds ago. */
 export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
   const [row] = sql
     .exec<ReceiptRow>(
@@ -52,7 +52,7 @@ export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | nu
 export interface JournalUsage {
   readonly entries: number;
   readonly bytes: number;
-  /** When the oldest entry was issued, ignoring entries that the database has refused; null if there is none. */
+  /** The issuance time of the oldest entry; null if there is none. Entries that the database has refused do not count. */
   readonly oldestAt: Instant | null;
 }
 
@@ -78,7 +78,7 @@ export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): n
 
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 
-/** The data that is needed to write an entry to the database. */
+/** The data for writing an entry to the database. */
 export interface WaitingEntry {
   readonly ord: number;
   readonly certId: CertId;
@@ -101,7 +101,7 @@ const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
   twinStatements: loadStatements(sql, row.twin_statements),
 });
 
-/** Lists the oldest entries among those that the database has refused least often. */
+/** Lists the entries that the database has refused least often, oldest first. */
 export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] =>
   sql
     .exec<EntryRow>(`SELECT ${placingColumns} FROM entry WHERE refusals = (SELECT MIN(refusals) FROM entry) ORDER BY ord LIMIT ?`, max)

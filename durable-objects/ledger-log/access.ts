@@ -23,9 +23,11 @@ export interface LedgerEnv extends TileEnv {
   readonly LEDGER_WITNESS_KEY?: string;
   /** The public keys of the logs to cosign, separated by spaces. A key can have a validity period. */
   readonly AUDIT_VKEY?: string;
-  /** The URL of the API, from which the names of its audit logs follow. Set only if the ledger is part of the service's deployment. */
+  /**
+   * The URL of the API. The names of the API's audit logs are derived from it. Set only if the ledger is part of the service's deployment.
+   */
   readonly BASE_URL?: string;
-  /** The secrets of these audit logs, like LEDGER_KEY. The witness uses only their public keys. */
+  /** The secrets of these audit logs, in the format of LEDGER_KEY. The witness uses only their public keys. */
   readonly AUDIT_KEY?: string;
   /** How many of the newest level-0 tiles stay in the log. Set only in development. */
   readonly DEV_KEPT_TILES?: string;

@@ -90,8 +90,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * Returns the log's name, which is stored at the first call: the object's name if it is the name of a shard's ledger, otherwise
-   * LEDGER_ORIGIN. Returns null if the ledger is not configured.
+   * Returns the log's name. This is the object's name if it is the name of a shard's ledger, otherwise LEDGER_ORIGIN. The name is stored at
+   * the first call. Returns null if the ledger is not configured.
    */
   protected override getOrigin(): string | null {
     const { sql } = this.ctx.storage;

@@ -18,11 +18,12 @@ export class RateLimiter extends DurableObject {
   take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * secondMs;
-    // A call more than one window in the future was recorded before the clock was set back. If it were kept, it would count for too long.
+    // If a call's time is more than one window in the future, the clock has been set back since. If it were kept, it would count for too
+    // long.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;
-    // Finds the last of the oldest calls that must leave the window to make room.
+    // The call whose expiry makes enough room for `calls` more; the oldest call if there is room already.
     const leaving = findCallTime(sql, Math.max(0, Math.min(taken, taken + calls - limit.count) - 1));
     if (isAllowed) for (let counted = 0; counted < calls; counted += 1) insertCall(sql, now);
     return {

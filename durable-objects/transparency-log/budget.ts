@@ -19,8 +19,8 @@ export class Budget {
   }
 
   /**
-   * Counts `count` uses and returns true if they are within this second's limit. Otherwise, counts nothing and returns false. A request
-   * that exceeds the whole limit is allowed in a second without other requests.
+   * Counts `count` uses and returns true if they are within this second's limit. Otherwise, counts nothing and returns false. If a single
+   * request exceeds the limit by itself, it is still allowed as the first request of a second.
    */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);

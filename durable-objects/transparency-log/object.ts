@@ -43,8 +43,8 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Detects whether the log's storage was restored to an earlier state. The caller passes the largest tree that the log has ever signed
-   * (decimal size, hex root), which it stores elsewhere. If the log does not begin with that tree, it freezes, so that it never signs a
+   * Detects whether the log's storage was restored to an earlier state. The caller stores the largest tree that the log has ever signed
+   * (decimal size, hex root) elsewhere, and passes it here. If the log does not begin with that tree, it freezes, so that it never signs a
    * second history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {

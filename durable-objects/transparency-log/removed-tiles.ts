@@ -1,5 +1,5 @@
-// Reads tiles from R2 that a log has deleted from its own tables. R2 is not trusted. Each tile is compared with its hash in the level
-// above, which the log keeps.
+// Reads tiles that a log has deleted from its own tables. They are only in R2, which is not trusted. Each tile is compared with its hash in
+// the level above, which the log keeps.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
 import { sha256, type Bytes } from "../../core/hash.ts";

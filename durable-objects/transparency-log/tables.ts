@@ -203,7 +203,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Returns an empty array, which is not equal to any root, if tiles are missing or too short. */
+/** Returns an empty array if tiles are missing or too short. No root is equal to it. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -222,8 +222,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a checkpoint and returns it, or returns a larger one if that was signed in the meantime. If another root was signed for the same
- * size, freezes the log. Returns null if the log is frozen.
+ * Saves a checkpoint and returns it. If a larger one was signed first, returns that one. If another root was signed for the same size,
+ * freezes the log. Returns null if the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;

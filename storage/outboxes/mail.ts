@@ -99,8 +99,9 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns true if the first attempt for an email is in progress, for the development mailbox. A claimed email is due at the end of its
- * lease. After a failed first attempt, it is due sooner. Therefore, a due time beyond half the lease means that the attempt is in progress.
+ * Returns true if the first attempt for an email is in progress. The development mailbox uses this. A claimed email is due at the end of
+ * its lease. After a failed first attempt, it is due sooner. Therefore, a due time beyond half the lease means that the attempt is in
+ * progress.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

@@ -1,5 +1,5 @@
-// Withdrawals of all of a person's certificates with a business that do not fit into one batch. A row stays until the last certificate is
-// withdrawn.
+// The work that remains when a withdrawal of all of a person's certificates with a business does not fit into one batch. A row stays until
+// the last certificate is withdrawn.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -30,7 +30,7 @@ export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: Wit
     .values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil })
     .onConflictDoNothing();
 
-/** Records that the business's other shards have the work. */
+/** Records that the work was added to the business's other shards. */
 export const markWorkSpread = (db: Database, certId: CertId) =>
   db.update(withdrawalWork).set({ forAllShards: false }).where(eq(withdrawalWork.certId, certId));
 
