@@ -13,8 +13,8 @@ const findFreeShard = (bound: readonly string[]): ShardId => {
 };
 
 /**
- * Adds a shard to the configuration in `path` and returns its ID: `wanted`, or the next free one. Throws if `wanted` is not two characters
- * that are allowed in IDs, or if that shard is already bound.
+ * Adds a shard to the configuration in `path` and returns its ID. The ID is `wanted` or, if that is undefined, the next free one. Throws if
+ * `wanted` is not a valid shard ID or is already bound.
  */
 export const addShard = (path: string, wanted: string | undefined): ShardId => {
   const toml = readFileSync(path, "utf8");

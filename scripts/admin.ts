@@ -63,7 +63,7 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   console.log(JSON.stringify(answer.data, null, 2));
 };
 
-/** Runs `incident open`, `incident update` or `incident end`. Returns false if the arguments are none of these commands. */
+/** Runs `incident open`, `incident update` or `incident end`. Returns false if the arguments do not form one of these commands. */
 const runIncidentCommand = async ([action = "", ...words]: readonly string[]): Promise<boolean> => {
   if (action === "open" && words.length === 4) {
     const [impact = "", components = "", title = "", text = ""] = words;
@@ -76,7 +76,7 @@ const runIncidentCommand = async ([action = "", ...words]: readonly string[]): P
   return true;
 };
 
-/** Runs `export` or `import`. Returns false if the arguments are neither command. */
+/** Runs `export` or `import`. Returns false if the arguments after the command are invalid. */
 const runMoveCommand = async ([command = "", folder = "", option, ...others]: readonly string[]): Promise<boolean> => {
   const isDryRun = option === "--dry-run";
   if (folder === "" || folder.startsWith("-") || others.length > 0 || (option !== undefined && !(isDryRun && command === "import")))
@@ -102,7 +102,7 @@ const runDrill = async (): Promise<void> => {
   await runRestoreDrill({ settings, report: console.log });
 };
 
-/** Prints the usage as an error, so that a script that calls a command with wrong arguments stops. */
+/** Prints the usage and sets a failing exit code, so that a script that passed wrong arguments stops. */
 const refuseArguments = (): void => {
   console.error(usage);
   process.exitCode = 2;

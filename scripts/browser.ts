@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 
-/** `headless` takes a third of the CPU time of `whole`, which also has the features of a full browser, such as the back-forward cache. */
+/** `headless` uses a third of the CPU time of `whole`. Only `whole` has every feature of a full browser, such as the back-forward cache. */
 export type BrowserKind = "headless" | "whole";
 
 const wholeBrowsers = [

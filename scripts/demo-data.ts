@@ -41,8 +41,9 @@ const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolea
 };
 
 /**
- * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. The month is replayed only if the business
- * `world.acme` has no certificates yet; otherwise returns null. Throws as `prepareDatabases` and `MonthReplay.run` do.
+ * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. Then replays the month, unless `isEmpty` is
+ * true or the business `world.acme` already has certificates. Returns null if the month was not replayed. Throws as `prepareDatabases` and
+ * `MonthReplay.run` do.
  */
 export const prepareDemoData = async (
   options: DemoDataOptions,

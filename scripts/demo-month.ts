@@ -35,8 +35,8 @@ export interface ReplayedMonth {
 
 export interface MonthReplay {
   /**
-   * Replays the month of the business `world.acme`. The databases must be prepared, and the service must not be running with them. Throws
-   * if an operation refuses a step.
+   * Replays the month of the business `world.acme`. The databases must be prepared, and no running service may use them. Throws if an
+   * operation refuses a step.
    */
   readonly run: (world: DemoWorld) => Promise<ReplayedMonth>;
   readonly close: () => Promise<void>;

@@ -58,7 +58,10 @@ const generateAnchorKey = (): GeneratedSecret => {
   };
 };
 
-/** Generates the seed of the logs. Its public parts are the keys derived from it for these names. Skips a ledger that has its own keys. */
+/**
+ * Generates the seed of the logs. The public parts are the verification keys of the named logs, which are derived from the seed. If the
+ * ledger is not embedded, it has its own keys, and the public parts contain only the keys of the audit logs.
+ */
 const generateLogSeed = (
   { auditOrigins, ledgerOrigin, witnessName }: DeploymentNames,
   isEmbedded: boolean,

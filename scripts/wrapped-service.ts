@@ -1,4 +1,4 @@
-// Gives the service bindings that a script has wrapped. The Worker and its Durable Objects run in one isolate, so a script can count or
+// Runs the service with bindings that a script has wrapped. The Worker and its Durable Objects run in one isolate, so a script can count or
 // change the calls of all of them.
 import type { Env } from "../workers/env.ts";
 

@@ -43,7 +43,7 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
   console.log(describeDistinguishability("API key: live except for its last character (hit), unknown (miss)", of("nearly"), of("unknown")));
   console.log(describeDistinguishability("API key: malformed (hit), unknown (miss)", of("garbled"), of("unknown")));
 
-  // Uses the business realm, because the difference is largest there: an email address without an account gets no email.
+  // In the business realm, an email address without an account gets no email, so the difference in response time is largest there.
   const vault = await openVaultFromVars(bench.vars);
   const known = Array.from({ length: bench.samples }, (_, n) => `known${n}@example.com`);
   for (const [n, email] of known.entries()) {

@@ -5,7 +5,9 @@
 
 interface FloorEnv {
   readonly DB: D1Database;
-  /** The business that owns the certificates. The ID is a setting here, because svc caches it between requests. */
+  /**
+   * The ID of the business that owns the certificates. It is a setting, because svc caches the ID instead of reading it for each request.
+   */
   readonly BUSINESS_ID: string;
 }
 
@@ -19,7 +21,8 @@ export const random = (length: number): string => {
 const sealedPerson = "0".repeat(1164); // hex of the bytes
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
-// SQL for the client's daily usage (storage/client-usage.ts) and for the policy request (storage/policy-pages.ts).
+// SQL fragments for the client's daily usage (storage/client-usage.ts) and for the page whose policies are captured
+// (storage/policy-pages.ts).
 const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";
 const dayBytes = "coalesce((SELECT daily_byte_limit FROM clients WHERE id = ?1), 200000000000)";
 const newBytes =
@@ -38,7 +41,7 @@ const fromCertificates = `FROM certificates c JOIN purposes p ON p.id = c.purpos
 const selectKey = (db: D1Database, keyHash: string) =>
   db.prepare("SELECT k.*, b.* FROM api_keys k JOIN businesses b ON b.id = k.business_id WHERE k.key_hash = ?").bind(keyHash);
 
-/** The read for each GET route, by the first segment of the path. Each returns what it read, or null. */
+/** The database work of each GET route, by the first segment of its path. Each function returns what it read, or null. */
 const reads: Readonly<Record<string, (env: FloorEnv, first: string, second: string) => Promise<unknown>>> = {
   read: ({ DB }, id) => DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first(),
   page: async ({ DB }, id) =>

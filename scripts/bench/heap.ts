@@ -6,7 +6,7 @@ interface Target {
 }
 
 export interface HeapWatch {
-  /** The largest size in MiB since the last call. */
+  /** Returns the largest heap size since the last call, in MiB. */
   readonly peakMiB: () => number;
   readonly end: () => void;
 }

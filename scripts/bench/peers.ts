@@ -1,4 +1,5 @@
-// Compares svc with the programs that people would use instead. Each measurement takes turns with svc in the same run.
+// Compares svc with the programs that people would use instead. Each comparison measures svc and the other program in the same run, in
+// turns.
 import { compareAgents } from "./peers/agents.ts";
 import { installPeers } from "./peers/install.ts";
 import { comparePageScripts } from "./peers/page-scripts.ts";

@@ -17,14 +17,14 @@ interface ProducerEnv {
 interface ProducerRequest {
   readonly business: string;
   readonly commit?: number;
-  /** False simulates a process that dies right after the commit. */
+  /** If false, simulates a process that dies right after the commit. */
   readonly notify?: boolean;
-  /** Responds only after the events are sequenced and passed to the delivery queues. */
+  /** If true, responds only after the events are sequenced and passed to the delivery queues. */
   readonly wait?: boolean;
   readonly register?: object;
   readonly page?: { readonly cursor: number; readonly limit: number };
   readonly deliveries?: { readonly endpoint: string; readonly limit: number; readonly before: string | null };
-  /** Sends POST requests in five loops without the service, as the baseline for deliveries. */
+  /** The baseline for deliveries: sends `count` POST requests to `url` in five loops, without the service. */
   readonly bare?: { readonly url: string; readonly count: number; readonly body: string };
 }
 

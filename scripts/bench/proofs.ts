@@ -114,8 +114,8 @@ const listReceipts = async (db: D1Like) =>
   (await db.prepare("SELECT ord, leaves FROM receipts").bind().all<{ ord: number; leaves: string }>()).results;
 
 /**
- * Measures how many statements per second the cron alone submits to the ledger, and reports whether each statement has exactly one entry,
- * in row order.
+ * Measures how many statements per second the cron job alone submits to the ledger. Also prints whether each statement has exactly one
+ * entry and, if `judgesOrder` is true, how many entries are out of row order.
  */
 const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
@@ -133,8 +133,8 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .sort((a, b) => a.ord - b.ord)
     .map(({ index }) => Number(index));
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
-  // Entries that the ledger accepted while it sent false responses or was unreachable keep their position. The order is therefore checked
-  // only for a backlog in which the ledger never failed.
+  // The ledger can accept entries while its responses are false or do not arrive. Such entries keep their positions when the service
+  // submits their statements again, so the order is checked only for a backlog in which the ledger never failed.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );

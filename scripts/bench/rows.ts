@@ -26,7 +26,7 @@ interface RowCost {
   readonly count: number;
   readonly rows: number;
   readonly bytes: number;
-  /** Rows by statement, most first. */
+  /** The rows that each statement wrote, most rows first. */
   readonly statements: readonly (readonly [name: string, rows: number])[];
 }
 
@@ -60,8 +60,8 @@ const takeWrittenRows = async ({ url }: Service): Promise<Readonly<Record<string
   (await (await fetch(`${url}/bench/rows-written`)).json()) as Record<string, number>;
 
 /**
- * Returns the total size in bytes of all pages that contain rows, except the development mailbox, which a deployment does not have. Reads a
- * copy of the database, because another process has the file open.
+ * Returns the total size in bytes of the database pages in use. Leaves out the development mailbox, because a deployment does not have one.
+ * Reads a copy of the database, because another process has the file open.
  */
 const measureBytes = (stateDir: string): number => {
   const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
@@ -81,7 +81,7 @@ interface Issued {
   readonly manage_url: string;
 }
 
-/** Measures each action on its own service. */
+/** Measures the actions one after another on the same service. */
 export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]> => {
   const bundledIn = join(bench.state, "rows-bundle");
   await bundleWorker(bundledIn, "scripts/bench/counting-worker.ts");

@@ -22,7 +22,7 @@ export interface Series {
   readonly measured: LoadResult[];
   /** Runtime CPU in milliseconds, one value per entry of `measured`. */
   readonly cpu: number[];
-  /** CPU in milliseconds of the background work that follows (audit chains, ledger, counters) until the runtime is idle. */
+  /** CPU time in milliseconds of the background work after each slice (audit chains, ledger, counters), until the runtime is idle. */
   readonly afterwards: number[];
 }
 
@@ -98,7 +98,7 @@ export const printRounds = (all: readonly Series[]): void => {
   }
 };
 
-/** Runs each slice right after its baseline. Waits before each of them until the background work of the earlier ones has ended. */
+/** In each round, runs one slice of every series in the given order. After each slice, waits until its background work has ended. */
 export const runRounds = async (all: readonly Series[], slices: Slices): Promise<void> => {
   for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warms up code paths and caches
   let from = 0;

@@ -33,7 +33,7 @@ const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   ]);
 };
 
-/** Counts emails with a trigger when they are written, because they leave the outbox once they are sent. */
+/** Creates a trigger that counts emails as they are written, because the service removes them from the outbox after sending them. */
 const countMails = async (db: D1Like): Promise<void> => {
   await db.prepare("CREATE TABLE bench_mails (consumer_id TEXT)").run();
   await db
@@ -54,7 +54,7 @@ const queryNumber = async (db: D1Like, sql: string, ...values: readonly unknown[
 
 interface SweepTimes {
   readonly began: number;
-  /** Milliseconds until a poll found that nothing was left. */
+  /** Milliseconds until a poll first found no share that was due. */
   swept: number | null;
   mailsWritten: number | null;
   /** The longest response time of a poll, in milliseconds. During that time, the service did not respond to other requests either. */

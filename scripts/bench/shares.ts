@@ -238,7 +238,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const { db, url, pid } = service;
   const { acme } = bench.world;
   const cookie = await createPerson(service, 0);
-  // A person may grant 30 shares a minute; the others are inserted as rows that the service can decrypt.
+  // A person may grant only 30 shares a minute. All shares except the first are therefore inserted as rows that the service can decrypt.
   const first = await grantOne(service, cookie, acme);
   await copyShares(db, first, 0, activeShares - 1);
   const vault = await openVaultFromVars(bench.vars);

@@ -1,6 +1,6 @@
 // The faults of `npm run chaos`: which dependency fails and how, and whether the service promises that no write is lost or duplicated.
 
-/** Everything outside the Worker that the Worker calls. A Durable Object class is one dependency. */
+/** Everything outside the Worker that the Worker calls. Each Durable Object class counts as one dependency. */
 export const dependencies = [
   "database 00",
   "database 01",

@@ -5,7 +5,7 @@ import type { Env } from "../../workers/env.ts";
 import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 import type { CallMode, Dependency, FailingCall } from "./faults.ts";
 
-/** Longer than a submission waits for its database, and shorter than any other request waits. */
+/** Submissions wait less than this for their database. All other requests wait longer. */
 const lateMs = 1_500;
 const pollMs = 25;
 
@@ -17,7 +17,7 @@ const findMode = (dependency: Dependency): CallMode | undefined => failing.find(
 
 const createError = (dependency: Dependency): Error => new Error(`Network connection lost (simulated: ${dependency})`);
 
-/** Makes a call with the fault that the dependency has at the moment. `falsify` turns a response into wrong data. */
+/** Makes a call, with the fault that is currently set for the dependency. `falsify` turns a response into wrong data. */
 const makeCall = async <T>(
   dependency: Dependency,
   call: () => Promise<T>,

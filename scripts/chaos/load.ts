@@ -114,7 +114,10 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
     if (answer !== null && answer.status < 300) log.codes.push({ email, phase });
   };
 
-  /** Reads a tile that is only in R2: the Worker serves the whole tile, and the ledger's object the first part of it. */
+  /**
+   * Reads a tile that is only in R2, and then only its first part. The Worker serves the whole tile, and the ledger's object serves the
+   * part.
+   */
   const readOldTile = async (): Promise<void> => {
     for (const path of [oldTilePath, `${oldTilePath}.p/9`]) {
       const bytes = await client.download(`${ledgerPath}/${path}`, nextAddress());

@@ -11,9 +11,9 @@ export interface Reconciliation {
   readonly lost: readonly string[];
   /** Writes that exist more than once. */
   readonly doubled: readonly string[];
-  /** The time, as performance.now(), at which every acknowledged write, event, delivery and email existed; null if one never did. */
+  /** When every acknowledged write, event, delivery and email existed, as a `performance.now()` time. Null if any of them never existed. */
   readonly recoveredAt: number | null;
-  /** The time at which all certificates were also anchored and all evidence packs were valid. */
+  /** When all certificates were also anchored and all evidence packs were valid. Null if that never happened. */
   readonly provenAt: number | null;
 }
 
@@ -22,7 +22,7 @@ export interface ReconcileOptions {
   readonly log: WriteLog;
   readonly machines: OtherMachines;
   readonly businesses: readonly Business[];
-  /** Runs the cron jobs, which nothing else runs here. */
+  /** Runs the cron jobs, because the local runtime does not run them by itself. */
   readonly runJobs: () => Promise<void>;
   /** Whatever is still missing after this time counts as lost. */
   readonly deadlineMs: number;

@@ -34,7 +34,7 @@ export const formatRow = (result: FaultResult): string => {
 
 const rowPattern = /^\| (F\d+) \| [^|]+ \| [^|]+ \| (\d+) \|/;
 
-/** Sorts by the order of the faults, then by seed. */
+/** Returns a number that sorts rows by the order of the faults, then by seed. */
 const rankRow = (row: string): number => {
   const [, id = "", seed = ""] = rowPattern.exec(row) ?? [];
   return faults.findIndex((fault) => fault.id === id) * 1_000_000 + Number(seed);

@@ -37,7 +37,7 @@ export interface FaultRunOptions {
   readonly service: PreparedService;
   readonly fault: Fault;
   readonly seed: number;
-  /** Rounds of each visitor before and during the fault. After the fault, each visitor sends one more round. */
+  /** The number of rounds that each visitor sends before and during the fault. After the fault, each visitor sends one more round. */
   readonly rounds: { readonly before: number; readonly during: number };
   /** The maximum duration of the fault. */
   readonly faultMs: number;
@@ -53,9 +53,15 @@ export interface FaultResult {
   readonly doubled: readonly string[];
   /** The longest response time during the fault. */
   readonly slowestMs: number;
-  /** Time from the end of the fault until every acknowledged write, event, delivery and email existed; null if one never did. */
+  /**
+   * Milliseconds from the end of the fault until every acknowledged write, event, delivery and email existed. Null if any of them never
+   * existed.
+   */
   readonly recoveredAfterMs: number | null;
-  /** Time from the end of the fault until every certificate was also anchored and its evidence pack was valid. */
+  /**
+   * Milliseconds from the end of the fault until every certificate was also anchored and its evidence pack was valid. Null if that never
+   * happened.
+   */
   readonly provenAfterMs: number | null;
 }
 
@@ -125,8 +131,8 @@ const listDatabaseFiles = (folder: string, shard: string): readonly string[] => 
 };
 
 /**
- * Removes the writes that a reset of the shard's database may have undone: the shard's own writes during the fault, and writes during the
- * fault that can span two shards.
+ * Removes from the log the writes that may be lost because the shard's database was reset. These are the shard's writes during the fault,
+ * and all writes during the fault that can span two shards.
  */
 const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   const isKept = (entry: { readonly phase: number; readonly business: Business }): boolean =>
@@ -265,7 +271,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
   const log = createWriteLog();
   const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people, oldTile });
 
-  /** Lets all visitors send their rounds. The jobs run more often than once a minute in the meantime. */
+  /** Sends the rounds of all visitors. In the meantime, runs the jobs of a minute again and again, faster than in real time. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
     const endsAt = performance.now() + maxMs;
     const ended = new AbortController();

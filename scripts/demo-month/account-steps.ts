@@ -1,4 +1,5 @@
-// The owner's setup of the demo business: the profile before the first certificate, and two webhook endpoints later.
+// The steps in which the owner sets up the demo business: complete the profile before the first certificate, and later add two webhook
+// endpoints.
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { dayMs, type Instant } from "../../core/time.ts";
 import { updateAccount } from "../../workers/operations/portal/update-account.ts";

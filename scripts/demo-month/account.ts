@@ -1,4 +1,4 @@
-// The request that starts the replay: the accounts that `npm start` created.
+// The request that starts the replay, with the accounts that `npm start` created.
 import type { Environment } from "../../core/access/entitlement.ts";
 
 export interface DemoAccount {

@@ -14,8 +14,8 @@ const toDayStart = (at: Instant): Instant => at - (at % dayMs);
 export const isWeekend = (at: Instant): boolean => [0, 6].includes(new Date(at).getUTCDay());
 
 /**
- * Start of the hour in which one webhook endpoint fails: the newest hour of a US working day that ended at least four hours ago, so that
- * all retries are over.
+ * Returns the start of the hour in which one webhook endpoint fails. It is the latest hour between 15:00 and 23:00 UTC (the working day in
+ * the US) that ended at least four hours ago, so all retries are over.
  */
 export const getOutageStart = (now: Instant): Instant => {
   let hour = now - (now % hourMs) - 5 * hourMs;
@@ -43,7 +43,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
 };
 
-/** Returns the latest withdrawal time, a whole number of hours before `now`, whose deadline is before `endedBefore`. */
+/** Returns the latest withdrawal time whose deadline is before `endedBefore`, counting back from `now` in whole hours. */
 export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
   let at = now - hourMs;
   while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;

@@ -1,4 +1,4 @@
-// Issues the certificates of the demo month. Also simulates people who view their public pages and team members who read them.
+// Issues the certificates of the demo month. Also simulates visits to their public pages, and team members who open them in the portal.
 import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import { captureConsent } from "../../workers/operations/certificates/capture-consent.ts";
 import { getCertificate } from "../../workers/operations/certificates/get-certificate.ts";
@@ -15,7 +15,8 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   at: issued.lead.at,
   run: async () => {
     const { at, submission, circumstances } = issued.lead;
-    // Skips the work after an issuance, which only copies the account to KV. The service repeats it with its first certificate.
+    // Skips the work after the response. Here, it would only copy the account to KV, and the running service does that when it accepts its
+    // first submission.
     const issuing = { ...site.withCapturedPolicies(services, at), waitUntil: () => {} };
     const client = await resolveSubmissionClient(services, clientId, siteOrigin);
     const request = { client, submission, originHeader: siteOrigin, circumstances, idempotencyKey: null, caller: null };

@@ -1,5 +1,5 @@
-// The delivery queue of a webhook endpoint during the replay of the demo month. It is the real queue with a clock in the past: it receives
-// and sends each event at the time of the event. Only the receivers are simulated.
+// The delivery queue of a webhook endpoint during the replay of the demo month. It is the real queue with its clock set to the past, so it
+// receives and sends each event at the event's own time. Only the receivers are simulated.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";

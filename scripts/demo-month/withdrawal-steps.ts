@@ -14,7 +14,7 @@ const details = {
   actions: ["removed from CRM", "added to do-not-call list"],
 };
 
-/** Withdraws consent as a person does who opens the withdrawal link from the form's response. The link contains the token. */
+/** Withdraws consent with the token in the withdrawal link from the form's response. */
 export const withdrawWithLink = async ({ services }: Month, issued: IssuedLead, entities: readonly string[] | null): Promise<void> => {
   const { certId, manageUrl } = getReceipt(issued);
   const token = new URL(manageUrl).hash.slice("#m=".length);

@@ -1,4 +1,4 @@
-// Reads the Cloudflare account (the account that is signed in, its resources and its secrets) and creates missing resources.
+// Reads which Cloudflare account wrangler uses, and which resources and secrets the account has. Creates missing resources.
 import { DeploymentError, type Deployment } from "./config.ts";
 import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
 import type { Resource, ResourceKind } from "./wrangler-config.ts";
@@ -41,7 +41,7 @@ const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) =>
     const namespaces = (await readFromWrangler("kv", "namespace", "list")) as readonly { id: string; title: string }[];
     return new Map(namespaces.map(({ id, title }) => [title, id]));
   },
-  // `r2 bucket info` also reads metrics, which requires another permission for the token.
+  // `r2 bucket info` also reads metrics, so the token would need another permission.
   bucket: (names) => findByName(names, (name) => runWrangler("r2", "bucket", "lifecycle", "list", name)),
   queue: (names) => findByName(names, (name) => runWrangler("queues", "info", name)),
 };

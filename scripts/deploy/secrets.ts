@@ -34,7 +34,7 @@ export const writeSecrets = (path: string, secrets: Secrets): void => {
   renameSync(`${path}.new`, path);
 };
 
-/** Generates every secret of a new deployment. The ledger's name contains the half-year of its start. */
+/** Generates every secret of a new deployment. The ledger's name contains the half-year in which the deployment is created. */
 export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date): Promise<Secrets> => {
   const period = `${now.getUTCFullYear()}h${now.getUTCMonth() < 6 ? 1 : 2}`;
   const names = {
@@ -60,7 +60,7 @@ export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Recor
   return given.length === 0 ? secrets : { ...secrets, ...Object.fromEntries(given) };
 };
 
-/** Lists the secrets that a deployment with these secrets would lack. The result never contains values. */
+/** Returns the names of the secrets that the deployment needs and that are not in `known`. */
 export const findMissingSecrets = ({ mailTransport }: Deployment, known: readonly string[]): readonly string[] => {
   const required = [
     ...serviceSecrets.filter((name) => name !== "ANCHOR_KEY"),

@@ -54,7 +54,7 @@ export interface ObjectHeader {
   readonly alarm: string | null;
 }
 
-/** Small enough that an interrupted export repeats little work, and large enough that the manifest stays short. */
+/** With this number, an interrupted export repeats little work, and the manifest stays short. */
 const objectsPerFile = 200;
 const rowsPerReport = 100_000;
 
@@ -130,7 +130,7 @@ const isEmptyObject = (database: DatabaseSync): boolean =>
     .all()
     .every(({ name }) => database.prepare(`SELECT 1 FROM "${String(name)}" LIMIT 1`).get() === undefined);
 
-/** Lists the objects to export. Throws if an object has data but its file cannot be found from its name. */
+/** Lists the objects to export. Throws if an object has data but stores no name that leads to its file. */
 const listObjects = async (stateDir: string, shards: readonly string[]): Promise<readonly StoredObject[]> => {
   const objects: StoredObject[] = [];
   for (const className of exportedClasses)

@@ -164,7 +164,7 @@ const prepareFolder = async (building: string, manifest: Manifest, extraShards: 
 
 /**
  * Imports an export. Returns the settings that moved with the data, which the caller must save before it starts the service. Throws if the
- * state folder has data, the export is damaged, the passphrase is wrong, the schema version differs, or the logs have other names here.
+ * state folder has data, the export is damaged, the passphrase is wrong, the schema version differs, or the names of the logs would change.
  */
 export const runImport = async (options: ImportOptions): Promise<Vars> => {
   const { stateDir, extraShards, vars, folder, passphrase, report } = options;

@@ -41,7 +41,7 @@ export interface Manifest {
   readonly created_at: string;
   /** Version of the service that wrote the export. */
   readonly service_version: string;
-  /** Describes the state that was exported, so that an interrupted export does not mix two states. */
+  /** The value of `computeStateSignature`. An interrupted export continues only if the state still has this value. */
   readonly state_signature: string;
   readonly migrations: readonly string[];
   readonly shards: readonly string[];

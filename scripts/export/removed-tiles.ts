@@ -1,4 +1,4 @@
-// Reads the tiles and entries that a ledger has deleted from its tables back from R2, so that an export contains the whole log and the
+// Reads back from R2 the tiles and entries that a ledger has deleted from its tables. With them, the export contains the whole log, and the
 // import needs no bucket.
 import type { DatabaseSync } from "node:sqlite";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
@@ -18,8 +18,8 @@ const bucketKeys: readonly string[] = ["uploaded_tiles", "removed_tiles", "uploa
 export const isBucketKey = (key: unknown): boolean => typeof key === "string" && bucketKeys.includes(key);
 
 /**
- * Yields the rows of `leaf` or `tile` that the ledger has deleted. Throws if R2 does not have a tile, or has other bytes than the ledger
- * signed.
+ * Yields the rows of `leaf` or `tile` that the ledger has deleted. Throws if a tile is missing from R2, or if its bytes differ from those
+ * that the ledger signed.
  */
 export function* readRemovedRows(database: DatabaseSync, table: "leaf" | "tile", findTile: FindTileBytes): Generator<readonly unknown[]> {
   const removed = Number(readMeta(database, "removed_tiles"));

@@ -63,7 +63,7 @@ const rewrapRow = async (
 const findSealedColumns = (columns: readonly string[]): readonly number[] =>
   columns.flatMap((name, at) => (name.endsWith("_sealed") ? [at] : []));
 
-/** Changes the rows of a table that are written. */
+/** Rows to add or omit when a table is written. */
 export interface RowChanges {
   /** Rows to write before those of the table, with the same columns. */
   readonly additional?: Iterable<readonly unknown[]>;

@@ -45,8 +45,8 @@ export const collectMovedSettings = (vars: Vars): MovedSettings => ({
 });
 
 /**
- * Throws if the logs would have other names in this deployment than in the export, because the existing entries and checkpoints would then
- * not match the names.
+ * Throws if the logs have other names in this deployment than in the export. The names are part of the existing entries and checkpoints, so
+ * they must stay the same.
  */
 export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars: Vars): void => {
   const own = getAuditOrigin(vars.BASE_URL as string, firstShard);

@@ -50,10 +50,10 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
   };
 };
 
-/** Adds a key whose links and other tokens are accepted but not created yet. */
+/** Adds a link key that the service accepts but does not yet use to create links and other tokens. */
 export const addLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: addNextLinkKey(secrets.LINK_KEYS, newKey()) });
 
-/** Creates links and other tokens with the newest key. */
+/** Makes the service create links and other tokens with the newest key. */
 export const useNewLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: useNextLinkKey(requireSecret(secrets, "LINK_KEYS")) });
 
 /** Keeps only the newest key. Links and other tokens that earlier keys created are no longer accepted. */

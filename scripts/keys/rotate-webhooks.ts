@@ -8,7 +8,7 @@ export interface SecretStepResult {
   readonly before: string;
   readonly replaced: number;
   readonly outdated: number;
-  /** The latest time until which an earlier secret also signs, ISO 8601; null if none does. */
+  /** The latest time at which an earlier secret still signs, in ISO 8601. Null if no earlier secret signs. */
   readonly earlier_until: string | null;
   readonly next: object | null;
 }
@@ -28,7 +28,7 @@ interface WebhookRotationState {
   readonly webhookId: string | null;
   readonly cursor: object | null;
   readonly replaced: number;
-  /** The number of secrets that this pass through the endpoints could not replace, and the time when they can be replaced. */
+  /** The number of secrets that this pass through the endpoints could not replace. They can be replaced after `earlierUntil`. */
   readonly outdated: number;
   readonly earlierUntil: string | null;
   readonly isComplete: boolean;

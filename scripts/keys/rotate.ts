@@ -107,7 +107,7 @@ const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationO
   saveState(statePath, kind, { completed: completed + 1, startedAt, previousAt: now(), pending: null, cursor: null });
 };
 
-/** Returns when a step is due. The state must not be that of a rotation without a completed step. */
+/** Returns when a step is due. The result is valid only if at least one step is complete. */
 const getDueAt = (
   { afterMs, afterLeakMs = afterMs, isAfterPrevious = false }: RotationStep,
   { startedAt, previousAt = startedAt }: RotationState,

@@ -36,10 +36,10 @@ export interface RotationStep {
  */
 const masterKeyWaitMs = 8 * dayMs;
 
-/** The time that readers of certificates have to save the new keys before the earlier keys stop signing. */
+/** The time between adding the new keys and stopping the earlier ones. Readers of certificates must save the new keys within this time. */
 const logKeyWaitMs = 30 * dayMs;
 
-/** Longer than an isolate keeps running with earlier secrets. */
+/** An isolate that still has earlier secrets ends before this time. */
 const isolateWaitMs = 10 * minuteMs;
 
 /** The longest duration of a share. Emails about the share contain a link that ends it. */

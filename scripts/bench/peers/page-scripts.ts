@@ -1,4 +1,4 @@
-// Compares svc.js with the scripts of consent banners: the bytes that a page loads, and how long they keep its main thread busy. The
+// Compares svc.js with the scripts of consent banners: how many bytes a page loads, and how long the scripts keep the main thread busy. The
 // banners and svc.js do different work, so the figures show only what each of them costs a page.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -24,7 +24,7 @@ const findPrograms = (): string => {
   }
 };
 
-/** PostgreSQL refuses to run as root, so root runs it as the user that its package creates. */
+/** PostgreSQL refuses to run as root. If this process runs as root, returns the user that the PostgreSQL package creates. */
 const findUser = (): { readonly uid: number; readonly gid: number } | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const id = (option: string): number => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));

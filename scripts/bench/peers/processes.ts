@@ -15,9 +15,9 @@ export const findFreePort = async (): Promise<number> => {
 
 export interface Program {
   readonly pid: string;
-  /** The line that says that the program is ready. */
+  /** The line that the program printed when it was ready. */
   readonly ready: string;
-  /** Kills the program and everything that it started with SIGKILL, as a crash of its process or machine would. */
+  /** Sends SIGKILL to the program and to everything that it started, as if its process or machine had crashed. */
   readonly kill: () => Promise<void>;
 }
 

@@ -27,7 +27,9 @@ interface Arrival {
 interface Receiver {
   readonly server: Server;
   readonly address: string;
-  /** The arrivals of each event at the healthy endpoint, in the order of their first arrivals. */
+  /**
+   * When each event first arrived at the healthy endpoint, and how often it arrived. The events are in the order of their first arrival.
+   */
   readonly arrivals: Map<string, Arrival>;
 }
 
@@ -55,7 +57,7 @@ interface Deliverer {
   readonly getCpuMs: () => number;
   readonly start: () => Promise<void>;
   readonly kill: () => Promise<void>;
-  /** Prepares the endpoints for new events, without events of earlier measurements. */
+  /** Prepares the endpoints for the next measurement. Events of earlier measurements are no longer delivered to them. */
   readonly reset: () => Promise<void>;
   /** Adds events and returns their IDs in order once they are durable. */
   readonly add: (count: number) => Promise<readonly string[]>;
@@ -110,7 +112,7 @@ interface Event {
 const createEvents = (count: number): readonly Event[] =>
   Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: "certificate.revoked", content: "x".repeat(120) }));
 
-/** Creates a deliverer whose worker is a program in the folder of the packages. */
+/** Creates a deliverer whose worker is the program `deliver-with-<name>.mjs` in `folder`. */
 const createWorker = (
   name: string,
   folder: string,
@@ -203,7 +205,7 @@ const createGraphile = async (folder: string, postgres: Postgres, receiver: Rece
 
 const printFigure = (name: string, text: string): void => console.log(`  ${name.padEnd(16)} ${text}`);
 
-/** Counts the events that arrived after a later one. */
+/** Counts the events that arrived after an event that was added later. */
 const countOutOfOrder = (ids: readonly string[], arrivals: Receiver["arrivals"]): number => {
   const place = new Map(ids.map((id, at) => [id, at]));
   let [last, count] = [-1, 0];

@@ -76,7 +76,10 @@ export const authenticatedPage = (show: (request: AppRequest) => Promise<Respons
 /** Handles a form of the app. Without a session, redirects to the app, which shows the sign-in form. */
 export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
 
-/** Redirects from a form's action URL to its page. The language links on a page that responds to a POST lead to the action URL. */
+/**
+ * Redirects a GET request for a form's action URL to the page with the form. If a POST responds with a page, the language links on it lead
+ * to the action URL.
+ */
 export const redirectToForm =
   (path: string) =>
   (c: Context<AppEnv>): Response => {

@@ -1,5 +1,5 @@
-// Serves /app/certificates/{id}, which shows a consent given on a form and lets the person withdraw it. Also shows the consents given on
-// forms in lists. Signing in already verified the person's email address, so withdrawing does not require another code.
+// Serves /app/certificates/{id}, which shows a consent given on a form and lets the person withdraw it. Also contains the list items that
+// summarize these consents. Withdrawing requires no code, because signing in already verified the person's email address.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";

@@ -140,7 +140,10 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppVie
   return { tone: "plain", icon: "circle-minus", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
-/** Shows the status of a share and, next to it, the date that the person needs to know. */
+/**
+ * Shows the status of a share. A stopped share also shows the deadline for contact to end or the date on which it ended, and an active
+ * share shows the date of the last delivery.
+ */
 export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   const view = useAppView();
   const { messages, language, now } = view;

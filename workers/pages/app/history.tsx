@@ -18,7 +18,7 @@ import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request
 const describeHistoryEntry = (type: string, { historyEvents, otherEvent }: AppMessages): string =>
   Object.hasOwn(historyEvents, type) ? historyEvents[type as keyof AppMessages["historyEvents"]] : otherEvent;
 
-/** The cells of an entry. `share` is the related share, if any; `seq` is null while the entry is not yet in the chain. */
+/** Returns the table cells of an entry. `share` is the related share, if any. `seq` is null while the entry is not yet in the chain. */
 const toHistoryCells = (
   messages: AppMessages,
   at: Instant,
@@ -151,7 +151,10 @@ const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: His
 
 const entriesPerPage = 50;
 
-/** Parses the entry number before which the list starts. Returns null for the newest entries, or if the text is not an entry number. */
+/**
+ * Parses the `before` parameter. The list then contains only entries with lower numbers. Returns null if the parameter is missing or is not
+ * an entry number; the list then starts with the newest entry.
+ */
 const parseBeforeSeq = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 

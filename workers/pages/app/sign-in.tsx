@@ -1,5 +1,5 @@
-// Signs people in to the app with an email code or a passkey, in the same steps and with the same cookies as on the consent sheet. Every
-// page of the app shows these steps to visitors who are not signed in, and opens once they have signed in.
+// Signs people in to the app with an email code or a passkey, in the same steps and with the same cookies as on the consent sheet. Visitors
+// who are not signed in see these steps on every page of the app.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
@@ -130,7 +130,7 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app";
 
-/** Shows the sign-in step that this browser has reached, which its cookie records. */
+/** Shows the sign-in step that this browser has reached. A cookie records the step. */
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);

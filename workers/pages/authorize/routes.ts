@@ -217,7 +217,7 @@ interface ReviewAttempt {
   readonly isEmpty?: boolean;
 }
 
-/** For a signed-in person or a test client, shows the earlier decision, or the review with the submitted values. */
+/** Shows a signed-in person or a test client the earlier decision if there is one, and otherwise the review with the submitted values. */
 const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, attempt?: ReviewAttempt): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;

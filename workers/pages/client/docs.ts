@@ -11,7 +11,7 @@ navigation?.addEventListener("click", ({ target }) => {
 const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
 const parts = links.flatMap((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))) ?? []);
 
-/** In pixels from the top of the window. The reader is in the last section whose heading is above this line. */
+/** In pixels from the top of the window. The reader's section is the last one whose heading is above this line. */
 const readingLine = 160;
 
 /** Marks the last section that begins above the reading line. At the top of the page, marks the first one, and at the end, the last one. */

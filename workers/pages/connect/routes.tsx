@@ -217,8 +217,8 @@ const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectForm
 };
 
 /**
- * Sends the browser to the client with the result: with a redirect if `form-action` allows it, and otherwise with a page that refreshes to
- * the client.
+ * Sends the browser to the client with the result. If `form-action` allows it, responds with a redirect. Otherwise, responds with a page
+ * whose `Refresh` header leads to the client.
  */
 const redirectToClient = async (
   c: Context<AppEnv>,

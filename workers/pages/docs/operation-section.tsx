@@ -257,7 +257,7 @@ const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] =>
   return data === undefined ? [] : listMembers(document, data.schema);
 };
 
-/** Lists the webhook event types. They share one body, but differ in which of its IDs and values are set. */
+/** Lists the webhook event types. All types share one body, and each type sets different IDs and values in it. */
 export const EventTypes: FC = () => (
   <>
     <h1>Webhook events</h1>

@@ -304,8 +304,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
   const { certificate, views, retentionUntil, loggedAt } = found.value;
-  // A test certificate must never appear among live certificates, or a live one among test certificates, so this redirects to the page in
-  // the certificate's own environment.
+  // Live and test certificates must never appear on the same pages, so this redirects to the page in the certificate's own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);

@@ -91,7 +91,8 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * Formats for the start of a period: `shown` in the table, and `axis` below the chart. The export cuts an ISO time to the length of `iso`.
+ * Formats for the start of a period: `shown` in the table, and `axis` below the chart. `iso` is an example of the ISO time in the export
+ * and in `datetime`; only its length is used.
  */
 const timeUnits = {
   hour: {
@@ -105,7 +106,7 @@ const timeUnits = {
   Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly axis: Intl.DateTimeFormatOptions; readonly iso: string }>
 >;
 
-/** Identifies a chart on its page, in its export form and in the exported file. */
+/** The name, the time unit and the CSV header of a chart, which its page and its export share. */
 export interface ChartDefinition {
   readonly name: Exclude<ListExport["list"], "certificates">;
   readonly unit: keyof typeof timeUnits;

@@ -28,7 +28,7 @@ export const CodeBlock: FC<CodeBlockProps> = ({ id, label, caption, children }) 
   </figure>
 );
 
-/** Indented JSON. The text must be JSON. */
+/** Shows JSON with indentation. `text` must be valid JSON. */
 export const Json: FC<{ text: string }> = ({ text }) => (
   <HighlightedCode text={JSON.stringify(JSON.parse(text), null, 2)} language="json" />
 );

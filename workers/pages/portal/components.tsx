@@ -213,7 +213,7 @@ interface LinkProps {
   readonly to: string;
   readonly text: Child;
   readonly class?: "btn" | "btn danger" | "btn sm" | "btn sm danger" | "btn primary" | "link" | "danger";
-  /** The text for screen readers, if it differs. */
+  /** The text for screen readers, if it differs from `text`. */
   readonly label?: string;
   readonly rel?: "prev" | "next";
   readonly icon?: IconName;

@@ -21,9 +21,9 @@ interface Confirmation {
   readonly consequences: readonly (readonly [icon: IconName, text: string])[];
   readonly action: string;
   readonly confirmLabel: string;
-  /** The label of the alternative, such as "Keep key", which leads back to the parent page. */
+  /** The label of the link back to the parent page, such as "Keep key". */
   readonly cancelLabel: string;
-  /** Replaces the red button for actions that do not delete anything. */
+  /** Set if the action deletes nothing. Its button is then not red. */
   readonly look?: "primary";
   readonly hiddenValues?: Readonly<Record<string, string>>;
 }

@@ -370,7 +370,7 @@ const handleEdit = async (request: PortalFormRequest, id: WebhookId): Promise<Re
   const input = readEndpointForm(request.form);
   if (!input.ok) return renderEdit(request, endpoint, toFormError(input));
   const { url, description, events } = input.value;
-  // Only the changed properties are sent, because the audit entry lists them.
+  // Passes only the changed properties, because the audit entry lists every property that is passed.
   const changed = await updateWebhook(request.services, request.member, id, {
     ...(url !== endpoint.url && { url }),
     ...(description !== endpoint.description && { description }),

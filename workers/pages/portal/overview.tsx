@@ -31,7 +31,7 @@ const percentOf = new Intl.NumberFormat(languageInfo[language].locale, { style: 
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Shows the change from the previous thirty days, and the value of those days. */
+/** Shows the change from the previous thirty days in percent, and the earlier count. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (

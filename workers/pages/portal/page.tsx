@@ -40,12 +40,12 @@ interface MemberPage extends RefusalDetails {
   readonly actions?: Child;
   /** The page above this one, or the chain of pages that leads to it. */
   readonly parent?: Breadcrumb | readonly Breadcrumb[];
-  /** The end of the breadcrumb, if it is not the heading. */
+  /** The last part of the breadcrumb. Defaults to the heading. */
   readonly crumb?: Child;
   readonly content: Child;
-  /** Loads the script that updates the page instead of the script for copy buttons. */
+  /** True if the page needs the script for live updates. The page then does not load the script for copy buttons. */
   readonly hasLiveUpdates?: boolean;
-  /** Loads the script that prompts for a passkey instead of the script for copy buttons. */
+  /** Set if the page prompts for a passkey. The page then does not load the script for copy buttons. */
   readonly script?: "passkey.js";
   /** Set for accounts whose pages cannot be opened, so there is nothing to navigate to. */
   readonly hidesNavigation?: true;

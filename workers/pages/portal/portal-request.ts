@@ -9,7 +9,7 @@ import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
 export interface PortalRequest extends SignedInRequest {
   readonly member: MemberSession;
-  /** The businesses that the email address belongs to or is invited to, including the current one. Empty if there are no others. */
+  /** The businesses that the member belongs to or is invited to, including the current one. Empty if the current one is the only one. */
   readonly memberships: readonly Membership[];
   /** The environment of the records on the page, taken from its path. */
   readonly environment: Environment;
@@ -28,7 +28,7 @@ export const redirectTo = ({ c, pathInMode }: PortalRequest, path: string, done?
   return c.redirect(done === undefined ? target : `${target}${target.includes("?") ? "&" : "?"}done=${done}`, 303);
 };
 
-/** Returns the business and environment whose records operations may read for this page. */
+/** Returns the member's business and the environment of the page. Operations read only records of this business and environment. */
 export const toReader = ({ member, environment }: PortalRequest) => ({ business: member.business, environment });
 
 export interface FormError {

@@ -58,8 +58,8 @@ const BusinessSwitcher: FC = () => {
 };
 
 /**
- * Finds a certificate, a share or a refused request by its ID. The form posts, because people may type personal data, which must not get
- * into a URL.
+ * Finds a certificate, a share or a refused request by its ID. The form uses POST, because people may type personal data, which must not
+ * get into a URL.
  */
 const IdLookup: FC<{ id: string }> = ({ id }) => (
   <PostForm

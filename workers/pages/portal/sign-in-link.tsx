@@ -53,7 +53,7 @@ const renderLinkStep = (c: Context<AppEnv>, { email, next }: PendingSignIn, erro
     ),
   });
 
-/** Renders the page that the link opens in any other browser than the one that requested the email. */
+/** Renders the page that the link opens in a browser that did not request the email. */
 const renderElsewhereStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,

@@ -107,7 +107,7 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
     ),
   });
 
-/** Leads back to the form for the email address. */
+/** A button that leads back to the form for the email address. */
 const OtherEmailForm: FC<{ next: string }> = ({ next }) => (
   <form method="post" action="/portal/sign-in/other">
     <NextPathField next={next} />
@@ -121,7 +121,10 @@ interface CodeStepProps {
   readonly next: string;
   readonly email: string;
   readonly error: FormError | undefined;
-  /** Set if a signed-in member must sign in again: the page to which they can return instead. They cannot change the address. */
+  /**
+   * Set if a signed-in member must sign in again. It is the page to which the member can return instead. The member cannot change the email
+   * address.
+   */
   readonly cancelPath?: string;
 }
 

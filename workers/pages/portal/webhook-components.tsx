@@ -156,8 +156,8 @@ export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly s
 };
 
 /**
- * Summarizes an event's deliveries to all endpoints in one line. `isInColumn` is true in a "Delivered" column, where the text need not say
- * what it counts.
+ * Summarizes an event's deliveries to all endpoints in one line. `isInColumn` is true in a "Delivered" column, where the heading already
+ * says what is counted.
  */
 export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[]; isInColumn?: boolean }> = ({ deliveries, isInColumn = true }) => {
   if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.nobody} />;

@@ -191,7 +191,7 @@ export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value
   </code>
 );
 
-/** Hidden until the page script runs, because copying needs it. */
+/** Hidden until the page script runs, because only the script can copy. */
 export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => {
   const { messages } = usePageContext();
   return (

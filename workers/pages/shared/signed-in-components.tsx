@@ -19,7 +19,7 @@ export interface PostFormProps {
   readonly action: string;
   readonly hiddenValues?: Readonly<Record<string, string>> | undefined;
   readonly class?: string | undefined;
-  /** The form's name and role as a landmark. */
+  /** Makes the form a landmark with this name for screen readers. */
   readonly label?: string | undefined;
   readonly role?: "search" | undefined;
   readonly children?: Child;

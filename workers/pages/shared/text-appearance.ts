@@ -43,7 +43,7 @@ const listInvisibleCharacters = (text: string): InvisibleCharacter[] => {
   return [...counts].map(([code, count]) => ({ code, count }));
 };
 
-// Alphabets with letters that look alike. Others (Arabic, Han, Thai) cannot be mistaken for Latin.
+// Alphabets that have letters with similar shapes. Letters of other scripts (Arabic, Han, Thai) cannot be mistaken for Latin letters.
 const alphabetPatterns = [
   ["Latin", /\p{Script=Latin}/u],
   ["Greek", /\p{Script=Greek}/u],

@@ -129,7 +129,7 @@ const CeaseStatus: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ 
   return <FormattedMessage text={isOverdue(ceaseBy, null, now) ? messages.overdue : messages.notAcknowledged} parts={parts} />;
 };
 
-/** Shows what a reader must know before anything else. */
+/** Shows whether this is a test certificate, and whether consent was refused, withdrawn or partly withdrawn. */
 const CertificateNotices: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate, now }) => {
   const { messages, language } = usePageContext();
   const { environment, status, withdrawal, entitiesWithdrawn } = certificate;
@@ -212,7 +212,7 @@ const RecipientItems: FC<{ names: readonly string[]; status: RecipientStatus }> 
 interface RecipientGroupProps {
   readonly names: readonly string[];
   readonly status: RecipientStatus;
-  /** The member of the record that holds these names. */
+  /** The name of the record's member that contains these names. */
   readonly list?: string | undefined;
   /** Shown if there are no names. If it is not set, a group without names is rendered empty, as in the record. */
   readonly none?: string;

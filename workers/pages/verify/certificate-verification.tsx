@@ -33,7 +33,7 @@ interface VerificationProps {
 }
 
 interface CheckItemProps {
-  /** The group of checks, with the name that client/proofs uses. */
+  /** The name by which client/proofs finds this check. */
   readonly name: "fingerprint" | "signature" | "ledger" | "others" | "withdrawal";
   readonly label: string;
   /** The statement that is true if the check passes. */
@@ -41,7 +41,7 @@ interface CheckItemProps {
   readonly passedText?: string;
   readonly incompleteText?: string;
   readonly skippedText?: string;
-  /** A fact about the record. It is shown whether or not the check ran. */
+  /** A detail of the record, such as the ledger entry. It is shown whether or not the check ran. */
   readonly fact?: Child;
 }
 

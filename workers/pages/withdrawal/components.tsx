@@ -25,7 +25,9 @@ export type WithdrawableCertificate = Pick<
   "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
-/** Removes the masked details if the person's data was erased. They must not be shown then, and no email can be sent. */
+/**
+ * Removes the masked details if the person's data was erased. After that, they must not be shown, and the person cannot get an email code.
+ */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 

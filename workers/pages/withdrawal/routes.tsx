@@ -78,7 +78,10 @@ const certificateFormHandler = createFormHandlerFactory(async (c) => {
   return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
-/** Returns the selected recipients, or null if none is selected, which means all of them. The names of the checkboxes contain the index. */
+/**
+ * Returns the selected recipients. If none is selected, returns null, which means all recipients. The name of each checkbox contains the
+ * recipient's index.
+ */
 export const parseSelectedEntities = (form: FormFields, { entities }: PublishedCertificate): readonly string[] | null => {
   const selected = entities.filter((_, index) => form.has(`entity.${index}`));
   return selected.length > 0 ? selected : null;

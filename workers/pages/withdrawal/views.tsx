@@ -44,7 +44,7 @@ interface StepProps {
   readonly children?: Child;
 }
 
-/** A card with the business, the subject of the step, and a way back. */
+/** A card with the business, a link back to the certificate, and the content of the step. */
 const WithdrawalStep: FC<StepProps> = ({ certificate, heading, children }) => {
   const { selectedLanguage, messages } = usePageContext();
   return (
