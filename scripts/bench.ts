@@ -115,7 +115,7 @@ const sizeLine = (name: string, path: string): string => {
   return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
 };
 
-/** Runs `work` and returns the largest resident set size that the process had in the meantime, in MiB. */
+/** Runs `work` and returns the peak resident set size of the process, in MiB. */
 const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
   let peak = getResidentMiB(pid);
   const sampling = setInterval(() => {
@@ -164,7 +164,7 @@ const measureService = async (bench: Bench): Promise<void> => {
   const keys = await insertApiKeys(service.db, acme, 50);
   const floorKeys = hashKeys(await insertApiKeys(floor.db, acme, 50));
 
-  // The second half is for detail reads. A detail read decrypts every page view, so these certificates must have none.
+  // The second half is for detail reads. A detail read decrypts every page view, so these certificates have no page views.
   const issued = await Promise.all(Array.from({ length: 100 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
   const [viewed, unviewed] = [issued.slice(0, 50), issued.slice(50)];
   const floorIds = await Promise.all(

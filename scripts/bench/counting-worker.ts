@@ -5,8 +5,8 @@ import type { Env } from "../../workers/env.ts";
 import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 
 /**
- * Rows written since the counter was last read, by the statement's verb and table. Rows that a trigger writes count toward the statement
- * that fired it.
+ * The number of rows written since the counter was last read, by verb and table of the statement. Rows that a trigger writes count toward
+ * the statement that fired it.
  */
 let written: Record<string, number> = {};
 

@@ -30,7 +30,7 @@ export const getCpuMs = (pid: string): number => {
 export const getResidentMiB = (pid: string): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
 
-/** Lists the processes below a process, and the process itself. */
+/** Lists a process and all its descendants. */
 const listTree = (root: string): readonly string[] => {
   const parents = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -46,7 +46,7 @@ const listTree = (root: string): readonly string[] => {
   return found;
 };
 
-/** Returns the CPU time in milliseconds of the processes and of everything below them, including processes that have ended. */
+/** Returns the CPU time in milliseconds of the processes and all their descendants, including those that have ended. */
 export const getTreeCpuMs = (roots: readonly string[]): number =>
   roots.flatMap(listTree).reduce((total, pid) => {
     try {

@@ -75,7 +75,7 @@ const buildDecision = (business: DemoBusiness, verifier: string) => ({
 export const measureShares = async (
   bench: Bench & {
     readonly slices: Slices;
-    /** Limits the measurement to series whose name contains this text, with their baselines. */
+    /** Measures only series whose name contains this text, and their baselines. */
     readonly named: string;
   },
 ): Promise<void> => {
@@ -232,7 +232,6 @@ const activeShares = 500;
 const changeCount = 21;
 const pauseMs = 1_500;
 
-/** Measures a change of contact details that affects 500 shares. */
 export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const service = await startBenchService(bench, "field-change");
   const { db, url, pid } = service;

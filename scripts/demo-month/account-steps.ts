@@ -1,5 +1,5 @@
-// The steps in which the owner sets up the demo business: complete the profile before the first certificate, and later add two webhook
-// endpoints.
+// The steps that the owner takes to set up the demo business: completing the profile before the first certificate, and adding two webhook
+// endpoints later.
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { dayMs, type Instant } from "../../core/time.ts";
 import { updateAccount } from "../../workers/operations/portal/update-account.ts";

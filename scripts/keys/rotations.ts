@@ -31,18 +31,18 @@ export interface RotationStep {
 }
 
 /**
- * Longer than the retention of everything that cannot be rewrapped: seven days for recorded webhook attempts, and one day for submissions
- * in the journal and for idempotent responses.
+ * Data that cannot be rewrapped is gone after this time. The service deletes recorded webhook attempts after seven days, and submissions in
+ * the journal and idempotent responses after one day.
  */
 const masterKeyWaitMs = 8 * dayMs;
 
-/** The time between adding the new keys and stopping the earlier ones. Readers of certificates must save the new keys within this time. */
+/** How long the earlier keys still sign after the new keys are added. Readers of certificates must save the new keys within this time. */
 const logKeyWaitMs = 30 * dayMs;
 
-/** An isolate that still has earlier secrets ends before this time. */
+/** After this time, no isolate runs with earlier secrets. */
 const isolateWaitMs = 10 * minuteMs;
 
-/** The longest duration of a share. Emails about the share contain a link that ends it. */
+/** Longer than any share lasts, because the emails about a share contain a link that ends it. */
 const linkWaitMs = maxDurationDays * dayMs + isolateWaitMs;
 
 const logSteps: readonly RotationStep[] = [

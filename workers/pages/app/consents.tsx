@@ -140,7 +140,7 @@ const countCertificates = ({ certificates, active }: BusinessCertificateSummary,
 const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSummary, isEnded: boolean): number =>
   isEnded ? othersShares - activeOthersShares : activeOthersShares;
 
-/** Shows a business's shares and consents, and the link that ends all of them. */
+/** Shows a business's shares and consents, and the link to the page that ends all of them. */
 const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => {
   const { messages } = useAppView();
   const hosts = [...new Set(shares.map(({ origin }) => new URL(origin).host))];

@@ -336,7 +336,7 @@ const listRenewableGroups = (share: Share, fields: ContactFields): readonly Rene
   });
 
 interface RenewalAttempt {
-  /** The form as the person left it. */
+  /** The posted values, which the page shows again. */
   readonly form: FormFields;
   readonly error?: string;
 }
@@ -437,7 +437,7 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
   return c.redirect(sharePath(share), 303);
 };
 
-/** Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), which shows the form again. */
+/** Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), and the form is then shown again. */
 const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
   const { c, services, person, form } = request;
   const { share } = ownShare;

@@ -82,7 +82,7 @@ const browserCookieSeconds = 3_600;
 const choicesCookie = "svc_ticks";
 const maxChoicesLength = 1_200; // in characters; a cookie holds 4,096 bytes, and escaping can triple the length
 
-/** The sheet, resolved for this request and browser. */
+/** The sheet for one request, browser and person. */
 interface OpenedSheet {
   readonly sheetRequest: SheetRequest;
   readonly browser: SheetBrowser;

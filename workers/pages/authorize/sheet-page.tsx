@@ -123,7 +123,7 @@ export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages 
 
 /**
  * Contains a step that leads to the decision. If only the window that opened the sheet may receive the result, the page script must deliver
- * it. Without scripts, the page then says so instead of showing the step.
+ * it. Without scripts, the page then shows a notice instead of the step.
  */
 export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, children }) => {
   const { returnUrl, request, messages } = view;

@@ -24,7 +24,7 @@ const getShownValue = (bound: string): string | null => {
   return first !== undefined && others.every((other) => other === first) ? first : null;
 };
 
-/** Lists the recipient names of a list that the page may show in several parts. Returns undefined if the page has no such list. */
+/** Returns the recipient names of a list, which the page may show in several parts. Returns undefined if the page has no such list. */
 const listShownEntities = (list: string): string[] | undefined => {
   const parts = [...document.querySelectorAll(`[data-list="${list}"]`)];
   return parts.length === 0 ? undefined : parts.flatMap((part) => listBoundTexts(part, "entity")).sort();

@@ -189,7 +189,6 @@ interface RadioFieldsProps {
   readonly isSideBySide?: boolean;
 }
 
-/** Radio buttons for a few choices, each with an optional hint. */
 export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options, isSideBySide = false }) => {
   const chosen = useContext(FormContext).form?.get(name) ?? value;
   return (
@@ -247,7 +246,6 @@ interface CardProps {
   readonly children?: Child;
 }
 
-/** A card: a heading, content and an optional footer. */
 export const Card: FC<CardProps> = ({ id, title, note, end, footer, isFlush = false, isDangerous = false, children }) => (
   <section class={isDangerous ? "card danger" : "card"} aria-labelledby={id}>
     <header>
