@@ -63,7 +63,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
 
 const anyPath = /^/;
 
-/** Returns a function that returns the paths that a host serves. In development, every host serves every path. */
+/** Creates a function that returns the paths of a host. In development, every host serves every path. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();
@@ -74,7 +74,7 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Responds with 404: a page for browsers, JSON for programs and for every path under /v1 and /.well-known. */
+/** Responds with 404. Browsers get a page. Programs, and every path under /v1 and /.well-known, get JSON. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 

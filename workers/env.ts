@@ -144,8 +144,8 @@ export class ConfigError extends Error {
 
 const keyBytes = 32;
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
-// Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so large batches are cheaper. Two seconds is short
-// compared with the minutes that pass until a third party attests the ledger's time.
+// Most of the cost of anchoring is per batch (signature, checkpoint, tiles, leases), so large batches are cheaper. Two seconds is short
+// compared with the minutes until a third party attests the ledger's time.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 const defaultIntakeWaitMs = 600; // much longer than a healthy database's slowest responses, and short enough for a person who is waiting
@@ -206,7 +206,7 @@ const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string
     return seed === undefined ? [] : [[name, seed] as const];
   });
 
-/** Parses the email settings. Email is required: without it, people could not sign in or withdraw, and no error would be visible. */
+/** Parses the email settings, which are required: without email, people could not sign in or withdraw, and no error would be visible. */
 const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
@@ -331,7 +331,7 @@ export const loadConfig = (env: Env): Config => {
     ]),
   );
 
-  // Matched by prefix, so that production also refuses development settings that are added later.
+  // Production refuses every setting with this prefix, including development settings that are added later.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const demo = parseDemoSettings(setting("DEV_DEMO"));
   if (demo === null) faults.push("DEV_DEMO");

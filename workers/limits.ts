@@ -55,8 +55,8 @@ export const defaultLimits = {
   /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /**
-   * Counts refused requests that are stored for a business, separately with and without a credential. Each limit allows about 10,000 in
-   * seven days.
+   * Counts the refused requests that are stored for a business. Requests with and without a credential are counted separately. Each limit
+   * allows about 10,000 in seven days.
    */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /**
@@ -78,8 +78,8 @@ export const defaultLimits = {
   /** Counts the same attempts for all businesses together, so that a host cannot be flooded from many accounts. */
   UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
   /**
-   * Counts emails of one kind to the owners of a business. Further notices wait for the next email. Withdrawals can arrive by the hundred,
-   * and some are forged, but owners must still read the first one soon.
+   * Counts emails of one kind to the owners of a business. Further notices wait for the next email. Owners must learn of the first
+   * withdrawal soon, but withdrawals can arrive by the hundred, and some are forged.
    */
   OWNER_NOTICES: { count: 1, seconds: 3_600, scaled: false },
   /** A paying customer opens one or two checkout pages; each one calls the payment provider. */
@@ -91,8 +91,8 @@ export const defaultLimits = {
   /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /**
-   * Counts confirmation emails per business and email address, after withdrawals that do not verify the address, such as one through a
-   * form's link.
+   * Counts confirmation emails per business and email address. Only withdrawals that do not verify the address count, such as those with
+   * the manage link from POST /v1/consent.
    */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
@@ -116,8 +116,8 @@ export const defaultLimits = {
   /** Each change notifies every business whose share covers the field. */
   FIELD_CHANGES: { count: 60, seconds: 3_600, scaled: false },
   /**
-   * Counts shares that are updated because their person changed a field. A person with ten shares who changes a field every six minutes
-   * needs 100 updates an hour. Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
+   * Counts shares that are updated because the person changed a field. A person with ten shares who changes a field every six minutes needs
+   * 100 updates an hour. Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
    */
   SHARE_UPDATES: { count: 1_000, seconds: 3_600, scaled: false },
   /** An export reads and decrypts everything stored about a person. */
@@ -162,7 +162,7 @@ interface StorageLimitDefault extends StorageLimit {
   readonly scaled: boolean;
 }
 
-/** Every limit on what one owner can store. Text that records share counts once, for the record that stores it first. */
+/** Every limit on what one owner can store. If several records share a text, the text counts only for the record that stores it first. */
 export const defaultStorageLimits = {
   /**
    * A client's submissions without an API key, which anyone who can read the page's source can send. The number of records is enough for a
@@ -186,10 +186,10 @@ export const defaultStorageLimits = {
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 /**
- * The number of new combinations of purpose, recipients and origin for which a client's submissions without an API key can create counters
- * each day. Each combination makes the business's searches slower, and a site adds only a few when its form changes. Certificates beyond
- * the limit are issued without counters (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`, multiplied by
- * DEV_RATE_SCALE.
+ * A combination of purpose, recipients and origin has its own counters. This is the number of new combinations per day for which a client's
+ * submissions without an API key can create counters. Each combination makes the business's searches slower, and a site adds only a few
+ * when its form changes. Certificates beyond the limit are issued without counters (storage/certificate-list.ts). The setting is
+ * `LIMIT_CLIENT_DAY_GROUPS`, multiplied by DEV_RATE_SCALE.
  */
 export const defaultNewGroups = 100;
 

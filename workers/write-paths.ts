@@ -16,7 +16,7 @@ export interface WritePath {
   readonly routes: readonly string[];
 }
 
-/** For changes by signed-in people that have no separate limit. */
+/** The limits of changes by signed-in people that have no separate limit. */
 const changes = ["SESSION", "CHANGES_PER_ACCOUNT"] as const;
 const sandboxStorage = ["SANDBOX_RECORDS", "SANDBOX_BYTES"] as const;
 const personStorage = ["PERSON_DAY", "PERSON_DAY_BYTES"] as const;
@@ -320,7 +320,7 @@ export const writePaths: readonly WritePath[] = [
   },
 ];
 
-/** What any route can store in addition to the entries in `writePaths`. */
+/** The records that any route can store in addition to the entries in `writePaths`. */
 export const commonWrites = [
   { stores: "The day on which a key, token or session was last used", bounds: "Once a day for each" },
   { stores: "A refused request, for seven days", bounds: "`REFUSALS_KEPT`, `REFUSALS_PER_IP`" },
@@ -349,9 +349,9 @@ export const toolWrites: readonly ToolWrite[] = [
 
 interface JobWrite {
   readonly stores: string;
-  /** What limits the job's writes, in Markdown. Callers cannot start jobs, and jobs store only results of data that is already stored. */
+  /** The limits on the job's writes, in Markdown. Callers cannot start jobs, and jobs store only data that they derive from stored data. */
   readonly bounds: string;
-  /** The names in schedule.ts. */
+  /** The names of the jobs in schedule.ts. */
   readonly jobs: readonly string[];
 }
 

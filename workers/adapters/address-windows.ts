@@ -1,12 +1,12 @@
-// Rate limits by IP address and by client, counted in this isolate's memory. They are not exact across isolates and locations; exact
-// limits, such as those for API keys, use a Durable Object. Counting must cost almost nothing, because it runs for every submission and
-// every public page.
+// Rate limits by IP address and by client, counted in this isolate's memory. The counts are not exact across isolates and locations. Limits
+// that must be exact, such as those for API keys, use a Durable Object instead. Counting here must cost almost nothing, because it happens
+// for every submission and every public page.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 
 const maxKeys = 20_000; // at most 20,000 x 60 timestamps x 8 bytes = 10 MB
 
-/** Sliding windows per key. The least recently used key is evicted first. */
+/** Counts the calls of each key in a sliding window. When the memory is full, evicts the least recently used key. */
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 

@@ -18,9 +18,9 @@ const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certif
 const nonceBytes = 8;
 
 /**
- * Creates an attestor for an authority. If a reply fails a check, the request is retried with a new nonce. The failure is permanent only if
- * the authority refuses the request itself. A reply signed by an unpinned key is stored as unverified, because the authority may have
- * changed its key and this moment cannot be timestamped again.
+ * Creates an attestor for an authority. A reply that fails a check is a retryable failure, and the retry uses a new nonce. A failure is
+ * permanent only if the authority refuses the request itself. A reply signed by an unpinned key is stored as unverified: the authority may
+ * have changed its key, and another request could only get a later timestamp.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

@@ -1,12 +1,12 @@
-// Remembers, in this isolate, which credentials were valid and how many lookups from each address have not finished.
+// Remembers in this isolate which credentials were valid, and how many lookups are running for each IP address.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 
 const maxKnown = 10_000; // about 100 bytes each
 const maxAddresses = 20_000;
 /**
- * If a caller disconnects, its lookup never reports that it ended. A lookup is therefore forgotten after this time, which is longer than a
- * database may take to respond.
+ * The lookup of a caller that disconnects never reports its end. Every lookup is therefore forgotten after this time, which is longer than
+ * a database may take to respond.
  */
 const maxLookupMs = 3 * secondMs;
 
@@ -25,7 +25,7 @@ export class CredentialLookups {
     else this.#known.delete(hash);
   }
 
-  /** Starts a lookup and returns true, unless `max` lookups from this address have not finished. */
+  /** Starts a lookup and returns true. Returns false if `max` lookups from this address are already running. */
   start(address: string, max: number, now: Instant): boolean {
     const pending = (this.#pending.get(address) ?? []).filter((startedAt) => startedAt > now - maxLookupMs);
     if (pending.length >= max) return false;

@@ -34,14 +34,17 @@ const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
  * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. The limits
- * above multiply, so none of them alone limits the work. The page of a real business takes a tenth of these steps. Three million steps take
- * a fraction of a second.
+ * above do not limit the total work, because they multiply. The page of a real business needs a tenth of these steps. Three million steps
+ * take a fraction of a second.
  */
 const maxSteps = 3_000_000;
 
 class TooMuchWork extends Error {}
 
-/** Counts steps. Throws TooMuchWork beyond the limit, which does not depend on the speed of the machine. */
+/**
+ * Counts steps, and throws TooMuchWork above `maxSteps`. Steps are counted instead of time, so the result does not depend on the speed of
+ * the machine.
+ */
 type CountSteps = (steps: number) => void;
 const createStepCounter = (): CountSteps => {
   let left = maxSteps;

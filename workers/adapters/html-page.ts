@@ -14,7 +14,7 @@ export interface PageContent {
 }
 
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
-// HTML phrasing content that contains text. Every other tag ends the current line of text.
+// Tags that can appear within a line of text (HTML phrasing content). Every other tag ends the current line.
 const inlineElements: ReadonlySet<string> = new Set([
   ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
   "mark",
@@ -28,7 +28,7 @@ const maxDepth = 1_000;
 const chunkLength = 16_384; // at most about 5,000 tags between two checks of the depth
 const maxLinkTextLength = 300; // longer than any link text in a policy
 
-/** Resolves a link's URL. Returns null if it is invalid or points to a place on the page itself. */
+/** Resolves a link's URL. Returns null if the link is invalid or points to a fragment of this page. */
 const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
   const address = resolveReference(reference, base);
   return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;

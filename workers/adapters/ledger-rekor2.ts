@@ -142,7 +142,7 @@ export const createRekorAdapter = (
     if (status !== 201) return failureFromResponse(sent.answer, clock);
     const answer = parseRekorResponse(body);
     if (answer === null) return retryableFailure("answer_malformed");
-    // The leaf is rebuilt from the request. It is only compared with Rekor's copy.
+    // The leaf in the response must equal the leaf built from our own request.
     return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
@@ -182,8 +182,7 @@ export const createRekorAdapter = (
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
-      // Entries are verified one at a time, each against the largest tree so far, because otherwise two forks within one batch would go
-      // unnoticed.
+      // Entries are verified one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
         const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;

@@ -1,5 +1,5 @@
 // Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks that two trees are consistent. The
-// caller verifies the proofs. A fork is reported only with tiles that provably belong to a tree signed by the log.
+// caller verifies the proofs. A fork is reported only if the tiles that prove it belong to a tree signed by the log.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";

@@ -13,8 +13,8 @@ export interface EmailBinding {
 }
 
 /**
- * Converts the domains in an email's addresses to punycode. Does not send an email to an address that the provider does not support,
- * because some providers accept an email to such an address and lose it later.
+ * Converts the domains in an email's addresses to punycode. Returns `unsupported_address` if the provider does not support the recipient's
+ * address, because some providers accept such an email and lose it later.
  */
 const sendWithPlainAddresses =
   (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>

@@ -62,7 +62,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // With an idempotency key, the provider would return a saved failure again.
+        // Sent without an idempotency key. With a key, a retry would get the saved failure again.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

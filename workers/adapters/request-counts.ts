@@ -20,7 +20,7 @@ const answerSchema = z.object({
   data: z.array(z.object({ status: z.string(), code: z.string(), requests: z.coerce.number() })), // a count may arrive as text
 });
 
-/** `dataset` is part of the statement, so its settings allow only letters, digits and underscores. */
+/** `dataset` becomes part of the SQL statement. Its setting, METRICS_DATASET, may contain only letters, digits and underscores. */
 const createStatement = (dataset: string): string =>
   `SELECT blob4 AS status, blob5 AS code, SUM(_sample_interval) AS requests FROM ${dataset} WHERE index1 = 'request' AND timestamp > NOW() - INTERVAL '1' DAY GROUP BY status, code ORDER BY requests DESC LIMIT 100 FORMAT JSON`;
 

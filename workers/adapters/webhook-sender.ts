@@ -72,7 +72,7 @@ const readResponse = async (response: Response): Promise<WebhookResponse> => {
       size += read.value.length;
     }
   } catch {
-    // The connection broke. The part of the body that arrived is kept.
+    // The connection broke. Keep the part of the body that has arrived.
   } finally {
     clearTimeout(timer);
     reader?.cancel().catch(() => undefined); // an error while closing the connection does not matter

@@ -1,11 +1,11 @@
-// Checks that a URL may be registered as a webhook endpoint, with the same DNS and URL rules as each delivery. A host that does not resolve
-// yet is allowed, as is any host while the resolvers do not respond, because each delivery checks the host again.
+// Checks that a URL may be registered as a webhook endpoint. The DNS and URL rules are the same as before each delivery. A host that does
+// not resolve yet is allowed, and so is any host while the resolvers do not respond, because each delivery checks the host again.
 import { checkOutboundUrl, type OutboundUrlFault } from "../../core/access/outbound-url.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";
 import { webhookPorts } from "./webhook-sender.ts";
 
-/** Returns the rule that the URL breaks, or null if it is allowed. */
+/** Returns the rule that the URL breaks, or null if the URL is allowed. */
 export type FindWebhookUrlFault = (url: string) => Promise<string | null>;
 
 const rules: Readonly<Record<OutboundUrlFault | "not_public", string>> = {

@@ -12,8 +12,8 @@ import { listGeneralAttestors, requestAttestation } from "./request-attestation.
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
 
 /**
- * Sends the checkpoint to the ledger's own witness before it is used. Returns null if the witness has seen another history; the checkpoint
- * is then neither saved nor anchored. A witness that does not respond is asked again later.
+ * Sends the checkpoint to the ledger's own witness before the checkpoint is used. Returns null if the witness has seen another history; the
+ * checkpoint is then neither saved nor anchored. If the witness does not respond, it is asked again later.
  */
 const requestGuardAttestations = async (
   platform: Platform,

@@ -1,4 +1,4 @@
-// Tells the audit logs that there are changes with entries for their chains. The audit logs then read the change logs.
+// Tells the audit logs that the change logs contain entries for their chains. The audit logs then read these entries.
 import type { ShardId } from "../../core/ids.ts";
 import { listUndrainedLogs } from "../../storage/audit-entries.ts";
 import { runIsolated } from "../log.ts";
@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. If there are several logs or the run is for one shard, lists only logs with unread entries. Each notified
- * log sets an alarm and reads every shard, so no log is notified unnecessarily.
+ * Lists the audit logs to notify. A notified log sets an alarm and reads every shard, so logs without unread entries are left out. In a
+ * deployment with one shard, a run for all shards lists the only log without checking it.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {
   const auditLogs = platform.shards.all().map(([shard]) => shard);
@@ -20,8 +20,8 @@ const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> =
 };
 
 /**
- * Notifies the audit logs. It runs soon after a commit, and every minute. If a log cannot be reached, the other logs are still notified,
- * and the next run notifies that log again.
+ * Notifies the audit logs soon after a commit and every minute. If a log cannot be reached, the other logs are still notified, and the next
+ * run tries again.
  */
 export const requestAuditDrains = async (platform: Platform): Promise<void> => {
   for (const auditLog of await listLogsToDrain(platform))

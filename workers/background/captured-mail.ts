@@ -10,8 +10,8 @@ const maxPolls = 400;
 const pollEveryMs = 25;
 
 /**
- * Returns the captured email in `store`, newest first. First sends due email and waits up to ten seconds per shard for email that another
- * run is sending, so that callers find the email that their request caused.
+ * Returns the captured email in `store`, newest first. Before that, sends due email, and waits up to ten seconds per shard for email that
+ * another run is sending. Callers therefore find the email that their request caused.
  */
 export const loadCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(withBudget(platform, waitUntilBudget));

@@ -1,5 +1,5 @@
-// Checks once a week that each verified domain still serves its proof. The owners get an email after the first miss. After two weeks and
-// three misses, the domain is no longer verified.
+// Checks once a week that each verified domain still publishes its verification token. The owners get an email after the first miss. After
+// two weeks and three misses, the domain is no longer verified.
 import { applyDomainCheck, type DomainCheckOutcome } from "../../core/accounts/domain-claim.ts";
 import { createAuditedEvent } from "../../core/domain-events.ts";
 import type { Instant } from "../../core/time.ts";

@@ -1,5 +1,5 @@
-// Makes the event sequences read their events from the change log: one business's sequence right after a response, and every sequence with
-// unread events every minute.
+// Tells the event sequences to read their events from the change log: one business's sequence right after a response, and every sequence
+// with unread events every minute.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { getEventSequenceName, parseEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { secondMs } from "../../core/time.ts";
@@ -20,12 +20,12 @@ const drainSequence = async (platform: Platform, name: string): Promise<boolean>
   return (await runIsolated(platform, "events", () => withDeadline(drain, drainTimeoutMs))) === true;
 };
 
-/** Makes a business's event sequence read its events. If that fails, the sweep tries again within a minute. */
+/** Tells a business's event sequence to read its events. If that fails, the sweep tries again within a minute. */
 export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
   await drainSequence(platform, getEventSequenceName(businessId, environment));
 };
 
-/** Makes every sequence with unread events read them. A sequence that fails does not delay the others. */
+/** Tells every event sequence with unread events to read them. A sequence that fails does not delay the others. */
 export const sweepEvents = (platform: Platform): Promise<void> => {
   const reader = createEventReader(async (sequences) => {
     const failed = new Set<string>();

@@ -1,5 +1,5 @@
-// Schedules work that follows a response, so that the work does not wait for the next cron run. All required work is in an outbox or in the
-// change log, and the cron processes it every minute in any case (schedule.ts).
+// Schedules work that follows a response, so that the work does not wait for the next cron run. Required work is always in an outbox or in
+// the change log, and the cron processes both every minute (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
@@ -78,6 +78,6 @@ export const createSchedules = (platform: Platform): Schedules => {
   };
 };
 
-/** Returns services for jobs that call operations, because operations schedule follow-up work. */
+/** Adds the functions that schedule follow-up work to the platform, for jobs that call operations. */
 export const withSchedules = (platform: Platform): Services =>
   Object.assign(Object.create(platform) as Platform, createSchedules(platform));

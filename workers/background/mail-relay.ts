@@ -1,5 +1,5 @@
 // Sends the email in the outboxes right after a response and every minute. An email can be sent more than once, but always with the same
-// ID. If the provider refuses an email, or if it cannot be sent in time, it is kept as failed and logged without its recipient.
+// ID. An email that the provider refuses, or that cannot be sent in time, is kept as failed and logged without its recipient.
 import { composeMail } from "../../core/mail/compose.ts";
 import type { MailFailureReason, MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";

@@ -1,4 +1,4 @@
-// Every 15 minutes, retries parked anchors and moves anchors that are waiting for an earlier ledger to the current one.
+// Every 15 minutes, retries parked anchors. Also moves pending anchors from earlier ledgers to the current ledger.
 import { batch } from "../../storage/database.ts";
 import { movePendingAnchors, unparkAnchors } from "../../storage/anchors.ts";
 import type { Platform } from "../platform/platform.ts";

@@ -1,18 +1,18 @@
-// Captures policy snapshots (SPEC Policy snapshot). Each site is captured once, and the capture is linked to every certificate that is
-// waiting for it. Businesses take turns, so a business with many sites, or with unresponsive ones, does not delay another.
+// Captures policy snapshots (SPEC Policy snapshot). One capture of a site is linked to every certificate that is waiting for it. Businesses
+// take turns, so a business with many or unresponsive sites does not delay another.
 //
 // A crash at any step only makes the page due again a minute later:
 // 1. Claim: one statement claims one row, so only one of two workers gets the page.
 // 2. Fetch: this step only reads, so a crash costs one attempt.
-// 3. Texts: they are counted and stored in KV under new IDs. After a crash, a text can stay unused. It was counted, so the number of such
-//    texts is limited.
+// 3. Texts: each text is counted and stored in KV under a new ID. After a crash, a stored text can remain unused. It still counts toward
+//    the limit, so the number of unused texts is limited.
 // 4. Commit: one batch writes the snapshots, the capture, and the links and audit entries for the first 100 certificates. Texts are stored
 //    before any row refers to them.
-// 5. Further commits: one batch links each further hundred certificates. A worker that takes over the page finds the capture still fresh
-//    and continues. The last batch deletes the page.
+// 5. Further commits: each batch links up to 100 more certificates. A worker that takes over the page finds the fresh capture and
+//    continues. The last batch deletes the page.
 //
-// A certificate is linked exactly once: the database rejects a second link and with it the whole batch. `policies_status` is therefore
-// always right: it is pending until the certificate is linked, and then it is the result of that one capture.
+// Each certificate is linked exactly once, because the database rejects a batch that contains a second link. `policies_status` is therefore
+// always correct: it is pending until the certificate is linked, and then shows the result of that capture.
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
 import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../../core/policies/snapshot.ts";
 import type { Database, Statement } from "../../storage/database.ts";
@@ -101,7 +101,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   const fresh = await findCaptureSince(db, location, platform.clock() - captureReuseMs);
   if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
-  // More attempts than the maximum means that fetching crashed the worker, so the site is not fetched again.
+  // If there were more attempts than the maximum, fetching the site crashed the worker, so the site is not fetched again.
   const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", businessId)).isAllowed;
   const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;
   const now = platform.clock();
@@ -121,7 +121,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   try {
     await captureForPage(platform, db, claimed);
   } catch (error) {
-    // A failure in our service keeps the page's lease for a minute and does not count as an attempt for the origin.
+    // A failure in our service does not count as an attempt for the site. The page stays leased, so the next attempt is a minute later.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
     await revertPolicyAttempt(db, claimed).run();
   } finally {
@@ -131,7 +131,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
 
 /** Captures all pages that are due in one shard. It can run at any time and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims pages independently. If the other worker is busy with the last business that has due pages, this worker ends.
+  // Each worker claims pages independently. A worker ends if the other one is busy with the last business that has due pages.
   const worker = async (): Promise<void> => {
     for await (const claimed of claimEach(platform, (now) => claimPolicyPage(db, now))) await processPage(platform, db, claimed);
   };

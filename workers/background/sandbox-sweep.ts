@@ -1,4 +1,5 @@
-// Deletes, in every shard, test certificates and test shares that are older than 30 days, and the policy texts that only they used.
+// Deletes test certificates and test shares that are older than 30 days, in every shard. Also deletes the policy texts that no other
+// certificate uses.
 import { batch, type Database } from "../../storage/database.ts";
 import {
   deleteTestCertificates,

@@ -36,7 +36,7 @@ type Jobs = Readonly<Record<string, Job>>;
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
-/** Makes a job for the whole deployment run only once per trigger, in the invocation for the first shard. */
+/** Wraps a job for the whole deployment, so that each trigger runs it only once, in the invocation for the first shard. */
 const onlyOnce =
   (job: Job): Job =>
   async (platform, at) => {

@@ -1,6 +1,6 @@
-// Ends subscriptions at the payment provider for closed accounts, so that they are not charged, and for accounts that pay for another
-// subscription, so that they are not charged twice. Retries until the provider confirms the end. If an operator has reopened an account,
-// the account keeps its subscription.
+// Ends two kinds of subscriptions at the payment provider: those of closed accounts, and those of accounts that pay for another
+// subscription, which would otherwise be charged twice. Retries until the provider confirms the end. If an operator has reopened an
+// account, the account keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";

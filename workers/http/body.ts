@@ -1,5 +1,5 @@
-// Reads JSON request bodies: limited in size, strictly decoded and parsed as I-JSON. Hono's bodyLimit is not used because it responds
-// while the body is still arriving, which resets the connection, and Hono's JSON parser accepts more than I-JSON.
+// Reads JSON request bodies with a size limit, decodes them strictly and parses them as I-JSON. Hono's bodyLimit is not used because it
+// responds while the body is still arriving, which resets the connection, and Hono's JSON parser accepts more than I-JSON.
 import { concatBytes } from "../../core/bytes.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { isSubmissionSizeAccepted, maxSubmissionBytes } from "../../core/certificates/submission-size.ts";

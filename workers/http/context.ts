@@ -25,7 +25,7 @@ export interface AppEnv {
     language: MailLanguage;
     /** The refusal code in the response, for the log. */
     refused?: RefusalCode;
-    /** The body, once it was read and parsed. Used to record refused requests. */
+    /** The body, once it has been read and parsed. Used to record refused requests. */
     sent?: unknown;
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */
@@ -37,7 +37,7 @@ export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
-/** After the guard that also accepts people who have been invited to a business but have not joined it. */
+/** The context after the guard that also accepts people who have been invited to a business but have not joined it. */
 export interface AnySessionEnv {
   Variables: AppEnv["Variables"] & { session: AnySession };
 }
@@ -46,12 +46,12 @@ export interface SessionEnv {
   Variables: AppEnv["Variables"] & { session: Session };
 }
 
-/** After the portal guard: a member of a business whose status allows reading. */
+/** The context after the portal guard. The member belongs to a business whose status allows reading. */
 export interface MemberEnv {
   Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** After the consumer guard: a person signed in to their own account. */
+/** The context after the consumer guard. The person is signed in to their own account. */
 export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }

@@ -6,7 +6,7 @@ import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
-/** Returns whether the caller can safely repeat the request: after a database outage, or after a conflict with rows of another request. */
+/** Returns whether the caller can safely repeat the request, because the database was unavailable or rows of another request conflicted. */
 export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;
   return kind === "outage" || kind === "constraint";

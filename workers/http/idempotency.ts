@@ -28,7 +28,7 @@ const findRecordId = (c: RequestContext, body: Json): string | undefined => {
 
 /**
  * Returns the owner of the idempotency key, and an ID in the shard that stores the key. Without a credential, the IP address identifies the
- * owner. A cookie could not, because the first request may not have one yet.
+ * owner. A cookie cannot, because the first request may not have one yet.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -62,7 +62,7 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
-/** Checks only the format of the header, for routes whose operation stores the key together with the record that it creates. */
+/** Checks only the format of the header. Routes use this guard if their operation stores the key together with a new record. */
 export const idempotencyKeyGuard = defineGuard<AppEnv>(
   { refuses: ["idempotency_conflict"], requestHeaders: idempotencyHeaders, responseHeaders: replayHeaders },
   async (c, next) => {

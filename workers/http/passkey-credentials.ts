@@ -11,7 +11,7 @@ const base64UrlSchema = (max: number) =>
 
 /** Base64url of 1,023 bytes, the longest credential ID that WebAuthn allows. */
 const credentialIdSchema = base64UrlSchema(1_364);
-/** In practice, a part has a few hundred bytes, or one to two kilobytes with an RSA key. */
+/** The parts of a credential usually have a few hundred bytes, or one to two kilobytes with an RSA key. */
 const credentialPartSchema = base64UrlSchema(16_384);
 
 const credentialShape = {

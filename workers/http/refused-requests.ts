@@ -20,7 +20,10 @@ interface RefusedRequestInput {
   readonly origin?: unknown;
 }
 
-/** Returns the parsed body of a POST, or the query of any other request. A body that was not read stays unread; it may be too large. */
+/**
+ * Returns the parsed body of a POST, or the query of any other request. Does not read a body that has not been read yet, because it may be
+ * too large.
+ */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
   const { sent } = c.var;
@@ -30,7 +33,9 @@ const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>
   typeof id === "string" ? parseClientId(id) : null;
 
-/** Counts a refused request without a credential, and returns whether its client ID may be looked up. */
+/**
+ * Counts a refused request without a credential. Returns false if the IP address is over its limit; the client ID is then not looked up.
+ */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
 

@@ -80,7 +80,7 @@ const isDate = (text: string): boolean => text.length === "2026-03-05".length;
 /** Returns the last instant of a period. A date without a time means the end of that day (UTC). */
 export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate(text) ? dayMs - 1 : 0);
 
-/** For named schemas. `nullable()` would make a named schema nullable everywhere in the OpenAPI document. */
+/** Makes a named schema nullable in one place. `nullable()` would make it nullable everywhere in the OpenAPI document. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);
@@ -245,7 +245,7 @@ const unitNames: Readonly<Record<string, readonly [singular: string, plural: str
 const formatBound = (bound: number | bigint, origin: string, side: "most" | "least"): string =>
   `must ${origin === "array" ? "have" : "be"} at ${side} ${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
-/** Returns the message for a violated rule whose schema does not define a message. */
+/** Returns the message for a violated rule if the rule's schema does not define one. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.input === undefined) return "is required";
   if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? issue.expected}`;

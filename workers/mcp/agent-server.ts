@@ -56,7 +56,7 @@ const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** In the protocol, GET and DELETE are only for streams and sessions. */
+/** The protocol uses GET and DELETE only for streams and sessions, which this server does not support. */
 const requirePost = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST") return next();
   c.header("Allow", "POST");
@@ -100,9 +100,9 @@ interface AgentRequest {
 }
 
 /**
- * Counts all calls of a request, or none of them if together they exceed the limit. Returns the 429 response in that case, otherwise null.
- * Revision 2026-07-28 defines no error code for rate limits and reserves the range that earlier revisions used, so `isModern` responses use
- * the code 429.
+ * Counts all calls of a request together. If they would exceed the limit, counts none of them and returns the 429 response; otherwise,
+ * returns null. Revision 2026-07-28 defines no error code for rate limits and reserves the range that earlier revisions used, so `isModern`
+ * responses use the code 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,

@@ -19,7 +19,7 @@ export interface CompletedToolCall {
   readonly answer: ToolResult;
   /** Keys of the result whose values were written by third parties. */
   readonly foreign: readonly string[];
-  /** URL for the person to open. Null if the call did not ask for one, or failed. */
+  /** URL for the person to open. Null if the call did not request one, or if the call failed. */
   readonly handOverUrl: string | null;
 }
 

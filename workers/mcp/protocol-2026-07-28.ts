@@ -36,10 +36,7 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
     inputRequests: { sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url } } },
   });
 
-/**
- * Runs a tool call. A retry with `inputResponses` returns the current state whatever the response says, because the person decides on the
- * page.
- */
+/** Runs a tool call. A retry gets the current state whatever its `inputResponses` says, because the person decides on the page. */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
   const { answer, handOverUrl } = completed;

@@ -18,7 +18,7 @@ export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realm
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** What a tool's description and arguments depend on. `isLater` means revision 2026-07-28. */
+/** The values on which a tool's description and arguments depend. `isLater` is true for revision 2026-07-28. */
 export interface ToolListing {
   readonly realm: Realm;
   readonly isLater: boolean;

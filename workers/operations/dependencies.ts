@@ -40,14 +40,14 @@ export interface Stores {
 
 /** Schedules the work that follows a commit. Calling these functions does not delay the response. */
 export interface Schedules {
-  /** Makes the audit logs read new entries, and anchors new statements in the ledger. `commit` calls this function. */
+  /** Tells the audit logs to read new entries, requests anchoring of new statements and counts new certificates. `commit` calls this. */
   readonly scheduleFollowUp: () => void;
   readonly scheduleMail: () => void;
   /** Captures policies, and continues withdrawals that did not fit into one batch. */
   readonly scheduleRelay: () => void;
   /**
-   * Makes a business's event sequence read its events from the change log and push them to its endpoints, a few milliseconds after the
-   * response.
+   * Tells a business's event sequence to read its events from the change log and to push them to its endpoints. The call happens a few
+   * milliseconds after the response.
    */
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }

@@ -1,5 +1,5 @@
 // Types of the platform, the object that provides the dependencies of every operation. create-platform.ts builds it. The types are in a
-// separate file because background work uses them and the platform itself starts that work.
+// separate file to avoid an import cycle: create-platform.ts imports background work, which uses these types.
 import type { ShardId } from "../../core/ids.ts";
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";

@@ -46,7 +46,7 @@ const subscriptionSchema = z.object({
   metadata: metadataSchema,
 });
 
-/** The provider's API version determines which of two places contains the invoice's subscription. */
+/** The invoice's subscription is in one of two places, depending on the provider's API version. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -64,7 +64,7 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   paused: "inactive",
 };
 
-/** Maps an unknown status to `unsettled`, because it says nothing about payment. */
+/** Maps an unknown status to `unsettled`, because an unknown status says nothing about payment. */
 const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
   type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 

@@ -65,7 +65,7 @@ interface VisitorOrServerEnv {
   Variables: AppEnv["Variables"] & { principal?: Principal };
 }
 
-/** Counts visitors by IP address and servers by API key. */
+/** Limits visitors by IP address and servers by API key. */
 const limitByCaller = defineGuard<VisitorOrServerEnv>({ responseHeaders: rateHeaders }, async (c, next) => {
   const { principal } = c.var;
   const refused = principal === undefined ? enforceLimitByAddress(c, "CONSENT_PER_IP") : enforceLimit(c, "API_KEY", principal.keyHash);
@@ -82,7 +82,7 @@ const issueCertificateRoute = createRoute({
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, submissionBody),
   request: {
     headers: z.object({
-      // Optional in the schema, because a missing Origin has its own refusal.
+      // Optional in the schema, because a missing Origin gets the error `origin_not_verified` instead of `invalid_request`.
       Origin: z
         .string()
         .optional()

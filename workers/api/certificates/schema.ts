@@ -470,7 +470,7 @@ const evidenceSchema = z
   })
   .openapi("Evidence", { description: "Circumstances of the submission. Contains personal data." });
 
-// Extends the unnamed schema, because the document refers to a named schema with `allOf`, which could not change the type of `subject`.
+// Extends the unnamed schema. The OpenAPI document would extend a named schema with `allOf`, which cannot change the type of `subject`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
     subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
@@ -665,7 +665,7 @@ export const certificateListQuerySchema = z.object({
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** The same filters for a request body, because email addresses in URLs end up in logs. */
+/** The same filters as for the list, in a request body instead of the URL, because email addresses in URLs end up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;

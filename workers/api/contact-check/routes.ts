@@ -104,7 +104,7 @@ const contactCheckRequestSchema = z
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Purpose. Only consent for exactly this purpose counts." }),
   })
   .openapi("ContactCheck");
-/** Trims the recipient and the purpose, because stored ones are trimmed. */
+/** Trims the recipient and the purpose, because the stored values are trimmed too. */
 const contactCheckFromWire = ({ subjects, entity, purpose }: z.output<typeof contactCheckRequestSchema>): ContactQuery => ({
   subjects: subjects.map(subjectFromWire),
   entity: typeof entity === "string" ? trimWhiteSpace(entity) : null,
@@ -203,7 +203,7 @@ export const contactCheckRoutes = createApi();
 contactCheckRoutes.openapi(matchSubjectRoute, async (c) => {
   const { services, principal, ip } = c.var;
   const matched = await matchSubject(services, principal, c.req.valid("param").cert_id, subjectFromWire(c.req.valid("json")), { ip });
-  // The operation refuses with `rate_limited` for mismatches, which are counted per UTC day.
+  // Here, `rate_limited` means too many mismatches on one UTC day, so the caller must wait until the next day.
   if (!matched.ok && matched.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
   return respond(c, 200, matched, (match) => toWire(matchResultSchema, match));
 });

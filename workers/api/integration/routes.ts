@@ -116,7 +116,7 @@ integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    // A secondary limit, so that the RateLimit headers describe the person's limit, as they do in a replayed response.
+    // Applied as a secondary limit, so that the RateLimit headers describe the person's limit, as in a replayed response.
     const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
     if (refused !== null) return refused;
   }

@@ -1,4 +1,4 @@
-// Sandbox routes (docs/guides/sandbox.md). They require a test key and affect only that business's sandbox.
+// Sandbox routes (docs/guides/sandbox.md). They require a test key and affect only the sandbox of the key's business.
 import { z } from "@hono/zod-openapi";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import { actorFromApiKey, type Principal } from "../../../core/access/principal.ts";

@@ -45,7 +45,7 @@ const createRoute = createRouteFactory("sharing");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** The session is null if the person uses the link in an email. */
+/** `session` is null if the person uses the link in an email. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }
@@ -176,7 +176,7 @@ const redeemShareRoute = createRoute({
   },
 });
 
-/** Accepts a session, counted by person, or the link in an email, counted by IP address. */
+/** Accepts a session or the link in an email. Sessions are rate-limited by person, and links by IP address. */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],

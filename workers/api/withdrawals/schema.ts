@@ -55,7 +55,7 @@ const entitiesSchema = z
     example: ["Bright Homes Inc"],
   });
 
-/** A withdrawal for some recipients and a withdrawal for the whole business exclude each other. */
+/** Returns false for a request that names recipients and also applies to the whole business. */
 const hasCompatibleScope = (request: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   request.entities === null || request.scope !== "business";
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
@@ -160,8 +160,8 @@ export const recordedWithdrawalSchema = z
   .openapi("RecordedWithdrawal");
 
 /**
- * Maps a recorded withdrawal. `overdue` describes the moment of the withdrawal, so that a repeated request with the same idempotency key
- * gets the same response.
+ * Maps a recorded withdrawal. `overdue` is computed as of the time of the withdrawal, so that a repeated request with the same idempotency
+ * key gets the same response.
  */
 export const recordedWithdrawalToWire = (
   id: CertId,

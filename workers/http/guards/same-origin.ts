@@ -7,9 +7,10 @@ import { defineGuard } from "./define-guard.ts";
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Refuses unsafe requests whose Origin is not the app's (including `null` and the service's other hosts) and unsafe requests that
- * Sec-Fetch-Site marks as cross-site. Requests without an Origin are allowed: no current browser sends them, and with SameSite=Lax a
- * cross-site POST does not carry the cookie. hono/csrf is not used because it checks only form media types and accepts either header.
+ * Refuses unsafe requests whose Origin is not the app's (including `null` and the service's other hosts), and unsafe requests that
+ * Sec-Fetch-Site marks as cross-site. Requests without an Origin are allowed: no current browser sends an unsafe request without one, and
+ * because of SameSite=Lax, a cross-site POST does not carry the cookie. hono/csrf is not used because it checks only form media types and
+ * accepts a request if one of the two headers is correct.
  */
 export const sameOriginGuard = defineGuard<AppEnv>({ refusesOnChange: ["csrf_failed"] }, async (c, next) => {
   if (!safeMethods.has(c.req.method)) {

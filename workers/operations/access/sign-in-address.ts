@@ -60,8 +60,8 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     /** True if the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * For a new consumer, the part before the @ exactly as typed; otherwise empty. No address is stored for a new consumer yet. Without
-     * this part, a code could be used with another spelling, which can belong to another mailbox.
+     * The part before the @ as typed, for a new consumer, whose address is not stored yet; otherwise empty. Without this part, a code could
+     * be used with another spelling of the address, which can be a different mailbox.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,

@@ -15,7 +15,7 @@ export interface WithdrawalNote {
   readonly email: string | null;
   /**
    * The emailed link's token, once the code or link is verified. The token proves control of the email address, so the page may list other
-   * certificates that name it.
+   * certificates that contain this address.
    */
   readonly token: string | null;
 }

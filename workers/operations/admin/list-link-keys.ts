@@ -1,4 +1,4 @@
-// Lists the keys of links that this isolate uses, so that the operator's command can check a rotation (POST /v1/admin/keys/links).
+// Lists this isolate's link keys, so that the operator's command can check a rotation (POST /v1/admin/keys/links).
 import type { AdminDependencies } from "./dependencies.ts";
 
 export interface LinkKeyNames {

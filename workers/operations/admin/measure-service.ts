@@ -13,8 +13,8 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * Measures the whole deployment. Returns the figures and the data from which they were computed. Contains no personal data. The figures do
- * not include a shard that does not respond, except for `unavailable_shards` and `full_shard`.
+ * Measures the whole deployment. Returns the figures and the data from which they were computed. Contains no personal data. A shard that
+ * does not respond is included only in `unavailable_shards` and `full_shard`.
  */
 export const inspectService = async (services: AdminDependencies) => {
   const now = services.clock();

@@ -37,9 +37,9 @@ export interface SecretStep {
   /** Secrets created before this time are replaced. */
   readonly before: Instant;
   readonly replaced: number;
-  /** The number of secrets created before that time that this step found but did not replace. */
+  /** The number of secrets in this step that were created before that time but were not replaced. */
   readonly outdated: number;
-  /** The latest time at which an earlier secret from this step stops signing; null if there is none. */
+  /** When the last of the earlier secrets in this step stops signing; null if none of them still signs. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;

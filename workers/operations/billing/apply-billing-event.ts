@@ -44,7 +44,8 @@ interface CustomerLocation {
 }
 
 /**
- * Searches all shards for the customer. An unknown customer is stored in the first shard, and a checkout stores it in the account's shard.
+ * Searches all shards for the customer. `db` is the shard that stores the customer from now on: for a checkout, the account's shard;
+ * otherwise, the shard in which the customer was found, or the first shard for an unknown customer.
  */
 const locateCustomer = async (services: Stores, event: BillingEvent): Promise<CustomerLocation> => {
   const found = await Promise.all(
@@ -111,7 +112,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   await commit(db, services, rows, change.domainEvents);
 };
 
-/** Events for one customer can arrive in bursts of three or four, and processing one can make attempts for the others fail. */
+/** Events for one customer can arrive in bursts of three or four. While one of them is applied, attempts for the others can fail. */
 const maxAttempts = 5;
 
 /** Applies an event, unless it was applied before. Throws if the provider must send the event again. */

@@ -244,14 +244,15 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     return true;
   };
   let isIssuerOutdated = false;
-  // In a shard other than the account's, a foreign key constraint fails if that shard has no copy of the account.
+  // If the certificate goes to a shard other than the account's, a foreign key constraint fails while that shard has no copy of the
+  // account.
   const isAccountConflict = (error: unknown): boolean => {
     if (!isOutdatedRevision(error) && !isForeignKeyViolation(error)) return false;
     isIssuerOutdated = true;
     return true;
   };
   const conflicts = [isAccountConflict, isIdConflict];
-  // The first attempt would not notice that the key was used in an earlier shard.
+  // Search the earlier shards first, because the first attempt would not notice that the key was used there.
   const earlierShards = idempotencyHashes === null ? [] : listRecentShards(services, client);
   const isKeyUsed =
     earlierShards.length > 0 &&
@@ -259,7 +260,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     (await findRepeatedEarlier(services, earlierShards, clientId, idempotencyHashes)) !== null;
   if (!isFull(client) && isPermitted && !isKeyUsed) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, capture, client, false), 1);
-    // The first attempt finds a conflict only in the journal, so it is certain that the key was used.
+    // The first attempt returns `idempotency_conflict` only if the journal contains the key, so the key was certainly used.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {

@@ -70,8 +70,8 @@ export const buildCaptureReceipt = (
 };
 
 /**
- * Remembers the database size that D1 reports, so that finding out that a shard is full takes no query. D1 does not report the size with
- * results that contain rows.
+ * Remembers the database size that D1 reports, so that no query is needed to find out whether a shard is full. D1 does not report the size
+ * with results that contain rows.
  */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);

@@ -6,11 +6,11 @@ import type { Counters, PhoneNumbers, Schedules } from "../dependencies.ts";
 import type { Intake } from "../intake/dependencies.ts";
 import type { KnownClient } from "./known-client.ts";
 
-/** Cached accounts by client, so that a submission takes one database round trip instead of two. */
+/** Caches accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * A cached account can be outdated. Therefore, an insert fails if the account's revision has changed, and an error is returned only after
-   * the account was read again.
+   * A cached account can be outdated. An insert therefore fails if the account's revision has changed, and an error is returned only after
+   * the account has been read again.
    */
   readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }

@@ -33,7 +33,7 @@ import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
 /**
- * Up to 999 entity withdrawals, 999 acknowledgments and a few others. At 2 KiB each, the entries fit into a pack of at most 10 MiB.
+ * Enough for 999 entity withdrawals, 999 acknowledgments and a few other entries. At 2 KiB each, they fit into a pack of at most 10 MiB.
  */
 const maxAuditEntries = 2_010;
 

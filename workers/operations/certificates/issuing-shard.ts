@@ -24,9 +24,9 @@ const loadFills = async (services: CertificateDependencies): Promise<readonly Sh
 };
 
 /**
- * Returns the client with the shard for its next certificate. If the current shard is closed or full and another one has room, the business
- * continues in that one. If this is not necessary or not possible, returns the client unchanged. Makes no query if the deployment has only
- * one shard.
+ * Returns the client with the shard for its next certificate. If the current shard is closed or full and another shard has room, the
+ * business issues into that shard from now on. If a change is not necessary or not possible, returns the client unchanged. Makes no query
+ * if the deployment has only one shard.
  */
 export const continueInShardWithRoom = async (
   services: CertificateDependencies,
@@ -50,7 +50,7 @@ export const continueInShardWithRoom = async (
   );
   if (next === null) return client;
   const continued = await runIsolated(services, "issuing shard", async () => {
-    // Checks the next shard first, because the account cannot issue in its current shard while it waits for a hold in the next one.
+    // Check the next shard first: while the account waits for a hold in the next shard, it cannot issue in its current one.
     await withDeadline(() => isDatabaseHealthy(shards.get(next)), registryTimeoutMs);
     try {
       await startIssuing(shards, client.known.account, next, now);
@@ -59,7 +59,7 @@ export const continueInShardWithRoom = async (
     }
     return readSubmissionClient(services, client.id, originHeader);
   });
-  // Leaves out a shard that did not respond until the registry is read again, so that the next submissions do not wait for it.
+  // If the next shard did not respond, it is left out until the registry is read again, so that the next submissions do not wait for it.
   if (continued === undefined)
     intakeState.recordFills(
       known.filter(({ shard }) => shard !== next),

@@ -1,6 +1,6 @@
-// Background job: copies changed contact fields to the shares that the change's batch did not update, because they are in other shards, did
-// not fit into the batch, or exceeded the person's hourly limit on updates. The job applies the current fields, so several pending changes
-// cause only one event.
+// Background job: copies changed contact fields to shares that the batch of the change did not update. These shares are in other shards,
+// did not fit into the batch, or exceeded the person's hourly limit on updates. The job copies the current fields, so several pending
+// changes cause only one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {

@@ -1,5 +1,5 @@
 // POST /v1/me/certificates/withdraw. Withdraws consent from all of the person's certificates with one business or with every business, and
-// ends the shares.
+// ends the shares with the same businesses.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -81,10 +81,10 @@ export interface BulkWithdrawal {
 }
 
 /**
- * Withdraws every certificate that names the person and is active with one business, or with all businesses (`everybody`). Also ends the
- * shares there that the person granted or that others created with the person's address. Returns `unauthorized` if the account no longer
- * exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated call
- * continues the work.
+ * Withdraws every active certificate that names the person, with one business or with all businesses (`everybody`). Also ends the shares
+ * with these businesses that the person granted, or that others created with the person's address. Returns `unauthorized` if the account no
+ * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated
+ * call continues the work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,

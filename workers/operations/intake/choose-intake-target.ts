@@ -10,8 +10,8 @@ export type IntakeTarget = "database" | "journal";
 const countTimeoutMs = 300;
 
 /**
- * Decides from this isolate's state. If the state is outdated, also asks the journal whether it has waiting submissions, so that a repeated
- * submission finds one that another isolate journaled. Never rejects.
+ * Decides from what this isolate knows. If that is outdated, also asks the journal whether submissions are waiting in it, so that a
+ * repeated submission finds the first one even if another isolate journaled it. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());

@@ -11,8 +11,8 @@ export interface SubmissionWrite<T> {
   readonly target: Promise<IntakeTarget>;
   readonly commit: () => Promise<T>;
   /**
-   * Builds the journal's entry from the same sealed rows. Null if the account was not confirmed recently enough to be used without its
-   * database.
+   * Builds the journal's entry from the same sealed rows. It is null if the database has not confirmed the account recently enough to use
+   * the account without the database.
    */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
   /** The number of submissions that the client may still send on this day, as last known; null if there is no limit. */

@@ -10,7 +10,10 @@ import type { IntakeDependencies } from "./dependencies.ts";
 const readTimeoutMs = 300;
 const placeTimeoutMs = 1_500; // long enough for one batch from the journal and for the certificate itself
 
-/** Only existing shards have journals, so that made-up IDs cannot create objects. */
+/**
+ * Returns true if the certificate's shard exists and therefore has journals. Without this check, requests with made-up IDs would create
+ * Durable Objects.
+ */
 const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
 
 /** Returns the published certificate from the journal, or null if the journal does not have it or does not respond. */

@@ -17,8 +17,8 @@ interface TokenContent {
 }
 
 /**
- * The rest of the request and anything else to which the token is bound, such as a browser. The token does not contain this data, but its
- * MAC covers the data.
+ * The data to which the token is bound, such as the rest of the request and the browser. The token does not contain this data, but its MAC
+ * covers it.
  */
 export type TokenBinding = { readonly [key: string]: Json };
 

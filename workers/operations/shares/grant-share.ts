@@ -47,7 +47,7 @@ export interface GrantRequest {
   readonly decisionKey: string | null;
   /**
    * Compares the decision with the request that was shown to the person. It is called after the client, account and origin have been
-   * checked. It is missing if the caller has already compared them, as the consent sheet does with `verifySheetToken`.
+   * checked. Callers leave it out if they have already made this comparison, as the consent sheet does with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;

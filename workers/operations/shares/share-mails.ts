@@ -35,7 +35,8 @@ export const prepareShareReceiptMail = async (
   });
 
 /**
- * Prepares the email to the person and the notice to the owners. The notice contains the share ID and the deadline, but no personal data.
+ * Prepares the email to the person and the notice to the owners after a share was revoked. The notice contains the share ID and the
+ * deadline, but no personal data.
  */
 export const prepareRevocationMails = async (
   services: ReadDependencies,

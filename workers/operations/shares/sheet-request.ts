@@ -17,8 +17,8 @@ export interface SheetRequest {
 }
 
 /**
- * Parses a return URL. Returns null for URLs with credentials or a fragment and for other origins, because the code must not be sent to
- * another origin.
+ * Parses a return URL. Returns null if the URL is on another origin, because the code must not be sent there, or if it contains credentials
+ * or a fragment.
  */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
@@ -55,7 +55,7 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 /**
  * Returns true if the decision may be returned by redirect. The return URL must be valid, and either the business has registered or signed
  * it, or this browser came from its origin. A reply to the sheet's message proves only that the page that opened the sheet made the
- * request. In that case, the result is sent to that page instead.
+ * request. If there is no other evidence, the result is sent to that page instead.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);

@@ -41,8 +41,8 @@ export interface CreatedWebhook {
 
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_exists" | "webhook_limit" | "idempotency_conflict";
 
-// If a concurrent request with the same idempotency key has added the endpoint, this request waits up to half a second for the response of
-// the other request to be committed.
+// If a concurrent request with the same idempotency key has added the endpoint, this request waits up to half a second until the other
+// request has committed its response.
 const concurrentWaitMs = 100;
 const maxConcurrentWaits = 5;
 
@@ -108,7 +108,7 @@ export const createWebhook = async (
     const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
-    // The commit may have succeeded even though its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
+    // The commit may have succeeded even though its response was lost. If `hasAuditEntry` cannot check this, it throws and the endpoint
     // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);

@@ -7,7 +7,7 @@ import type { FindWebhookUrlFault } from "../../adapters/webhook-url.ts";
 import type { PostWebhook } from "../../adapters/webhook-sender.ts";
 import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** Decrypted webhook secrets by their sealed form. */
+/** Caches decrypted webhook secrets by their sealed form. */
 export interface WebhookSecretCache {
   readonly openedSecrets: BoundedMap<string, string>;
 }

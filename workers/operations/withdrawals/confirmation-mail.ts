@@ -12,9 +12,9 @@ import { getErrorKind } from "../../log.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Returns whether the mailbox may get another email about a withdrawal for which nobody verified the address. Without a limit, anyone could
- * flood a mailbox by submitting forms with someone else's address and withdrawing those certificates. Withdrawals by code or emailed link
- * are not limited, because they verify the address. If the counter fails, the withdrawal still succeeds.
+ * Returns whether the mailbox may get another email about withdrawals that did not verify the address. Without a limit, anyone could flood
+ * a mailbox by submitting forms with someone else's address and withdrawing those certificates. Withdrawals by code or emailed link are not
+ * limited, because they verify the address. If the counter fails, the withdrawal still succeeds.
  */
 const mayConfirmUnverified = async (
   services: WithdrawalWriteDependencies,

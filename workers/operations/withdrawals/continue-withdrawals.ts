@@ -37,7 +37,7 @@ const spreadWork = async (services: WithdrawalDependencies, db: Database, work: 
 
 /**
  * Withdraws the next batch. The batch that contains the last certificate also deletes the work row. If one of the business's shards does
- * not respond, the certificates in this shard are still withdrawn, and the work is repeated after its lease.
+ * not respond, the certificates in this shard are still withdrawn, and the work is repeated when its lease expires.
  */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
@@ -49,7 +49,7 @@ export const continueWithdrawals = async (services: WithdrawalDependencies, db: 
     if (isSpread) await next.run();
     return;
   }
-  // This uses the time of the request instead of this batch's time, because consent ended with the request.
+  // Consent ended with the request, so this uses the time of the request instead of the time of this batch.
   const change = { change: await loadWithdrawalChange(services, work), scope: "business", now: issuedUntil } as const;
   await commitWithdrawals(services, db, certificates, change, { after: isSpread ? [next] : [] });
 };

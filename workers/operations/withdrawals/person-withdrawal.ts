@@ -98,7 +98,8 @@ export const withdrawVerified = async (
     const { isDone } = await endNamedShares(services, accountDb, work);
     if (!isDone) return;
     await finishAccountWithdrawal(accountDb, work).run();
-    // A background job withdraws the certificates in other shards. The certificate's batch contains the job's work row.
+    // The shares have ended, so this work row is done. A separate job, whose work row is in the certificate's batch, withdraws the
+    // certificates in other shards.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

@@ -31,8 +31,8 @@ export type RecordedWithdrawal = Omit<WithdrawalResult, "certId"> & { readonly i
 type RecordWithdrawalRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
 /**
- * Rebuilds an earlier request's result from the records, because withdrawals never change. Omits acknowledgments, because they were added
- * later.
+ * Rebuilds the result of an earlier request from the records. This is possible because withdrawals never change. Leaves out
+ * acknowledgments, which were added later.
  */
 const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null): RecordedWithdrawal => {
   const { withdrawal, entitiesWithdrawn } = record;

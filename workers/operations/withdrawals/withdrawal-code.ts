@@ -1,4 +1,4 @@
-// Defines the rows and addresses to which withdrawal codes and links are bound, and identifies who requests them.
+// Binds withdrawal codes and links to rows and addresses, and identifies who requests them.
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
