@@ -1,7 +1,6 @@
 // Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Throws for anything that JSON
-// cannot represent exactly, such as `undefined`. Other serializers drop `undefined` silently, and a certificate without its list of
-// rejected recipients would make a different statement. Such a value is always a bug in the service, because input is validated much
-// earlier.
+// cannot represent exactly, such as `undefined`. Other serializers drop `undefined` silently: a certificate would lose its list of rejected
+// recipients, which changes what it states. Input is validated earlier, so such a value is always a bug in the service.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -13,7 +12,7 @@ const canonicalizeString = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Appends one piece after another, because joining a list would copy the text again at every level. */
+/** Appends each piece to one string. Joining a list would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
   // A loop over the index also visits holes, so a sparse array throws instead of becoming shorter.

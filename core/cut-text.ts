@@ -1,4 +1,4 @@
-// Cuts text that is too long. This is separate from text.ts, which the page script includes, because old browsers lack `Intl.Segmenter`.
+// Cuts text that is too long. Old browsers lack `Intl.Segmenter`, so this code is separate from text.ts, which the page script includes.
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
@@ -12,7 +12,7 @@ export const cutText = (text: string, maxLength: number): string => {
   if (wellFormed.length <= maxLength) return wellFormed;
   const end = graphemes.segment(wellFormed).containing(maxLength)?.index ?? maxLength;
   if (end > 0) return wellFormed.slice(0, end);
-  // The first character alone is longer than the limit, for example a letter with a hundred accents, so it is cut.
+  // Reached if the first character alone is longer than the limit, for example a letter with a hundred accents.
   const isInsidePair = (wellFormed.codePointAt(maxLength - 1) ?? 0) > 0xffff;
   return wellFormed.slice(0, isInsidePair ? maxLength - 1 : maxLength);
 };

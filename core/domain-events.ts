@@ -1,6 +1,7 @@
-// Domain events: everything that happens to records. For each type, the table decides whether it is anchored in the ledger and whether the
-// business receives a public event. To change what is anchored or sent, change only this table. The exception is `consumer.updated.*`: one
-// changed field can produce several events with data, built in workers/operations/consumers/prepare-share-updates.ts.
+// Domain events: everything that happens to records. For each type, the table decides whether the event is anchored in the ledger and
+// whether the business receives a public event. To change what is anchored or sent, change only this table. The exception is
+// `consumer.updated.*`: one changed field can produce several events with data, which workers/operations/consumers/prepare-share-updates.ts
+// builds.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, parseActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
@@ -14,12 +15,13 @@ export interface DomainEventRoute {
   /** The public event sent to the business by webhook and feed. */
   readonly event: EventType | null;
   /**
-   * True if the event is sent only to businesses that have opted in. The operation sets `businessId` on the domain event only for those.
+   * True if the event is sent only to businesses that have opted in. For other businesses, the operation does not set `businessId` on the
+   * domain event.
    */
   readonly requiresOptIn?: true;
   /**
-   * True if the audit log stores the payload and the database keeps nothing, because events of this type are too frequent to be kept in the
-   * database. The payload is stored unsealed and consists of fixed text and IDs. The event has one chain, no anchor and no public event.
+   * True if the payload is stored only in the audit log, because events of this type are too frequent for the database. The payload is
+   * stored unsealed and consists of fixed text and IDs. The event has one chain, no anchor and no public event.
    */
   readonly isKeptInLog?: true;
 }
@@ -115,8 +117,8 @@ export interface DomainEvent {
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /**
-   * The audit entry's salt, if the record also contains it. It is set only if the record is never deleted and contains everything in the
-   * statement and the audit entry, so neither has to be stored separately. Such an event has only one chain.
+   * Salt of the audit entry, set only if the statement and the audit entry can be rebuilt from the record, which must contain the salt and
+   * never be deleted. The two are then not stored separately. Such an event must have exactly one chain.
    */
   readonly recordSalt?: string;
   /** The business that receives the public event; required if the table has a public event for the type. */
@@ -160,14 +162,14 @@ export const createCertificateEvent = (
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**
- * A chain that records the event. `content` replaces the actor and payload if the chains need different content, because a business's chain
- * must never identify the person.
+ * An audit chain that records the event. If `content` is set, this chain records it instead of the event's actor and payload. A business's
+ * chain needs this because it must never identify the person.
  */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** Returns the content that an audit entry commits to. For members, the key is `by`, because existing chains use that key. */
+/** Returns the content that an audit entry commits to. The key of a member is `by` instead of `actor`, because existing chains use it. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
 

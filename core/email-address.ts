@@ -1,10 +1,10 @@
-// Validates email addresses, and normalizes them to compare two addresses. Values are stored as typed. The normalized form is used only for
+// Validates email addresses, and normalizes them for comparison. Addresses are stored as typed. The normalized form is used only for
 // matching and for the blind index.
 
 const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
 const maxLocalPartLength = 64;
-// Matches the dot-atom of RFC 5322 with the letters of RFC 6531. Quotes, spaces, commas, colons and angle brackets are excluded, because
-// with them an address could add a second recipient or a header to an email.
+// Matches the dot-atom of RFC 5322 with the letters of RFC 6531. Does not match quotes, spaces, commas, colons and angle brackets, because
+// they could add a second recipient or a header to an email.
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -34,8 +34,8 @@ const splitAddress = (address: string): { local: string; domain: string } | null
 
 /**
  * Returns the address in the form that mail servers understand: as typed, with the domain in punycode. `isAscii` is false if the part
- * before the @ has non-ASCII characters. Such an email can only be sent by a provider that supports SMTPUTF8 (RFC 6531). Throws if the text
- * is not one address.
+ * before the @ has non-ASCII characters. Only a provider that supports SMTPUTF8 (RFC 6531) can send email to such an address. Throws if the
+ * text is not one address.
  */
 export const toMailboxAddress = (address: string): { readonly address: string; readonly isAscii: boolean } => {
   const parts = splitAddress(address);

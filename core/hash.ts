@@ -1,13 +1,12 @@
-// SHA-256 and HMAC-SHA-256. No other file in core imports a crypto module. The functions are synchronous so that decisions stay plain
-// functions, and because a Durable Object must hash without awaiting between reading a chain head and writing the next entry.
+// SHA-256 and HMAC-SHA-256. No other file in core imports a crypto module. The functions are synchronous for two reasons: decisions stay
+// plain functions, and a Durable Object must hash without awaiting between reading a chain head and writing the next entry.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { toHex, encodeUtf8 } from "./bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-// node:crypto converts text through its Buffer, which costs as much as hashing a kilobyte, and a certificate needs about twenty hashes.
-// Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and keeps no reference to the
-// buffer.
+// A certificate needs about twenty hashes, and converting text costs node:crypto as much as hashing a kilobyte. Text is therefore encoded
+// here. Short text reuses one buffer, which is safe because hashing is synchronous and keeps no reference to the buffer.
 const utf8Encoder = new TextEncoder();
 const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind, and for a certificate's whole JSON
 const maxBytesPerCodeUnit = 3; // one UTF-16 code unit takes at most three bytes in UTF-8

@@ -1,7 +1,7 @@
 // Identifiers and secrets: their format, how they are generated from random bytes, and the shard they contain. An ID is a prefix, the two
-// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. In a certificate's ID, the first of the 24
-// characters comes from the client, and the other 23 are a keyed hash if the request has an idempotency key. IDs cannot be guessed and are
-// not sequential, because the verify page is public and guessable IDs would let anyone list certificates.
+// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. Certificate IDs differ: the first of the 24
+// characters comes from the client's ID and, if the request has an idempotency key, the other 23 are a keyed hash. The verify page is
+// public, so IDs must be neither guessable nor sequential; otherwise, anyone could list certificates.
 import { toBase64Url } from "./bytes.ts";
 
 declare const brand: unique symbol;
@@ -77,7 +77,7 @@ export const buildCertId = (shard: ShardId, clientId: ClientId, bytes: Uint8Arra
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Parses an ID. Returns null for text that does not have the format of such an ID, so that callers can skip the lookup. */
+/** Parses a certificate ID. Returns null for text in any other format, so that callers can skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 
 /**

@@ -4,7 +4,7 @@ import { dayMs, type Instant } from "./time.ts";
 export const statusComponents = ["forms", "certificates", "sharing", "portal", "webhooks", "email"] as const;
 export type StatusComponent = (typeof statusComponents)[number];
 
-/** The impacts in order of severity. The most severe one comes last. */
+/** The impacts, from least to most severe. */
 export const incidentImpacts = ["maintenance", "degraded", "outage"] as const;
 export type IncidentImpact = (typeof incidentImpacts)[number];
 

@@ -1,5 +1,5 @@
-// Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed by hand, consists of
-// consecutive or repeated values, or was copied from an example. Fewer than one in a billion random secrets fail this check; if one does,
+// Checks whether a secret could have been generated at random. A long secret can still be guessed if someone typed it by hand or copied it
+// from an example, or if its values are consecutive or repeated. Fewer than one in a billion random secrets fail this check. If yours does,
 // run `npm run keys` again.
 
 const countDistinct = (values: Iterable<unknown>): number => new Set(values).size;

@@ -1,6 +1,6 @@
-// The closed list of refusal codes, each with the message shown to the caller: the subject, the rule and what to do. Messages are constants
-// that never repeat input, so that an error never contains personal data or markup and cannot be used to guess secrets. HTTP statuses are
-// in workers/http/statuses.ts.
+// The closed list of refusal codes. Each has the message for the caller, which states the subject, the rule and what to do. Messages are
+// constants that never repeat input, so an error never contains personal data or markup and does not help anyone guess secrets. HTTP
+// statuses are in workers/http/statuses.ts.
 
 export const refusals = {
   invalid_request: "The request is invalid.",

@@ -10,5 +10,5 @@
 export const faultModes = ["hang", "reset", "slow", "lose_answer"] as const;
 export type FaultMode = (typeof faultModes)[number];
 
-/** The delay of `slow`. It is longer than a submission waits for its database (`INTAKE_WAIT_MS`), and shorter than other requests wait. */
+/** The delay of `slow`. A submission stops waiting for its database before this time (`INTAKE_WAIT_MS`), but other requests do not. */
 export const slowAnswerMs = 1_500;

@@ -1,14 +1,14 @@
 // Decides which text may be sealed. People read certificates, so a name must look like what it is: no invisible characters and nothing that
-// reorders the line around it. Most invalid text is refused. Only the values of a form's fields are repaired, in a visible way: each
-// refused character becomes U+FFFD, because a person must not be left without a certificate because of one wrong character.
+// reorders the line around it. Most invalid text is refused. Only the values of a form's fields are repaired, because one wrong character
+// must not cost a person their certificate. The repair is visible: each refused character becomes U+FFFD.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
- * Trims Unicode White_Space from both ends. U+FEFF is not whitespace: it stays, and is then refused as invisible. The function works
- * character by character, because the pattern `\s+$` starts again at every space of a long run inside the text, which takes a minute for a
- * body of 256 KiB.
+ * Trims Unicode White_Space from both ends. U+FEFF is not whitespace: it stays, and is then refused as invisible. The function checks one
+ * character at a time. The pattern `\s+$` would start again at every space of a long run inside the text, which takes a minute for a body
+ * of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {
   let start = 0;
@@ -47,14 +47,14 @@ export const validateLine = (text: string): string | null => {
   return null;
 };
 
-// Matches the characters that `validateLine` refuses, one at a time. The last two alternatives match joiners that have nothing to join.
+// Matches the characters that `validateLine` refuses, one at a time. The last two alternatives match joiners without characters to join.
 const refusedCharacters =
   /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}]|[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]|(?<=^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?=$|\p{White_Space})/gv;
 const replacement = "\ufffd";
 
 /**
  * Replaces every character that `validateLine` refuses, and every lone surrogate, with U+FFFD. In a text without visible characters,
- * everything except white space is replaced. The result passes `validateLine`, and a text that already passes it is returned unchanged.
+ * replaces everything except white space. The result passes `validateLine`. A text that already passes it is returned unchanged.
  */
 export const replaceRefusedCharacters = (text: string): string => {
   const replaced = text.toWellFormed().replace(refusedCharacters, replacement);
@@ -76,8 +76,8 @@ export const parseName = (text: string, maxLength: number): Result<string, "inva
 };
 
 /**
- * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only control characters, characters that
- * change the direction of the text around them, and text without a visible character. Returns the rule that the text breaks, or null.
+ * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only control characters, characters that change
+ * the direction of the text around them, and text without a visible character. Returns the rule that the text breaks, or null.
  */
 export const validateMultilineText = (text: string): string | null => {
   if (controlExceptLineBreakPattern.test(text)) return "must not contain control characters other than tabs and line breaks";

@@ -14,5 +14,5 @@ export const toIso = (instant: Instant): string => new Date(instant).toISOString
 
 export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));
 
-/** Returns the number of seconds until the UTC day ends, which is the Retry-After of daily limits. */
+/** Returns the number of seconds until the UTC day ends. Daily limits use it as Retry-After. */
 export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

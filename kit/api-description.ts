@@ -1,5 +1,5 @@
 // Reduces the OpenAPI document to what the client generator needs: the operations that a program can call (with or without an API key), the
-// schemas they use, and their responses without the envelope, which kit/client.ts removes.
+// schemas they use, and their responses. Removes the envelope from responses, because kit/client.ts unwraps it.
 import type { Json, JsonObject } from "../core/canonical-json.ts";
 
 interface Operation extends JsonObject {
@@ -21,7 +21,7 @@ export interface ApiDescription extends JsonObject {
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
 const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
-/** Sorts an API key before "no authentication", because the generated client uses the first alternative that it can satisfy. */
+/** Lists an API key before "no authentication", because the generated client uses the first alternative that it can satisfy. */
 const compareSecurity = (a: JsonObject, b: JsonObject): number => Object.keys(b).length - Object.keys(a).length;
 
 const isProgrammatic = ({ tags, security }: Operation): boolean =>

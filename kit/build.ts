@@ -38,7 +38,7 @@ const generateClientSource = (description: string): string =>
   });
 
 /**
- * Loads the generator's input, and builds the first line of kit/api.gen.ts, which contains a hash of that input and the generator's
+ * Loads the generator's input, and builds the first line of kit/api.gen.ts. That line contains a hash of the input and of the generator's
  * manifest.
  */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {

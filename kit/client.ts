@@ -17,9 +17,9 @@ import {
 export type * from "./api.gen.ts";
 
 export interface SvcOptions {
-  /** For example `https://api.example.com`, with or without `/v1`. */
+  /** The base URL of the service, such as `https://api.example.com`, with or without `/v1`. */
   readonly baseUrl: string;
-  /** `sk_live_…` or `sk_test_…`. Without a key, only public operations work. */
+  /** The API key: `sk_live_…` or `sk_test_…`. Without a key, only public operations work. */
   readonly apiKey?: string;
   /**
    * Number of retries after a network failure or while the service is busy. The default is 2. A call that could take effect twice is not
@@ -35,7 +35,7 @@ export interface SvcOptions {
 
 export type Svc = { readonly [Name in keyof Ops]: Client<Ops>[Name] };
 
-/** Errors that this client adds to the service's errors. */
+/** Errors that this client returns in addition to the service's errors. */
 const unreachableFailure: Failure = { code: "unreachable", message: "The service did not answer." };
 const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message: "The response did not come from the service." };
 
@@ -66,7 +66,7 @@ const unwrapEnvelope = async (response: Response, { operation }: RequestContext)
 
 const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 
-/** Returns true for a POST operation without an Idempotency-Key parameter, because a retry could make it take effect twice. */
+/** Returns true for a POST operation without an Idempotency-Key parameter. A retry could make such an operation take effect twice. */
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
@@ -141,7 +141,7 @@ const nextPageQueries = {
   listCertificates: (page: PageOf<"listCertificates">) => (page.page * page.per_page < page.total ? { page: page.page + 1 } : null),
 };
 
-/** Yields every page of a list, as the list operation returns it. An error is yielded as the last page. */
+/** Yields every page of a list, as the list operation returns it. If a call fails, its error is the last page. */
 export async function* pagesOf<Name extends keyof typeof nextPageQueries>(
   svc: Svc,
   name: Name,

@@ -24,7 +24,7 @@ export const runEvents = async (args: readonly string[], signal: AbortSignal): P
   if (options.positionals.length > 0) throw new UsageError("svc events takes options only.");
   const [from, api, { key, isLive }] = [parseStartPosition(options), getApiUrl(options), requireApiKey(options)];
   const isFollowing = options.flags.has("--follow");
-  // The client does not retry, because the feed waits and retries itself, and prints a message when it does.
+  // The client does not retry, because kit/feed.ts waits and retries, and prints a message when it does.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   process.stdout.once("error", () => process.exit(0)); // the reader closed the pipe, as `head` does
   const printEvents = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// Stores the state of `svc listen` between runs, in `.svc` in the current folder: the feed position, and the signing secret, so that a
-// receiver needs to be configured only once.
+// Stores the state of `svc listen` between runs, in `.svc` in the current folder: the feed position and the signing secret. Because the
+// secret stays the same, a receiver needs to be configured only once.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";

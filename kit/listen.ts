@@ -1,5 +1,5 @@
 // `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real delivery.
-// The position in the feed is saved after each response from the receiver, so an event may arrive twice but is never skipped.
+// Saves the feed position after each response from the receiver, so an event may arrive twice but is never skipped.
 import { setTimeout as after } from "node:timers/promises";
 import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
@@ -102,7 +102,7 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     requireApiKey(options),
   ];
   const environment = isLive ? "live" : "sandbox";
-  // The client does not retry, because the feed waits and retries itself, and prints a message when it does.
+  // The client does not retry, because kit/feed.ts waits and retries, and prints a message when it does.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   const forwardEvents = async (): Promise<void> => {
     const head = await fetchHead(svc, signal);

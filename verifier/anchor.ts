@@ -1,5 +1,5 @@
-// Checks one ledger statement: that the statement matches the certificate, that the ledger contains it, and that attestors confirm it. The
-// checks apply to issuances and withdrawals, in packs and in the public API response.
+// Checks one ledger statement: that the statement matches the certificate, that the ledger contains it, and that attestors confirm the
+// ledger's checkpoint. The checks apply to issuances and withdrawals, in packs and in the public API response.
 import { toBase64, encodeUtf8 } from "../core/bytes.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -71,7 +71,7 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
 
 const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of the machines that create a statement and anchor it
 
-/** Compares the anchor on the certificate with the statement, which may not be anchored yet. Returns null if they are consistent. */
+/** Compares the anchor on the certificate, which may still be pending, with the statement. Returns null if they are consistent. */
 const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};

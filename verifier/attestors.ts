@@ -42,7 +42,7 @@ export const checkRekorReceipt = async (
     ...crypto,
     verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data }),
   };
-  // Without a trusted anchor key, the signature is checked with the key in the leaf, so that the other checks still run.
+  // Without a trusted anchor key, the signature is checked with the key in the leaf, so that the other checks can still run.
   const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
   const keys = anchorKeys.length > 0 || leafKey === undefined ? anchorKeys : [leafKey];
   const verdict = await verifyRekorReceipt(rekorCrypto, receipt, statement, { logs, anchorKeys: keys });

@@ -1,7 +1,7 @@
 // Compares the audit entries in a pack with its certificate. The issuer can rewrite and sign the certificate, but cannot rewrite the audit
-// log. Each entry must match a claim on the certificate, and each claim must match an entry. An entry's details are in its payload, which
-// `audit.chain` has checked against the hash in the entry. These payloads contain no personal data, so an erasure does not excuse a missing
-// payload.
+// log. Each entry must match a claim on the certificate, and each claim must match an entry. An entry's details are in its payload.
+// `audit.chain` has checked each payload against the hash in its entry. Payloads contain no personal data, so an erasure does not excuse a
+// missing payload.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
@@ -43,8 +43,8 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
 const parseInstant = (value: unknown): number | null => (typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null);
 
 /**
- * Compares a payload member that entries have contained since `boundDetailsSince`. Returns null if the values match, if the entry is older,
- * or if the pack does not contain the value (`expected` is undefined).
+ * Compares a payload member that all entries since `boundDetailsSince` contain. Returns null if the values match, if the entry is older, or
+ * if the pack does not contain the value (`expected` is undefined).
  */
 const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
   const logged = payload[name];
@@ -57,8 +57,8 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
 /**
- * Optional members that describe what happened to the submitted data. A certificate has one only if it applies. The payload must have the
- * same members.
+ * Optional members that describe what happened to the submitted data. A certificate contains only those that apply. The payload must
+ * contain the same ones.
  */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 
@@ -131,7 +131,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
     return fail(`entry ${entry.seq} withdrew from other recipients than the certificate shows`);
   if (listed.some(({ cease_by: ceaseBy }) => parseInstant(ceaseBy) !== parseInstant(payload.cease_by)))
     return fail(`entry ${entry.seq} names a different deadline`);
-  // `entities.receipt` refuses a recipient without a method, unless the entry was written before receipts existed.
+  // A missing method is accepted here. `entities.receipt` refuses it unless the entry was written before receipts existed.
   if (listed.some(({ method }) => method !== undefined && method !== payload.method))
     return fail(`entry ${entry.seq} is a withdrawal with a different method`);
   const [differing = null] = listed.flatMap(
@@ -158,8 +158,8 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks that each acknowledged recipient on the certificate has an entry with the same time that lists it, and that each recipient in an
- * entry is acknowledged on the certificate.
+ * Compares the acknowledged recipients on the certificate with the audit entries. Each of them must be in an entry with the same time, and
+ * each recipient in an entry must be acknowledged on the certificate.
  */
 const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   const { certificate, payloads } = history;
@@ -186,8 +186,8 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks that the entry and the certificate's time are both present, with the same time, or both absent. `bound` contains the expected
- * members of the entry's payload.
+ * Checks an event whose time the certificate states. If it states a time, exactly one entry must have that time; otherwise there must be no
+ * entry. `bound` contains the expected members of the entry's payload.
  */
 const checkDatedEvent = (
   history: AuditHistory,
@@ -248,13 +248,13 @@ const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
 const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
   const { certificate } = history;
   if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
-  // Before `boundDetailsSince`, certificates that shared an earlier capture were linked to its policies without an audit entry.
+  // Before `boundDetailsSince`, a certificate that reused an earlier capture was linked to its policies without an audit entry.
   const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
   if (!isOlder) return missingEntry("the link to policies");
   return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");
 };
 
-/** Checks the policies against the entry that linked them: their hashes, and where and when each was found. */
+/** Checks the policies against the audit entry for the link: the hash of each policy, and where and when it was found. */
 export const checkPolicyLinks = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const policies = Array.isArray(certificate.policies) ? certificate.policies.map(asObject) : [];

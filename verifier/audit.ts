@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The pack leaves out the chain's entries about other certificates. If entries between two entries are left
-// out, their hash link cannot be checked; only their order in the log can.
+// recorded chain head. The pack omits the chain's entries about other certificates. Where entries are omitted between two entries, the hash
+// link between the two cannot be checked, but their order in the log can.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -116,7 +116,7 @@ export const checkChain = (files: PackFiles, audit: AuditSubject): Finding => {
 
 const parseProofOrigin = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/** `createdAt` is when the pack was created; log keys must still have been valid at that time. */
+/** A pack whose audit entries are checked. Log keys must still have been valid at `createdAt`, when the pack was created. */
 interface AuditedPack {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
@@ -201,7 +201,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(sha256, recordText));
   if (!verdict.ok) return fail(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail("the record is not at the log index that it names");
-  // The record must cover exactly the entries that precede it in the log.
+  // The record must cover exactly the entries that the log contains before it.
   for (const entry of entries) {
     const proof = parseTlogProof(decodeText(files.get(getProofPath(entry.seq))) ?? "");
     if (proof !== null && proof.index < verdict.index && BigInt(entry.seq) > seq)

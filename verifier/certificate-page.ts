@@ -1,5 +1,5 @@
-// Renders certificate.html again from the other files in a pack and compares the two, so that a page that contradicts the certificate is
-// found. The page is part of the pack format: the same files always give the same page.
+// Renders certificate.html again from the other files in a pack and compares the result with the file. This finds a page that contradicts
+// the certificate. The page is part of the pack format: the same files always result in the same page.
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
@@ -140,8 +140,8 @@ const readDisclosed = (files: PackFiles): DisclosedFields => {
 };
 
 /**
- * The page lists the person's details in the order of the form, but the files contain them sorted. Only the page preserves the form's
- * order.
+ * The page lists the person's details in the order of the form, but the other files contain them sorted, so the order is taken from the
+ * page.
  */
 const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: string): readonly (readonly [string, T])[] => {
   const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
@@ -149,8 +149,8 @@ const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: strin
 };
 
 /**
- * Returns the kinds of request that the page may state: the kind in the evidence or in the audit log or, if the pack contains neither, both
- * kinds.
+ * Returns the kinds of request that the page may state. This is the kind in the evidence or in the audit log. If the pack contains neither,
+ * both kinds are possible.
  */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;

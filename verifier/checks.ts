@@ -1,6 +1,6 @@
 // The checks of an evidence pack: their IDs in order, their descriptions, and how findings become a verdict.
 
-/** For each check, the statement that is true if it passes. */
+/** The claim that each check proves if it passes. */
 const checkClaims = {
   "zip.structure": "The archive holds only the files of a pack and no other bytes.",
   "manifest.files": "Every file matches the manifest.",

@@ -19,8 +19,8 @@ export interface EntityWithdrawalEvidence {
 }
 
 /**
- * Returns whether a recipient's withdrawal is older than the current format. In the current format, certificates state how and when a
- * withdrawal reached the business, and packs contain its receipt.
+ * Returns whether a recipient's withdrawal is older than the current format. In the current format, certificates state how and when the
+ * business received a withdrawal, and packs contain its receipt.
  */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;

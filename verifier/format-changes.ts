@@ -1,9 +1,9 @@
-// Dates on which the pack format changed. The time of an audit entry determines which format applies to it. The absence of parts does not,
-// because otherwise anyone could remove parts from a pack and make it pass as an older one.
+// Dates on which the pack format changed. The time of an audit entry determines which format applies to it. Missing parts do not, because
+// otherwise anyone could remove parts from a pack and make it pass as an older one.
 
 /**
  * From this time on, packs contain a signed receipt for each withdrawal of consent for individual recipients, and certificates list how
- * each was made.
+ * each withdrawal was made.
  */
 export const entityReceiptsSince = "2026-11-22T20:00:00.000Z";
 

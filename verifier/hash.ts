@@ -1,5 +1,5 @@
-// SHA-256 and HMAC-SHA-256 in plain TypeScript with the API of core/hash.ts, which they replace in the built verifier. WebCrypto cannot be
-// used because it hashes asynchronously, and core needs synchronous hashes.
+// SHA-256 and HMAC-SHA-256 in plain TypeScript, with the API of core/hash.ts. The built verifier contains this file instead of
+// core/hash.ts. WebCrypto cannot be used because it hashes asynchronously, and core needs synchronous hashes.
 import { concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;

@@ -12,8 +12,8 @@ export const decodeText = (bytes: Uint8Array | undefined): string | null => {
 };
 
 /**
- * Parses canonical JSON. Returns undefined for any other text. Requires that the serialized value equals the text, which rules out
- * duplicate keys, unneeded escapes, whitespace and other number formats.
+ * Parses canonical JSON. Returns undefined unless serializing the value again returns the same text. This rules out duplicate keys,
+ * unneeded escapes, whitespace and other number formats.
  */
 export const parseCanonical = (text: string | null): Json | undefined => {
   if (text === null) return undefined;

@@ -50,7 +50,7 @@ export const checkFiles = (files: PackFiles): Finding => {
 
 const spkiLength = 44; // RFC 8410: a 12-byte prefix and the 32 bytes of an Ed25519 key
 
-/** Returns the thumbprint of the key in a PEM file, or null if it is malformed. */
+/** Returns the thumbprint of the key in a PEM file, or null if the file is malformed. */
 const parseIssuerKeyId = (pem: string | null): string | null => {
   const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
   const der = fromBase64(body ?? "");
@@ -58,8 +58,8 @@ const parseIssuerKeyId = (pem: string | null): string | null => {
 };
 
 /**
- * Checks the PEM copies of keys and certificates, which the pack contains for other tools. Each must match the key ID in its name, or a
- * certificate in trust.json.
+ * Checks the PEM copies of keys and certificates, which the pack contains for other tools. Each key must match the key ID in its file name,
+ * and each certificate must match one in trust.json.
  */
 export const checkTrustCopies = (files: PackFiles): Finding => {
   const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
@@ -84,7 +84,7 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
     return fail("MANIFEST.note is for a different manifest");
   }
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
-  // Only the key is trusted. The signer chooses the key's name, and the key ID binds the name to the key.
+  // The signer chooses the key's name, so only the key is trusted. The key ID binds the name to the key.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));

@@ -1,5 +1,5 @@
-// Checks whether withdrawals are correctly marked as overdue, that is, whether the deadline had passed without an acknowledgment when the
-// pack was made.
+// Checks whether withdrawals are correctly marked as overdue. A withdrawal is overdue if its deadline passed without an acknowledgment
+// before the pack was created.
 import { minuteMs } from "../core/time.ts";
 import type { JsonObject } from "../core/canonical-json.ts";
 import { isIsoTime } from "../core/ledger/key-validity.ts";

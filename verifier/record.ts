@@ -1,4 +1,4 @@
-// Checks the record behind the fingerprint and everything that it binds by hash, for packs and for the public API response.
+// Checks the record behind the fingerprint, and everything that the record commits to by hash, for packs and for the public API response.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { fromBase64, fromBase64Url, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
@@ -19,8 +19,8 @@ export const isNamedBusiness = (value: unknown): boolean =>
   isJsonObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /**
- * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the member with the choices per
- * recipient is optional.
+ * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the member with the person's
+ * choices for each recipient is optional.
  */
 export const parsePreimage = (text: string | null): Preimage | null => {
   const record = asObject(parseCanonical(text));
@@ -145,7 +145,7 @@ export const checkIssuerSignature = async (
   return isSigned ? pass(`signed by ${key.kid}`) : fail(`the issuer's signature is not over this ${signed.text}`);
 };
 
-/** Returns the members of the public certificate that the record binds, with their expected values. */
+/** Returns the members of the public certificate that must match the record, with their expected values. */
 const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   cert_id: preimage.cert_id,
   business_id: preimage.business.id,
@@ -171,8 +171,8 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
 };
 
 /**
- * Checks that the person had consented to each withdrawn recipient, that each is listed once, and that an active certificate keeps at least
- * one recipient.
+ * Checks that the person had consented to each withdrawn recipient, that each recipient is listed once, and that an active certificate
+ * keeps at least one recipient.
  */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;

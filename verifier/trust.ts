@@ -114,7 +114,7 @@ export const trustOf = (document: unknown): Trust | null => {
   };
 };
 
-/** Returns a log's keys, except those whose validity ended by `since`. */
+/** Returns a log's keys, without those that expired at or before `since`. */
 export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
   logs
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))

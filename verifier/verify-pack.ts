@@ -70,7 +70,7 @@ const loadEntityWithdrawalEvidence = (files: PackFiles, number: number): EntityW
   anchor: loadAnchorEvidence(files, `withdrawn-${number}`, null),
 });
 
-/** Returns the numbers of the withdrawals of consent for individual recipients that have at least one file in the pack. */
+/** Returns the numbers in the paths of files about withdrawals of consent for individual recipients, without duplicates. */
 const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
   [
     ...new Set(
@@ -160,7 +160,7 @@ const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], 
   const hidden = keys.filter((key) => !disclosed.has(key)).map((key) => `subject.${key}`);
   if (redacted.filter((name) => name.startsWith("subject.")).join("\n") !== hidden.join("\n"))
     return "the manifest does not list exactly the undisclosed details of the person";
-  // Unrecognized values are masked completely. `audit.issuance` checks which fields have one.
+  // Values of unrecognized fields are masked completely. `audit.issuance` checks which fields are unrecognized.
   const unrecognized = asStrings(certificate.fields_unrecognized) ?? [];
   const mismatch = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(unrecognized.includes(key) ? "" : key, value));
   return mismatch === undefined ? null : `the ${mismatch[0]} on the certificate does not match the disclosed value`;
@@ -348,7 +348,8 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // A false statement on the certificate usually also changes its page. The verdict then names the check that found the false statement.
+    // A false statement on the certificate usually also changes the page. In that case, the verdict names the check that found the false
+    // statement instead of the page check.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

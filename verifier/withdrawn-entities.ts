@@ -1,4 +1,4 @@
-// Reads the recipients for whom a certificate says consent was withdrawn, grouped by withdrawal.
+// Reads the recipients that a certificate lists as withdrawn, grouped by withdrawal.
 import type { JsonObject } from "../core/canonical-json.ts";
 import { asObject, asString } from "./json.ts";
 

@@ -5,7 +5,7 @@ import type { Problem } from "./events.ts";
 export type ApiResult<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
 
 /**
- * Calls the API. Every success has `requiredKey` in its data. A 2xx response without it did not come from the API and becomes
+ * Calls the API. The data of every success contains `requiredKey`. A 2xx response without this key did not come from the API and becomes
  * `bad_response`.
  */
 export function callApi<T>(url: string, request: RequestInit, budgetMs: number, requiredKey: keyof T): Promise<ApiResult<T>> {

@@ -24,7 +24,7 @@ export function getCertifiedValues(form: HTMLFormElement): string | undefined {
   return certifiedValuesByForm.get(form);
 }
 
-/** Removes a used certificate from the form, even if it was in the page's HTML, so that the next submission does not carry it. */
+/** Removes a used certificate from the form, even if it was in the page's HTML, so that the next submission does not contain it. */
 export function detachCertificate(form: HTMLFormElement, config?: Config): void {
   certifiedValuesByForm.delete(form);
   for (const name of [config?.options.certificateInput, idInputName]) if (name) clearHiddenInput(form, name);

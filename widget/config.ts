@@ -42,8 +42,8 @@ export function createConfig(options: ConsentOptions, scriptAddress: string): Co
     entities: parseEntities(options.entities),
     fieldMap: parseFieldMap(options.fieldMap),
     apiBase: apiBase || (scriptAddress && `${new URL(scriptAddress).origin}/v1`),
-    // 3 s by default. After about 5 s the browser treats a form that opens a new tab as a popup and drops the submission, so 4.5 s is the
-    // maximum. The minimum is half a second, because a first connection rarely completes faster.
+    // 3 s by default. After about 5 s, the browser treats a form that opens a new tab as a popup and drops the submission, so the maximum
+    // is 4.5 s. The minimum is half a second, because a first connection is rarely faster.
     timeoutMs: Math.min(4500, Math.max(500, Number(options.timeout) || 3000)),
     hooksSubmit: programmaticSubmit !== false && programmaticSubmit !== "false",
   };
@@ -61,7 +61,8 @@ export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
 
 function hasMode(tag: HTMLScriptElement, wanted: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // Every copy of the script looks for share tags, but only the copy that watches forms looks for consent tags.
+  // Every copy of the script looks for share tags. Only the copy that handles form submissions looks for consent tags, so only this copy
+  // reports an unknown mode.
   if (wanted === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
   return mode === wanted;
 }
@@ -85,7 +86,7 @@ function getTargetForm({ options }: Config): HTMLFormElement | string | null | u
   return options.form === undefined ? options.formSelector : options.form;
 }
 
-/** Returns whether this is the target form, which by default is the first form on the page. An invalid selector matches no form. */
+/** Returns whether the form is the target form. By default, this is the first form on the page. An invalid selector matches no form. */
 export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   const wanted = getTargetForm(config);
   try {
@@ -98,8 +99,8 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
 }
 
 /**
- * Warns that a tag's form is missing. Call this only when a form that no tag targets is submitted. Before then, the target may not be
- * rendered yet.
+ * Warns that a tag's form is missing. Call this only when the visitor submits a form that no tag targets. Before then, the target may not
+ * be rendered yet.
  */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));

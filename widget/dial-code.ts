@@ -1,10 +1,7 @@
-// Phone numbers typed beside a country picker. The visitor types the number without its country code, because the picker shows the code.
-// Without the code, the number would be read as a number in the business's country, which can belong to another person.
+// Adds the country code to phone numbers typed beside a country picker. Visitors leave it out, because the picker shows it. Without it, the
+// number would be read as one in the business's country, and that number can belong to another person.
 
-/**
- * The number of ancestors of the control that are searched for a picker. Pickers are usually within two elements; form builders add one or
- * two.
- */
+/** How many ancestors of the control are searched for a picker. A picker is usually within two levels; form builders add one or two. */
 const maxLevels = 4;
 
 // Matches only elements that can show the selected country, never the list of all countries.
@@ -29,7 +26,7 @@ export function addDialCode(control: HTMLInputElement, number: string, others: E
     if (!box) break;
     const isShared = hasOther(box);
     let code = isShared ? "" : findDialCode(box, control);
-    // In a flat form, the picker comes right before the number, perhaps with a label between them.
+    // In a flat form, the picker comes right before the number. There may be a label between the two.
     for (let before = place.previousElementSibling; isShared && !code && before && !hasOther(before); ) {
       code = (before.matches(pickerSelector) && readDialCode(before as Part)) || findDialCode(before, control);
       before = before.previousElementSibling;

@@ -4,8 +4,8 @@ import type { ConsentOptions } from "./config.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 
 /**
- * The disclosure that was displayed when a consent box was checked. It is recorded then, because the last step of a multistep form hides
- * the step that showed the disclosure.
+ * The disclosure that was displayed when a consent box was checked. It is recorded at that time, because the last step of a multistep form
+ * no longer shows the disclosure.
  */
 const disclosureWhenChecked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
 
@@ -43,8 +43,8 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
 }
 
 /**
- * Returns the first displayed element inside the form or, failing that, outside every form. A disclosure in another form belongs to that
- * form.
+ * Returns the first displayed element inside the form. If there is none, returns the first one outside every form. A disclosure in another
+ * form belongs to that form.
  */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const owner of [form, null]) {
@@ -62,8 +62,8 @@ export function replaceRefusedCharacters(text: string): string {
 }
 
 export function getDisplayedText(element: HTMLElement): string {
-  // If an element is not rendered, innerText falls back to textContent, including script text, so this function first checks that the
-  // contents have boxes. The range also covers display:contents, which has no box of its own.
+  // If an element is not rendered, innerText falls back to textContent, which includes script text. This check therefore requires the
+  // contents to have boxes. The range also covers display:contents, which has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: textContent also contains hidden text

@@ -10,6 +10,6 @@ type SvcEventType = "svc:consent" | "svc:consent-error" | "svc:share" | "svc:sha
 
 /** Dispatches an event. Never throws, because the browser itself reports listeners' errors. */
 export function dispatchSvcEvent(from: EventTarget, type: SvcEventType, detail: object): void {
-  // Called on the prototype, because an input named "dispatchEvent" shadows its form's method.
+  // Called on the prototype, because an input named "dispatchEvent" would shadow the form's method.
   EventTarget.prototype.dispatchEvent.call(from, new CustomEvent(type, { bubbles: true, detail }));
 }

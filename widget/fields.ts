@@ -32,13 +32,13 @@ export interface CollectedFields {
 }
 
 /**
- * Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both over a guess. If there are too
- * many values, the most certain ones are returned.
+ * Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both take precedence over a guess.
+ * If there are too many values, returns the most certain ones.
  */
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
-  // A country picker's control is not a contact field, although it may look like the country field.
+  // The control of a country picker can look like the country field, but it is not a contact field.
   const others = found
     .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
     .map(({ control }) => control);
@@ -75,8 +75,8 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
 }
 
 /**
- * Returns true if the name of a phone field says that it is for a mobile number. A form that asks for a mobile number and another number
- * contains two of the visitor's numbers.
+ * Returns true if the control was guessed to be a phone field and its name or ID says that it is for a mobile number. If another phone
+ * field is filled in, the number is sent as `mobile`.
  */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
   return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
@@ -101,7 +101,7 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   for (const control of getControls(form)) {
     const hints = collectHints(control, labels.get(control));
     const [key, rank] = identifyControl(control, hints, map);
-    // Country pickers keep the number with its country code in a hidden input. It is read only if the page maps it.
+    // Country pickers store the number with its country code in a hidden input. This input is read only if the page maps it.
     const isFullNumber = control.type === "hidden" && rank < 2 && /^(phone|mobile)$/.test(key);
     if (!isOffLimits(control, hints, isFullNumber) && fieldKeyPattern.test(key)) yield { control, key, rank };
   }
@@ -137,7 +137,7 @@ function getControlText(control: HTMLInputElement): string {
   return value.length > 500 ? "" : value;
 }
 
-/** Checks a guessed key against the value, because the value "weekly" from a "contact by email" list is not an email address. */
+/** Checks a guessed key against the value. For example, the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
   return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
 }

@@ -1,6 +1,6 @@
-// Holds a submission while it is certified, then submits it again. A single capturing listener on window handles every event, so forms that
-// are added or re-rendered later need no binding, and the page's own handlers see exactly one submit event, with svc_cert_id already in the
-// form.
+// Holds a submission while it is certified, then submits it again. A single capturing listener on window handles each type of event, so
+// forms that are added or re-rendered later need no setup. The page's own handlers see exactly one submit event, when the form already
+// contains svc_cert_id.
 
 import type { ApiResult } from "./api-call.ts";
 import { type Config, isTargetForm, warnAboutMissingForm } from "./config.ts";
@@ -27,13 +27,14 @@ export function watchForms(configs: GetConfigs): void {
   addEventListener("click", recordClick, true);
   addEventListener("change", ({ target }) => handleChange(target as HTMLInputElement, configs), true);
   addEventListener("reset", ({ target }) => isForm(target) && handleReset(target, configs), true);
-  // A page restored from the back-forward cache has no pending submission, and its old certificate is used up.
+  // If the browser restores a page from the back-forward cache, no submission is pending, and the form's certificate has been used.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     for (const unhold of [...heldForms.values()]) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // Opt-in, for pages that call form.submit(). A form may be added late, but always before the visitor first interacts with it.
+  // This hook is for pages that opt in because they call form.submit(). A form may be added late, but always before the visitor first
+  // interacts with it.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }
@@ -46,7 +47,7 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // This runs on every click, and a page may have hundreds of forms. The forms are searched only if a configuration needs the hook.
+  // This runs on every click, and a page may have hundreds of forms, so forms are searched only if a configuration needs the hook.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }
@@ -69,7 +70,7 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script dispatched the event and usually calls form.submit() next. This submission cannot be held, but it must not carry a
+    // A script dispatched the event and usually calls form.submit() next. That submission cannot be held, but it must not contain a
     // certificate for other values.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
@@ -136,7 +137,7 @@ function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLBu
       }
     });
   };
-  // Runs in a new task, because the browser silently drops a second submission made in the first one's task or microtask.
+  // Runs in a new task, because the browser silently drops a second submission in the same task or microtask as the first one.
   void requestCertificate(config, submission.body).then((outcome) => setTimeout(() => release(outcome)));
   return true;
 }

@@ -1,5 +1,5 @@
-// Hidden inputs that carry a certificate or share ID to the page's own backend. A form has at most one of each name, and a field that the
-// visitor fills in is never overwritten.
+// Hidden inputs that send a certificate or share ID to the page's own backend. A form has at most one input of each name, and a field that
+// the visitor fills in is never overwritten.
 
 import { callForm, getControls } from "./native-form.ts";
 

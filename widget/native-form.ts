@@ -1,5 +1,5 @@
-// Methods and getters of forms, called on the prototype, because an input named "submit", "elements" or "matches" shadows the form's
-// property with that name.
+// Calls methods and getters of forms on the prototype, because an input named "submit", "elements" or "matches" would shadow the form's
+// property.
 
 const formPrototype = HTMLFormElement.prototype;
 

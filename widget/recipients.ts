@@ -37,15 +37,15 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
   return { entities_accepted: filterByChoice(true), entities_rejected: filterByChoice(false) };
 }
 
-// Normalizes a name for comparison, because Unicode can encode the same letter in two ways. The request contains the name as the page
-// declares it.
+// Normalizes a name for comparison, because Unicode can encode the same letter in two ways. The request contains the name as the page wrote
+// it.
 function normalizeName(name: string): string {
   return toLine(name).normalize();
 }
 
 /**
- * Returns the text as one line without invisible characters, which the API refuses. An attribute that is wrapped in the page's source has
- * line breaks, and a pasted name can have a soft hyphen. Keeps the joiners and variation selectors that names and emoji need.
+ * Returns the text as one line without invisible characters, because the API refuses them. An attribute that spans several lines of HTML
+ * has line breaks, and a pasted name can have a soft hyphen. Keeps the joiners and variation selectors that names and emoji need.
  */
 export function toLine(text: string): string {
   const line = text.replace(/\s*[\t-\r\u2028\u2029]\s*/g, " ");

@@ -1,5 +1,5 @@
-// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so the bytes are the same if the same
-// submission is sent again.
+// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so sending the same submission again
+// results in the same bytes.
 
 import type { Config } from "./config.ts";
 import { getDisclosure, replaceRefusedCharacters } from "./disclosure.ts";
@@ -85,13 +85,13 @@ export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
 }
 
-/** Forgets clicks on the form's controls, because after a reset an earlier click no longer explains why a box is checked. */
+/** Forgets clicks on the form's controls. After a reset, an earlier click no longer explains why a box is checked. */
 export function forgetClicks(form: HTMLFormElement): void {
   for (const control of getControls(form)) clickedTargets.delete(control);
 }
 
 /**
- * Returns the opt-in type. Returns undefined if a box was checked without a click: by a script, or by the browser when the visitor returned
+ * Returns the opt-in type. Returns undefined if a script checked a box, or if the browser restored a checked box when the visitor returned
  * to the page.
  */
 function getOptInType(boxes: HTMLInputElement[]) {
@@ -121,7 +121,7 @@ function getPageUrl(): string {
 const attemptsByForm = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
 
 /**
- * Returns the idempotency key. It stays the same while the submission is unchanged. As a result, only one certificate is issued if the
+ * Returns the idempotency key, which stays the same while the submission is unchanged. Only one certificate is therefore issued if the
  * visitor resends a form that the page's validation refused, or if the browser repeats a request.
  */
 function getSubmissionId(form: HTMLFormElement, meaning: string): string {
@@ -139,7 +139,7 @@ export function forgetAttempt(form: HTMLFormElement): void {
   attemptsByForm.delete(form);
 }
 
-/** Generates a version 4 UUID, because crypto.randomUUID is missing on plain http pages. */
+/** Generates a version 4 UUID. crypto.randomUUID is missing on plain http pages. */
 function generateUuid(): string {
   const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
   const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");

@@ -1,5 +1,5 @@
-// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent, one instance per window. It does not read values or send
-// anything before a form is submitted. Share mode is a separate file that is loaded only for share tags.
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance runs per window. It does not read values
+// or send anything before a form is submitted. Share mode is a separate file that is loaded only for share tags.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -50,7 +50,7 @@ function loadShareButtons(): void {
 function startConsent(queue: ConsentOptions[]): void {
   const initialized = new Set<Config>();
   const tags = new Set<HTMLScriptElement>();
-  // Without these two features, a form cannot be submitted again. The API is then defined, but forms are not touched.
+  // A form cannot be submitted again without these two features. If either is missing, the API is defined, but forms are not touched.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
   // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove their tag after it has run.

@@ -1,4 +1,4 @@
-// Describes the device of a session or passkey. As on a certificate page, only the operating system and the browser family are used.
+// Describes the device of a session or passkey by its operating system and browser family, as a certificate page does.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {

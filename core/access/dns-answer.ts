@@ -1,5 +1,5 @@
-// Parses DNS-over-HTTPS responses (application/dns-json). Follows aliases from the queried host, and refuses a response that contains an
-// IP address for any other host. The caller decides which IP addresses are public.
+// Parses DNS-over-HTTPS responses (application/dns-json). Follows aliases from the queried host, and refuses a response that contains an IP
+// address of any other host. The caller decides which IP addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
@@ -115,8 +115,8 @@ export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
 };
 
 /**
- * Combines the resolvers' verdicts, which must all agree. `not_public` outweighs a resolver that found nothing or did not respond. Without
- * resolvers, the result is `unanswered`.
+ * Combines the resolvers' verdicts. A host is public only if all resolvers agree. A single `not_public` decides, even if other resolvers
+ * found nothing or did not respond. Without resolvers, the result is `unanswered`.
  */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";

@@ -51,13 +51,13 @@ export interface EmailCodeLimits {
   /** Attempts at one code from any other browser. They are counted separately, so other people cannot use up the person's own attempts. */
   readonly attemptsFromElsewhere: number;
   /**
-   * After this many wrong codes in a row, only one code per period can be requested until a correct code is entered. Null means that there
-   * is no limit.
+   * After this many wrong codes in a row, only one code can be requested every `everyMs` until a correct code is entered. Null means that
+   * there is no slowdown.
    */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * Counts wrong codes in a row from browsers that requested none of the open codes. After this many, only the browsers that requested a
-   * code can enter codes, until a correct code is entered. Null means that there is no limit.
+   * The number of wrong codes in a row from browsers that requested none of the open codes. After this many, only the browsers that
+   * requested a code can enter codes, until a correct code is entered. Null means that there is no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }
@@ -112,6 +112,6 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/** Returns the ID of the matching code, or null. All comparisons are always made, so that timing reveals nothing. */
+/** Returns the ID of the matching code, or null. Always compares every code, so that the response time reveals nothing. */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

@@ -1,5 +1,5 @@
-// Decides what an account's status allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it,
-// because they are the person's right even if the business has not paid.
+// Decides what an account's status allows (SPEC Authentication). Withdrawals, verification and public certificate pages work with every
+// status, because people keep these rights even if the business has not paid.
 import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";
@@ -19,7 +19,7 @@ export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusa
 export const authorizeWrite = (status: BusinessStatus): Result<true, AccessRefusal> =>
   status === "past_due" ? refuse("subscription_past_due") : authorizeRead(status);
 
-/** Refuses issuing certificates without write access or, for live clients, without the Enterprise plan. */
+/** Refuses to issue certificates without write access or, for live clients, without the Enterprise plan. */
 export const authorizeCapture = (
   business: { readonly status: BusinessStatus; readonly plan: Plan },
   environment: Environment,

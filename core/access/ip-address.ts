@@ -8,8 +8,8 @@ const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{
 export const isIpAddress = (text: string): boolean => ipv4Pattern.test(text) || isIpv6(text);
 
 /**
- * Returns the rate-limit key of an IP address. IPv6 addresses are counted by /64, the smallest block that a subscriber gets, so that one
- * household counts as one caller.
+ * Returns the rate-limit key of an IP address. All IPv6 addresses in a /64 have the same key, because a /64 is the smallest block that a
+ * subscriber gets. One household therefore counts as one caller.
  */
 export const getIpRateLimitKey = (ip: string): string => {
   const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4-mapped addresses are unwrapped, because they all share one /64

@@ -47,7 +47,7 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
 
 /**
  * Returns whether the URL's scheme and port are accepted: https on its default port or, for a local host that the rules allow, plain http
- * or another port. The URL parser accepts an empty label (a trailing dot) and `*`, but no page has such a host.
+ * or another port. Also refuses an empty label (such as after a trailing dot) and `*`, which the URL parser accepts in a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
@@ -90,7 +90,7 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/** Returns the rule that the form of a page URL breaks, or null. `verifyPageUrl` checks the URL's host later. */
+/** Returns the rule that a page URL breaks, or null. Does not check the host, because `verifyPageUrl` does that later. */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
@@ -101,8 +101,8 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Returns whether the host is written the usual way. Letters from other scripts are accepted as well as their punycode. The URL parser also
- * decodes percent signs, full-width letters, ideographic dots and numeric IP addresses, but people do not write their own URL that way.
+ * Returns whether the host is written the usual way, either in its own script or as punycode. The URL parser also decodes percent signs,
+ * full-width letters, ideographic dots and numeric IP addresses, but people do not write their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
@@ -110,7 +110,7 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
-/** Returns whether a host belongs to one of the domains, for fetched pages and their redirects. */
+/** Returns whether one of the domains covers the host. Used for fetched pages and their redirects. */
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 

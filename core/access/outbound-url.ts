@@ -19,7 +19,7 @@ export interface OutboundUrlRules {
   readonly ports: readonly number[];
   /** The `host` or `host:port` of the service's own URLs. They are refused, because the service must never call itself. */
   readonly ownHosts: readonly string[];
-  /** In development only: `host:port` exactly as written in the URL. Such a host may be local and use plain http. */
+  /** In development only: each `host:port` that may be local and use plain http. It must match the URL exactly as written. */
   readonly developmentHosts: readonly string[];
 }
 
@@ -74,9 +74,9 @@ const typedUrlPattern = /^(https?:\/\/)([\p{L}\p{N}\p{M}._-]+)((?::\d{1,5})?)((?
 const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
- * Rewrites a typed or pasted URL in the way a browser does: an international domain becomes punycode, and spaces, braces and other letters
- * in the path and query are encoded. Any other text is returned unchanged, and `checkOutboundUrl` then finds its fault. Store and show the
- * result, so that the author sees the host that will be called.
+ * Rewrites a typed or pasted URL as a browser does: converts an international domain to punycode, and encodes spaces, braces and non-ASCII
+ * letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` finds its fault. Store and show the result,
+ * so that the author sees the host that will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();
@@ -124,8 +124,8 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
 };
 
 /**
- * Resolves a reference from a page or a Location header against `base`. Keeps the host as its author wrote it, so that `checkOutboundUrl`
- * checks that spelling. Returns null if the reference is not a URL.
+ * Resolves a reference from a page or a Location header against `base`. Keeps the host's original spelling, so that `checkOutboundUrl`
+ * checks it. Returns null if the reference is not a URL.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();

@@ -7,8 +7,8 @@ import type { ShardId, RandomBytes } from "../ids.ts";
 
 export const maxPasskeys = 10;
 /**
- * The maximum age of the last verification, in minutes, for adding a passkey. A passkey gives permanent access, so a session that was left
- * open is not enough.
+ * A passkey can be added only within this many minutes of the last verification. A passkey gives permanent access, so a session that was
+ * left open is not enough.
  */
 export const addPasskeyProofMinutes = 10;
 /** How long a challenge is valid. The person may need time to find their phone. */
@@ -46,7 +46,7 @@ export interface AuthenticationResponse {
   };
 }
 
-/** The part of a credential that is stored so that its signatures can be checked. */
+/** The stored part of a credential, which is needed to verify its signatures. */
 export interface PasskeyCredential {
   readonly credentialId: string;
   /** The public key as COSE, in base64url. */
@@ -81,7 +81,7 @@ export interface WebAuthn {
       readonly challenge: Uint8Array<ArrayBuffer>;
       readonly userHandle: string;
       readonly userName: string;
-      /** The account's existing passkeys, so that a device does not create a second one. */
+      /** The account's existing passkeys. The browser does not create another passkey on a device that already has one of them. */
       readonly excluded: readonly { readonly credentialId: string; readonly transports: readonly string[] }[];
     },
   ) => Promise<object>;
@@ -102,7 +102,7 @@ export interface WebAuthn {
 const userHandleBytes = 30;
 const shardIdLength = 2;
 
-/** Generates an account's user handle: its shard, so that sign-in finds the right database, and random bytes. */
+/** Generates an account's user handle. It contains the account's shard, so that sign-in finds the right database, and random bytes. */
 export const generateUserHandle = (shard: ShardId, random: RandomBytes): string =>
   toBase64Url(concatBytes(encodeUtf8(shard), random(userHandleBytes)));
 

@@ -24,7 +24,10 @@ export interface Principal {
   readonly business: BusinessPrincipal;
 }
 
-/** The consumer whose records a request is about, and the actor: the consumer or an assistant that uses one of their tokens. */
+/**
+ * The consumer whose records a request is about, and the actor of the request: the consumer or an assistant that uses one of the consumer's
+ * tokens.
+ */
 export interface Person {
   readonly id: ConsumerId;
   readonly chain: AuditChain;

@@ -12,8 +12,8 @@ export type Role = "owner" | "member";
 export const realms: readonly Realm[] = ["consumer", "business"];
 
 /**
- * A consumer stays signed in on their own device for a month. The portal gives access to other people's data, so its sessions last only 12
- * hours.
+ * Consumers stay signed in for a month, because they use their own devices. Portal sessions give access to other people's data, so they
+ * last only 12 hours.
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
@@ -28,7 +28,7 @@ interface BaseSession {
   readonly tokenHash: string;
   /** When the person last verified their identity, with a code or a passkey. */
   readonly verifiedAt: Instant;
-  /** The last day the session was recorded as used, in whole days since 1970; null if it was never recorded. */
+  /** The last day on which a use of the session was recorded, in whole days since 1970; null if none was recorded. */
   readonly lastSeenDay: number | null;
   readonly emailSealed: string;
 }
@@ -48,7 +48,8 @@ export interface MemberSession extends BaseSession {
   readonly business: BusinessPrincipal;
   readonly plan: Plan;
   /**
-   * The number of withdrawals and revoked shares that have not been acknowledged, in the page's environment; null if they were not counted.
+   * The number of withdrawals and revoked shares in the page's environment that the business has not acknowledged; null if they were not
+   * counted.
    */
   readonly openDeadlines: number | null;
 }
@@ -56,8 +57,8 @@ export interface MemberSession extends BaseSession {
 export type Session = ConsumerSession | MemberSession;
 
 /**
- * The session of a verified email address that belongs to no business but has an invitation. `userId` is the ID of the invitation for which
- * the code was emailed. It is not a `Session`, because it gives access only to the invitations of its address.
+ * The session of a person whose verified email address has an invitation but belongs to no business. `userId` is the ID of the invitation
+ * for which the code was emailed. This is not a `Session`, because it gives access only to invitations of that address.
  */
 export interface InvitedSession extends BaseSession {
   readonly realm: "invited";

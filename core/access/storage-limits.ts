@@ -8,17 +8,17 @@ export interface StorageLimit {
 }
 
 /**
- * Whose records are counted together. Submissions count per client without an API key, and per business with one. Shares count per person,
- * and sandbox records and captured policy texts count per business.
+ * The owner whose records are counted together. Without an API key, submissions are counted per client; with one, per business. Shares are
+ * counted per person. Sandbox records and captured policy texts are counted per business.
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
-  /** The number of new combinations of purpose, recipients and origin that get counters, per client per day. */
+  /** The number of combinations of purpose, recipients and origin for which a client can start new counters in one day. */
   readonly newGroups: number;
 }
 
-/** The error detail for each limit. Policy texts need none, because no request is refused for exceeding their limit. */
+/** The error detail for each limit. Exceeding the limit for policy texts never causes a request to be refused, so it has no detail. */
 export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
   business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",
@@ -26,6 +26,6 @@ export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "po
   sandbox: "Sandbox limit reached. Test records are deleted after 30 days. Retry tomorrow (UTC).",
 };
 
-/** Returns whether a refusal's detail is the message of a storage limit. These limits reset at the start of the next day. */
+/** Returns whether the detail of a refusal is one of the storage limit messages. These limits reset at the start of the next day. */
 export const isStorageLimitMessage = (detail: string | undefined): boolean =>
   Object.values(storageLimitMessages).some((message) => message === detail);

@@ -25,7 +25,7 @@ export interface ChartPoint {
 
 type ActivityMetric = Exclude<keyof DailyCounts, "day">;
 
-/** The metrics for which the last thirty days are compared with the thirty days before. */
+/** The metrics that are compared between the last thirty days and the thirty days before. */
 export const comparedMetrics = ["issued", "withdrawn", "opened", "granted", "revoked"] as const satisfies readonly ActivityMetric[];
 
 /** The sum of the last thirty days including today, and the sum of the thirty days before. */

@@ -26,7 +26,7 @@ export interface DomainClaimRules {
 }
 
 /**
- * Returns a domain in canonical spelling: lowercase, with other scripts as punycode. Refuses IP addresses and public suffixes, because
+ * Returns a domain in canonical spelling: lowercase, with non-ASCII names as punycode. Refuses IP addresses and public suffixes, because
  * controlling one host under `co.uk` or `github.io` does not prove control of the others.
  */
 export const parseClaimedDomain = (
@@ -127,7 +127,10 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
   return contents.length > 0 ? "another" : "absent";
 };
 
-/** The time between two checks of a verified domain. A business that loses a domain must stop being verified for it. */
+/**
+ * The time between two checks of a verified domain. The checks ensure that a business that no longer controls a domain loses its
+ * verification.
+ */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
 /** How overdue a check must be before a missing response counts as a miss. */

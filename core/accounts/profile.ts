@@ -31,7 +31,7 @@ export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: Bu
 export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
-/** Matches a phone number even if it is not in any numbering plan. */
+/** Matches the usual spellings of phone numbers, including numbers that are not in any numbering plan. */
 const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
 const maxPhoneLength = 60;
 
@@ -65,8 +65,8 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates each given property. A phone number without a country code is read in the country of the change or, if the change
- * sets none, of `current`. Refuses with `invalid_request`, naming the field and the rule.
+ * Trims and validates each given property. A phone number without a country code is parsed as a number in the country of the change. If the
+ * change has no country, `current.country` applies. Refuses with `invalid_request`, naming the field and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

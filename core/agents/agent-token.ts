@@ -9,12 +9,12 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** The lifetime of a token. SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** The person is notified this long before a token expires. */
+/** How long before a token expires the person is notified. */
 export const expiryNoticeMs = 7 * dayMs;
 /** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;
 
-/** A token as shown to its person after creation. */
+/** A token as its owner sees it in the list of tokens. It does not contain the secret. */
 export interface AgentToken {
   readonly id: string;
   readonly realm: Realm;
@@ -53,7 +53,7 @@ export type Agent = BaseAgent &
     | { readonly realm: "business"; readonly memberId: string; readonly business: MemberSession["business"] }
   );
 
-/** Returns the consumer of a token, with the assistant as the actor. */
+/** Returns the consumer to whom a token belongs, with the assistant as the actor. */
 export const personFromAgent = ({ ownerId, chain, tokenId }: BaseAgent): Person => ({
   id: ownerId as ConsumerId,
   chain,

@@ -1,4 +1,4 @@
-// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and contains their error texts.
+// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707). Also defines the error texts for them.
 import { isCodeChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";
@@ -59,8 +59,8 @@ export const describeResourceFault = (resource: string): string => `resource mus
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
 /**
- * Parses a request. Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases, there is no
- * client that an error could be sent to.
+ * Parses a request. Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In these cases, no redirect
+ * URI is reliable enough to receive the error.
  */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,

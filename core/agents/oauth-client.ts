@@ -1,5 +1,5 @@
-// OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. A self-registered client's statements
-// about itself are not verified. Redirect URIs are checked strictly, and metadata that is not used here is ignored.
+// OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. The service does not verify what a
+// self-registered client claims about itself. It checks redirect URIs strictly and ignores metadata that it does not use.
 import { cutText } from "../cut-text.ts";
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
@@ -21,7 +21,7 @@ export interface OAuthClient {
 export interface ResolvedClient {
   /** The client; null if the URL does not serve a client document. */
   readonly client: OAuthClient | null;
-  /** When the document was fetched from its URL; null for a copy. */
+  /** When the document was fetched from its URL; null if the client comes from a copy. */
   readonly fetchedAt: Instant | null;
   /** When to fetch the document again. */
   readonly refetchAt: Instant;
@@ -59,7 +59,10 @@ const foldClientName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** Returns the name. Returns null for a well-known name unless all of the client's hosts belong to that name. */
+/**
+ * Returns the claimed name. Returns null if it is the name of a well-known assistant and the client has a host that does not belong to that
+ * assistant, or no host.
+ */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
@@ -84,7 +87,10 @@ const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => 
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
 };
 
-/** Returns the client that a metadata document describes, or null if the document has another ID or is not usable. */
+/**
+ * Returns the client that a metadata document describes. Returns null if `client_id` in the document differs from its URL, or if the
+ * document is not usable.
+ */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;

@@ -8,8 +8,8 @@ export interface RedirectUri {
 }
 
 /**
- * Cursor's URI is the only private-use URI that is accepted. Cursor registers no other URI that works on every device. PKCE limits the
- * risk.
+ * Cursor's URI is the only private-use URI that is accepted, because Cursor registers no other URI that works on every device. PKCE limits
+ * the risk that another app receives the response.
  */
 const cursorUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
@@ -51,7 +51,9 @@ const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: 
   return `loopback${port}${path}`; // this is not a URI, so it never equals an https URI
 };
 
-/** Returns whether both URIs lead to the same place. The port must match too, because the response has already been sent to one port. */
+/**
+ * Returns whether both URIs identify the same recipient. The port must match too, because the response has already been sent to one port.
+ */
 export const isSameRedirectUri = (first: string, second: string): boolean =>
   toComparableUri(first, { ignoresPort: false }) === toComparableUri(second, { ignoresPort: false });
 

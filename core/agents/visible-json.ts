@@ -1,8 +1,8 @@
 // JSON for language models: escapes characters that are invisible or reorder a line. The value stays the same, but untrusted text in it
 // cannot hide anything from a reader.
 
-// Matches control characters, direction marks, default-ignorable characters (including variation selectors and tag characters), separators
-// and noncharacters. In serialized JSON, they occur only inside strings.
+// Matches control characters, direction marks, default-ignorable characters (including variation selectors and tag characters), line and
+// paragraph separators, and noncharacters. In serialized JSON, they occur only inside strings.
 const invisibleCharacters =
   /[\p{Cc}\p{Cf}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}]/gu;
 

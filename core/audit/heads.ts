@@ -1,6 +1,7 @@
-// The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this tree proves
-// that nothing was left out. Every 15 minutes, the log records the root over all heads. A principal's leaf under that root states exactly
-// how many entries the chain has and the hash of the last one. Leaves of this tree change, unlike those of the log's own tree.
+// The tree of heads. It has one leaf per chain, which contains the chain's current length and head hash. Entries prove that something was
+// written; this tree proves that nothing was left out. Every 15 minutes, the log records the root over all heads. A principal's leaf under
+// that root states exactly how many entries the chain has and the hash of the last one. Unlike the leaves of the log's own tree, these
+// leaves change.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import {
@@ -28,8 +29,8 @@ export interface HeadNode {
 }
 
 /**
- * Returns the nodes that change when the leaves in `changed` change, in a tree that now has `size` leaves: at most log2(size) nodes per
- * leaf. Only perfect subtrees are stored; other nodes are computed when they are read. New leaves count as changed.
+ * Returns the nodes to store after the leaves in `changed` have changed, including new leaves. `size` is the new number of leaves. Each
+ * changed leaf affects at most log2(size) nodes. Only perfect subtrees are stored; other nodes are computed when they are read.
  */
 export const computeChangedHeadNodes = (
   hash: HashFunction,

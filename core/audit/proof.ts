@@ -1,5 +1,5 @@
 // The proof delivered with a principal's audit entries. It shows that the log contains the newest entry, and that nothing was left out up
-// to the last record of heads. Together with the chain hashes (chain.ts), it is everything needed for a complete verification.
+// to the last record of heads. A complete verification needs only this proof and the chain hashes (chain.ts).
 
 /** The proof of completeness, with the property names that are published. */
 export interface HeadsProof {

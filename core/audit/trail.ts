@@ -1,5 +1,5 @@
-// A principal's audit trail: a page of entries, newest first, with everything needed to verify them. The property names of entries are
-// those that are hashed.
+// A principal's audit trail: a page of entries, newest first, with everything needed to verify them. The entries use the property names
+// that are hashed.
 import type { JsonObject } from "../canonical-json.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import type { Instant } from "../time.ts";

@@ -1,7 +1,7 @@
 // One customer's billing status, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The plan,
-// the payments and the end of the subscription are therefore each stored with the provider's time, and only newer values replace them. As a
-// result, any order leads to the same plan and status. If two events have timestamps in the same second, the one that arrives later is
-// used.
+// the payments and the end of the subscription are therefore each stored with the provider's time, and only newer values replace them.
+// Events that arrive in a different order therefore lead to the same plan and status. The only exception is two events with the same
+// timestamp, which has a resolution of one second: the one that arrives later is used.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
@@ -30,8 +30,8 @@ export interface CheckoutEvent extends BillingEventBase {
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
   /**
-   * `inactive`: the subscription is paused, is not billed, was given up as unpaid, or has no items. The account gets no plan from it, but
-   * it can become active again.
+   * `inactive`: the subscription is paused, is not billed, has no items, or stayed unpaid until the provider stopped retrying. It gives the
+   * account no plan, but it can become active again.
    */
   readonly state: "paid" | "past_due" | "inactive" | "ended" | "unsettled";
   /** The plan name in the subscription's metadata. */
@@ -58,8 +58,8 @@ export interface BillingStatus {
   readonly paidAt: Instant;
   readonly failedAt: Instant;
   /**
-   * The time of the first failed payment after the last successful one or, if the successful one arrived late, the time of the last failed
-   * payment.
+   * The time of the first failed payment since the last successful one. If the successful payment was reported late, this can be the time
+   * of the last failed payment instead.
    */
   readonly pastDueSince: Instant | null;
   /** When the plan was suspended because of a missing payment. It stays null if an operator suspended the account. */
@@ -125,8 +125,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * Returns the status after an event, or null if the event changes nothing. An event changes nothing if its subscription is not the current
- * one or has ended, or if it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the
+ * Returns the status after an event, or null if the event changes nothing. An event changes nothing if its subscription has ended or is not
+ * the current one. A checkout changes nothing if it would move a customer to another account. `parsePlanName` parses the plan name in the
  * event, for this kind of account.
  */
 export const advanceBillingStatus = (
@@ -148,13 +148,13 @@ export const advanceBillingStatus = (
 };
 
 /**
- * Unlinks the customer of an earlier checkout once another customer pays for the account. The earlier customer's later events no longer
- * affect the account.
+ * Unlinks a customer from the account when another customer starts to pay for it. Later events for the unlinked customer do not affect the
+ * account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
 /**
- * If two subscriptions pay for one account, returns the ID of the subscription with the earlier checkout, which must be canceled; otherwise
+ * If two subscriptions pay for one account, returns the ID of the one with the earlier checkout, which the caller must cancel. Otherwise
  * returns null. `paying` is the customer currently linked to the account.
  */
 export const findRedundantSubscription = (paying: BillingStatus | null, event: CheckoutEvent): string | null => {
@@ -167,15 +167,15 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * Returns the plan that an account gets. This is the provider's plan if it changed, if it was just paid for, or if the customer was just
- * linked to the account. Otherwise the current plan stays, even if an operator set it.
+ * Returns the plan that an account gets. This is the provider's plan if that plan changed or the account was just linked by a checkout.
+ * Otherwise the current plan stays, even if an operator set it.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);
   return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
 };
 
-/** Returns whether a payment is due. Without a plan, no payment is due, regardless of what the provider tries to collect. */
+/** Returns whether a payment is past due. Without a plan, no payment is past due, even if the provider is still trying to collect one. */
 const isPastDue = ({ pastDueSince, plan }: BillingStatus): boolean => pastDueSince !== null && plan !== null && plan !== "free";
 
 /** Returns the account's new status. Statuses set by an operator, and pending or closed accounts, stay unchanged. */

@@ -1,4 +1,5 @@
-// A ledger statement whose checkpoint was attested by third parties, in the forms that anchors publish and evidence packs contain.
+// A ledger statement whose checkpoint third parties have attested, in two forms: the one that anchors publish and the one in evidence
+// packs.
 import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 

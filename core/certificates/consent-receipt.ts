@@ -1,6 +1,6 @@
-// Consent receipts for other systems: ISO/IEC TS 27560:2023 as JSON-LD with terms from the Data Privacy Vocabulary, and Kantara Consent
-// Receipt 1.1. They are built only from the published certificate, so they contain no personal data: the person appears as the
-// certificate's subject hash. Anything that a certificate does not contain is marked as not stated, never guessed.
+// Consent receipts for other systems, in two formats: ISO/IEC TS 27560:2023 as JSON-LD with terms from the Data Privacy Vocabulary, and
+// Kantara Consent Receipt 1.1. They are built only from the published certificate, so they contain no personal data. The person appears
+// only as the certificate's subject hash. Information that the certificate does not contain is never guessed.
 import { toIso, secondMs, type Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import type { PublishedCertificate } from "./published-certificate.ts";
@@ -34,7 +34,7 @@ const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** Returns the recipients that the consent still covers, without the business itself. */
+/** Returns the recipients to whom the consent still applies, without the business itself. */
 const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
   listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 
@@ -54,7 +54,7 @@ const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
 
 const toIriTerm = (term: string) => ({ "@id": term, "@type": "@id" });
 
-/** The fields of the standard that correspond to one vocabulary term. Other fields are plain JSON. */
+/** Terms of the vocabulary, for the fields of the standard that have an equivalent. Other fields are plain JSON. */
 const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",

@@ -45,7 +45,7 @@ export interface ArticleParts {
         "entity" | "number" | "withdrawnAt" | "ceaseBy" | "acknowledgedAt"
       >[];
     };
-    /** The decrypted subject; null once it was erased. The article checks only whether it is null. */
+    /** The decrypted subject; null after an erasure. The article checks only whether it is null. */
     readonly subject: object | null;
     readonly evidence: JsonObject | null;
     readonly evidenceHash: string;
@@ -100,7 +100,7 @@ const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
 };
 
-/** Leaves out lines that do not apply, so that the articles of certificates without notes never change. */
+/** Omits lines that do not apply. Articles of certificates without notes must never change. */
 const renderNotes = (notes: SubmissionNotes | null): Markup | null => {
   const { fields_unrecognized: keys, fields_truncated: isTruncated, text_replaced: isReplaced } = notes ?? {};
   const lines = [

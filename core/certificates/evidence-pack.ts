@@ -1,6 +1,6 @@
-// The evidence pack: every byte that was hashed or signed for one certificate, each part in its own file, so that common tools can check it
-// without the service (docs/reference/evidence-pack.md). All input is plain data except the issuer's signing function for the manifest. The
-// same input always results in the same bytes, except for `created_at` in the manifest.
+// The evidence pack. It contains every byte that was hashed or signed for one certificate, each part in its own file, so that common tools
+// can check it without the service (docs/reference/evidence-pack.md). All input is plain data except the issuer's signing function for the
+// manifest. The same input always results in the same bytes, except for `created_at` in the manifest.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
@@ -42,8 +42,8 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 const ipHashBytes = 16;
 
 /**
- * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The hash is keyed with the certificate's secret,
- * because all IPv4 addresses can be hashed in seconds.
+ * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The hash uses the certificate's secret as its
+ * key. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
  */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null

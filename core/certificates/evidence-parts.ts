@@ -1,4 +1,4 @@
-// The input for an evidence pack as plain data. An operation loads it; the pack, the bundle and the pages are built from it.
+// The input for an evidence pack as plain data. The pack, the evidence bundle and the pages are built from it.
 import type { AuditEntry } from "../audit/chain.ts";
 import type { HeadsProof } from "../audit/proof.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -33,7 +33,10 @@ export interface PackedEntityWithdrawal {
 /** A pack contains the proofs of at most this many withdrawals, at about 15 KiB each. Audit entries prove later withdrawals. */
 export const maxPackedEntityWithdrawals = 100;
 
-/** The entries about this certificate that the audit log already contains, in the chain of its business, oldest first. */
+/**
+ * The audit entries about this certificate in its business's chain, oldest first. Entries that the audit log does not contain yet are
+ * missing.
+ */
 export interface PackedAudit {
   readonly chainIndex: number;
   /** The newest entry in the chain, which may be about another record. */
@@ -59,7 +62,7 @@ export interface PackIssuer {
 export interface EvidenceParts {
   readonly createdAt: Instant;
   readonly opened: OpenedCertificate;
-  /** The response of GET /v1/certs/{id}/verify at the time the pack is made. */
+  /** The response of GET /v1/certs/{id}/verify at the time when the pack is built. */
   readonly publicView: JsonObject;
   readonly views: readonly PageView[];
   /** The text of each linked policy by content hash; null if it could not be read. */
@@ -82,9 +85,9 @@ export interface EvidenceParts {
 }
 
 /**
- * Returns the types of audit entries that belong to the evidence. Three kinds are excluded: views, because every view would change the
- * evidence; entries that anyone can cause, because these could fill a pack; and entries newer than the loaded certificate, so that all of
- * the evidence is from the same instant.
+ * Returns the types of audit entries that belong to the evidence. Excludes views, because every view would change the evidence. Excludes
+ * entries that anyone can cause, because they could fill a pack. Excludes entries newer than the loaded certificate, so that all of the
+ * evidence is from the same instant.
  */
 export const listEvidenceEventTypes = ({
   status,

@@ -1,5 +1,6 @@
 // The zip container of an evidence pack. Members are stored uncompressed, in exactly one encoding, independent of clock and machine. The
-// reader accepts only what the writer produces, so no byte can be changed, added or hidden, for example in comments, extra fields or gaps.
+// reader accepts only what the writer produces. Nobody can therefore change, add or hide a byte, for example in comments, extra fields or
+// gaps.
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 
@@ -28,7 +29,7 @@ const crc32 = (bytes: Uint8Array): number => {
   return (crc ^ 0xffffffff) >>> 0;
 };
 
-/** Encodes little-endian fields, given as width in bytes and value. */
+/** Encodes integers in little-endian order. Each pair is a width in bytes and a value. */
 const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Array => {
   const bytes = new Uint8Array(pairs.reduce((sum, [width]) => sum + width, 0));
   const view = new DataView(bytes.buffer);
@@ -41,7 +42,7 @@ const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Arr
   return bytes;
 };
 
-/** Returns the fields that are identical in both headers of a member. */
+/** Returns the fields that both headers of a member contain. */
 const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
   [2, zipVersion],
   [2, utf8NamesFlag],
@@ -57,7 +58,7 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Returns whether the name is a relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
+/** Returns whether the name is a relative ASCII path that no operating system unpacks outside the target folder. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
 /**
@@ -100,8 +101,8 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * Returns the members of an archive that `createZip` could have written, or the first fault found. It reads members starting at the first
- * byte. Then it writes the archive again and compares both, which checks every field that was not read.
+ * Returns the members of an archive that `createZip` could have written, or the first fault found. Reads the members from the first byte
+ * on, writes the archive again and compares both. The comparison covers every field that was not read.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

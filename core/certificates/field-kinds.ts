@@ -1,5 +1,5 @@
-// Validates values under recognized field keys, so that readers of a certificate can rely on what `country` or `email` contains. Values are
-// stored as typed. Other keys accept any text.
+// Validates the values of recognized fields, so that readers of a certificate can rely on what `country` or `email` contains. Values are
+// stored as typed. Fields with other keys accept any text.
 import { isEmailAddress } from "../email-address.ts";
 
 /** All assigned ISO 3166-1 alpha-2 codes. */

@@ -1,6 +1,6 @@
 // The fingerprint: the SHA-256 of the canonical JSON of exactly eight properties, or ten if the form asked about each recipient (SPEC
-// Certificate). All properties are published, so anyone can recompute the fingerprint. Text is used exactly as stored and never
-// Unicode-normalized, so verifiers need no Unicode tables.
+// Certificate). All properties are published, so anyone can recompute the fingerprint. Text is never Unicode-normalized, so verifiers need
+// no Unicode tables.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
@@ -8,7 +8,10 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /** The business's ID, and its name at the time of issuance. If the name changes later, the consent is still for the same business. */
+  /**
+   * The business's ID, and its name at the time of issuance. A later change of name does not affect the consent, because the ID stays the
+   * same.
+   */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;

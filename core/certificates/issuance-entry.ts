@@ -1,5 +1,5 @@
-// The audit entry of an issuance. For a live certificate, the entry can be rebuilt at any time, because the certificate is never deleted
-// and everything that the entry commits to stays after an erasure.
+// The audit entry of an issuance. For a live certificate, the entry can be rebuilt at any time: the certificate is never deleted, and an
+// erasure keeps everything that the entry commits to.
 import { hashAuditPayload } from "../audit/payload.ts";
 import type { CommittedPayload } from "../audit/trail.ts";
 import type { Environment } from "../access/entitlement.ts";
@@ -19,8 +19,8 @@ export interface IssuanceFacts {
 }
 
 /**
- * Builds the content of the entry. It repeats the privacy signal, the kind of request and the notes, because the evidence, which also
- * contains them, can be erased or omitted from a pack.
+ * Builds the content of the entry. It repeats the privacy signal, the kind of request and the notes. The evidence also contains them, but
+ * it can be erased or omitted from a pack.
  */
 export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, environment, gpc, capturedVia, notes }: IssuanceFacts) =>
   ({
@@ -29,8 +29,8 @@ export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, envi
   }) as const satisfies AuditContent;
 
 /**
- * Returns the ID of the change that issued a certificate. The ID is a UUID derived from a hash of the salt. It must not reveal the salt,
- * because the public event has the same ID. It has version 4 like every other event ID, because some UUID parsers refuse version 8.
+ * Returns the ID of the change that issued a certificate. It is a UUID derived from a hash of the salt. The public event has the same ID,
+ * so the ID must not reveal the salt. Like every other event ID, it has version 4, because some UUID parsers refuse version 8.
  */
 export const deriveIssuanceChangeId = (salt: string): string => {
   const hex = sha256Hex(`svc-issuance-v1\n${salt}`);

@@ -1,6 +1,6 @@
 // A certificate's published JSON. GET /v1/certs/{id}/verify returns it, packs contain it as certificate.json, and svc-verify checks it.
-// `PublishedCertificate` is the internal form; every `to…View` function here converts a part of it to this format. The mapping is in core
-// rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so decrypted
+// `PublishedCertificate` is the internal form; every `to…View` function here converts a part of it to this format. The code is in core
+// rather than in workers/api because evidence packs and consent receipts contain the same JSON. It reads only published parts, so decrypted
 // values cannot get into the JSON.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
@@ -23,7 +23,7 @@ import {
   type WithdrawalProof,
 } from "./published-certificate.ts";
 
-/** The base URLs from the settings (never from the request), and the time of the view, which determines what is overdue. */
+/** The base URLs from the settings (never from the request), and the time of the view, which decides whether a deadline has passed. */
 export interface ViewContext {
   readonly verifyBase: string;
   /** The base URL of the API, including the version. */
@@ -31,7 +31,7 @@ export interface ViewContext {
   readonly now: Instant;
 }
 
-/** Returns the answer lists. Either both lists are present or neither is, because "asked and declined none" differs from "never asked". */
+/** Returns the answer lists. Either both are present or neither is, because "asked and declined none" differs from "never asked". */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
@@ -109,7 +109,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
     inclusion_proof: receipt.inclusion_proof,
     signed_root: receipt.signed_root,
     anchored_at: toIsoOrNull(anchor.anchoredAt),
-    // This is the time by this service's clock. No third party attests it.
+    // The time by this service's clock. No third party attests it.
     anchored_at_source: "service" as const,
     tlog_proof: formatReceiptProof(receipt),
     ...(anchor.attested && { attested: toAttestedView(anchor.attested) }),
@@ -158,7 +158,7 @@ const unverifiedOriginChecks = [
   { id: "domain", result: "not_verified", note: "Control of this domain was not verified. A sandbox certificate does not require it." },
 ];
 
-/** Lists the checks that were made at issuance, and the facts that could not be checked. */
+/** Lists the checks that were made at issuance, and what could not be checked. */
 const listChecks = (certificate: PublishedCertificate) => [
   ...(hasVerifiedDomain(certificate) ? verifiedOriginChecks(certificate) : unverifiedOriginChecks),
   { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },

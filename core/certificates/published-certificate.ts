@@ -1,4 +1,4 @@
-// A certificate as it is published: only the data that anyone may see. Data that only the owner may see is in a separate type
+// A certificate as it is published, with only the data that anyone may see. Data that only the owner may see is in a separate type
 // (`OpenedCertificate`), so that a public view cannot expose it by mistake.
 import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -67,9 +67,9 @@ export interface IssuerSignature {
 }
 
 /**
- * Another text that was signed for the same submission under the same certificate ID. This happens if the first attempt reaches the
- * database but its response is lost, and the repeated request is journaled. The certificate is the text that reached the database first.
- * Receipts for the text that was journaled stay valid.
+ * Another text that was signed for the same submission under the same certificate ID. This happens if the database stores the certificate
+ * but its response is lost, and the repeated request is journaled. The text that the database stored first is the certificate. Receipts for
+ * the journaled text stay valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;
@@ -113,7 +113,7 @@ export interface PublishedCertificate {
   readonly duplicates?: readonly SignedDuplicate[];
 }
 
-/** Returns a certificate as it is published before the database contains it: active, not viewed, and without policies and proofs. */
+/** Returns the published form of a certificate that is not in the database yet: active, not viewed, and without policies and proofs. */
 export const toUnplacedCertificate = (
   certificate: Certificate,
   signature: IssuerSignature,
@@ -199,13 +199,13 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
-/** Returns `pending` until a capture is linked, and afterward whether the capture found policies. */
+/** Returns `pending` until a capture is linked, and then whether that capture found policies. */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 
-/** Returns a stored certificate's preimage, from published parts only. Recomputing the preimage needs no secret. */
+/** Returns a stored certificate's preimage. Only published parts are needed to recompute it. */
 export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
   buildPreimage({
     business: { id: certificate.businessId, name: certificate.businessName },

@@ -1,5 +1,5 @@
-// A certificate's recipients and the person's choice for each (SPEC Certificate). "Asked and declined none" and "never asked" are different
-// statements, so either both answer lists are present or neither is.
+// A certificate's recipients and the person's choice for each (SPEC Certificate). Either both answer lists are present or neither is,
+// because "asked and declined none" and "never asked" are different statements.
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {

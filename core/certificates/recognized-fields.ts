@@ -1,12 +1,12 @@
-// Decides which fields of a submission have a value that is valid for their key. Only these values are indexed, so that a business can find
-// people by email address and phone number. Other values are stored as typed and never matched.
+// Decides which fields of a submission have a value that is valid for their key. Only the values of these fields are indexed, so that a
+// business can find people by email address and phone number. Other values are stored as typed and never matched.
 import { normalizeEmailAddress } from "../email-address.ts";
 import { validateFieldKind } from "./field-kinds.ts";
 import type { SubjectFields } from "./subject.ts";
 
 /**
- * Returns the E.164 form of a phone number, or null if the text is not one. A number without a country code must be valid in `country`,
- * because a foreign number without its country code could be someone else's number there.
+ * Returns the E.164 form of a phone number, or null if the text is not a phone number. A number without a country code must be valid in
+ * `country`. Otherwise it could be a foreign number, and the same digits could belong to someone else in `country`.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
 

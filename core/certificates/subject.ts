@@ -1,7 +1,7 @@
-// A certificate's subject, with a salted commitment published for each field. A plain hash of a phone number could be reversed by trying
-// all ~10^10 numbers, and only the service could check a keyed hash. With a 128-bit salt per field, someone who has the value and its salt
-// can prove one field at a time, and other people cannot guess values. Deleting the root salt makes the commitments useless, while the
-// fingerprint stays valid.
+// A certificate's subject. For each field, the certificate publishes a salted commitment. A plain hash of a phone number could be reversed
+// by trying all ~10^10 numbers, and only the service could check a keyed hash. With a 128-bit salt per field, someone who has the value and
+// its salt can prove one field at a time, and other people cannot guess values. Deleting the root salt makes the commitments useless, while
+// the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
@@ -16,11 +16,11 @@ const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** Derives the evidence salt, which is as unpredictable as a random salt. The label separates it from the salts for fields. */
+/** Derives the evidence salt, which is as unpredictable as a random salt. The label keeps it different from the salts for fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
-/** Derives the salt of the issuance's audit entry, which is stored apart from the root salt because it stays after an erasure. */
+/** Derives the salt of the issuance's audit entry. It is stored separately from the root salt, because it must stay after an erasure. */
 export const deriveAuditSalt = (rootSalt: Uint8Array): string => toBase64Url(hmacSha256(rootSalt, "svc-audit-v1").subarray(0, saltBytes));
 
 /** Returns the hex SHA-256 of the canonical JSON `[salt, key, value]`. */

@@ -1,4 +1,4 @@
-// Parses the operating system and browser family in a User-Agent. The rest is ignored, because browsers no longer update it.
+// Parses the operating system and browser family in a User-Agent. Ignores the rest, because browsers no longer update it.
 
 const osPatterns: readonly (readonly [RegExp, string])[] = [
   [/Windows NT|Win64|Windows Phone/, "Windows"],
@@ -25,8 +25,9 @@ export const parseOsFamily = (userAgent: string): string | null => findFamily(os
 export const parseBrowserFamily = (userAgent: string): string | null => findFamily(browserPatterns, userAgent);
 
 /**
- * Returns whether this is a link preview, crawler or monitor. Their views are recorded and marked but not counted. Matches only programs
- * whose names say so, because a person may be using an unknown tool, and an uncounted view is lost evidence. (CUBOT is a phone maker.)
+ * Returns whether the User-Agent belongs to a link preview, crawler or monitor. Views by these programs are recorded and marked but not
+ * counted. Unknown programs do not match, because a person may be using them, and a view that is not counted is lost evidence. (CUBOT is a
+ * phone maker.)
  */
 export const isKnownBot = (userAgent: string): boolean =>
   /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|Embedly|Iframely|vkShare|Viber|Cardyb|Mastodon|Lighthouse|Google-InspectionTool|monitor|uptime/i.test(

@@ -1,5 +1,5 @@
-// Decides whether a business is one of a certificate's recipients. Names are compared as people read them, ignoring case, spacing and
-// Unicode form.
+// Decides whether a business is one of a certificate's recipients. Names that look the same to a reader are equal: case, spacing and
+// Unicode form are ignored.
 import { listConsentedEntities, listActiveEntities, type NamedRecipients } from "../withdrawals/entity-withdrawal.ts";
 import { trimWhiteSpace } from "../text.ts";
 
@@ -18,7 +18,7 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 
-/** Returns whether the consent covers the business and the person has not withdrawn it for this business. */
+/** Returns whether the consent includes the business and the person has not withdrawn it for this business. */
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), own);
 
@@ -26,5 +26,8 @@ export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[
 export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
 
-/** Returns whether each consent is to one seller: there is only one recipient, or the person was asked about each recipient separately. */
+/**
+ * Returns whether the consent names one seller at a time: the certificate has only one recipient, or the person was asked about each
+ * recipient separately.
+ */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

@@ -1,8 +1,8 @@
-// Guesses from hints which contact field a form control contains, and recognizes the controls that are never read. The widget, which reads
-// live pages, and the integration helper, which reads page source, share this file, so that both recognize the same fields. Comparisons
-// ignore case, accents, camelCase and punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
+// Guesses which contact field a form control contains, and recognizes the controls that must never be read. The widget, which reads live
+// pages, and the integration helper, which reads page source, share this file, so that both recognize the same fields. Comparisons ignore
+// case, accents, camelCase and punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
-/** The part of a form control that is read. A DOM element satisfies it. */
+/** The part of a form control that this file reads. DOM elements have this type. */
 export interface NamedControl {
   readonly type: string;
   readonly id: string;
@@ -40,11 +40,12 @@ const secretHintPattern =
 
 /**
  * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
- * secret. `isFullNumber` exempts a hidden input that the page maps and to which a country picker writes the full number.
+ * secret. Set `isFullNumber` for a hidden input that the page maps and a country picker fills with the full phone number. Such an input can
+ * be read.
  */
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
-  // The label of a control named "mobile" may say "we text you a one-time code". If the control's own attributes already suggest a field,
-  // only they count.
+  // The label of a control named "mobile" may say "we text you a one-time code", which would look like a secret. If the control's own
+  // attributes suggest a field, the label is therefore ignored.
   const own = hints.slice(0, 5);
   const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
@@ -57,7 +58,7 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
 /** Returns the guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
-  // Controls of other types are guessed only from autocomplete (for example, a textarea with street-address).
+  // Controls of other types are recognized only by autocomplete, such as a textarea with street-address.
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
@@ -85,7 +86,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     lastPart,
     name,
     control.id,
-    // The label's text without the control's own text, because the options of a select inside a label are not part of the label.
+    // The text of a label includes the text of a control inside it, such as the options of a select. That part is removed.
     label ? (label.textContent || "").replace(control.textContent || "", "") : "",
     attribute("placeholder"),
     attribute("aria-label"),

@@ -1,5 +1,5 @@
-// The forms on a page as found in its source. The field mapping is built from them. All of this text is untrusted: it is compared and
-// copied, never interpreted.
+// The forms on a page as found in its source. The field mapping is built from them. All of this text is untrusted: the service compares and
+// copies it but never interprets it.
 
 export interface FormControl {
   readonly tag: "input" | "select" | "textarea";
@@ -40,7 +40,7 @@ export interface PageForm {
   readonly texts: readonly FormText[];
 }
 
-/** A script on the page that has a client ID. It is the service's script only if its URL is the service's. */
+/** A script tag with a client ID. It loads this service's script only if `src` is that script's URL. */
 export interface ScriptTag {
   readonly src: string;
   readonly clientId: string;

@@ -1,4 +1,4 @@
-// Builds CSS selectors from untrusted names. Every character that has a meaning in CSS is escaped, so that a selector matches only elements
+// Builds CSS selectors from untrusted names. Escapes every character that has a meaning in CSS, so that a selector matches only elements
 // with exactly that name.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;

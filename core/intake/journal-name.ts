@@ -1,6 +1,6 @@
-// The journal that stores a client's certificates while their database does not respond. A shard has 32 journals, one for each letter that
-// an ID can contain. A client's letter is the last character of its ID, and it is also the first character after the shard in the IDs of
-// its certificates. The journal's name can therefore be read from a certificate's ID without a lookup.
+// The journal that stores a client's certificates while the shard's database does not respond. A shard has 32 journals, one for each letter
+// that an ID can contain. The last character of a client's ID is its letter. It is also the first character after the shard in the IDs of
+// the client's certificates, so a certificate's ID gives the name of its journal without a lookup.
 import type { CertId, ClientId, ShardId } from "../ids.ts";
 
 /** The name of a journal: a shard and a letter, such as `00k`. */

@@ -29,7 +29,7 @@ export interface FormMapping {
 }
 
 /**
- * Adapts a parsed control to the interface that the page script uses. The control has no content, and its state is the one in the HTML
+ * Adapts a parsed control to the interface that the page script uses. Its text content is empty, and its state is the one in the HTML
  * source.
  */
 const toNamedControl = (control: FormControl): NamedControl => {
@@ -108,7 +108,8 @@ const scoreForm = (form: PageForm): number => {
 
 const consentNamePattern = /consent|agree|opt.?in|gdpr|tcpa|permission|marketing|einwillig|zustimm|acepto|consenti|accord/i;
 /**
- * Matches text in which the reader agrees to something. Such text is more likely to be a disclosure than text that only mentions contact.
+ * Matches text in which the reader agrees to something. Such text is probably a disclosure, while text that only mentions contact is less
+ * likely to be one.
  */
 const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
@@ -116,8 +117,8 @@ const contactPattern = /\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontac
 const mentionsConsent = (text: string): boolean => agreementPattern.test(text) || contactPattern.test(text);
 
 /**
- * Prefers a checkbox whose label and name both suggest consent, then one whose label does, then one whose name does. Excludes recipient
- * checkboxes.
+ * Prefers a checkbox whose label and name both suggest consent. The next choices are a checkbox whose label does, and then one whose name
+ * does. Excludes recipient checkboxes.
  */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(
@@ -141,8 +142,8 @@ const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
 /**
- * Returns the checkbox's label if it mentions consent, otherwise the best text in the form: texts with an agreement are preferred, then
- * block elements, then shorter texts. Excludes questions.
+ * Returns the checkbox's label if it mentions consent. Otherwise returns the best text in the form: prefers texts in which the reader
+ * agrees, then block elements, then shorter texts. Excludes questions.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });

@@ -6,7 +6,7 @@ export interface LedgerSubmission {
   readonly statement: string;
   /** The SHA-256 of the statement, as hex. */
   readonly entryHash: string;
-  /** The result of `prepare`, stored before the first submission so that every retry sends the same bytes; null until then. */
+  /** The result of `prepare`; null before the first submission. It is stored so that every retry sends the same bytes. */
   readonly prepared: string | null;
 }
 

@@ -13,7 +13,7 @@ export interface AttestationRequest {
 
 /**
  * The result of a request. `verified` is false if the token is valid but its key is not pinned; the token is then stored for manual review.
- * `ok` from a witness means that it has cosigned this size.
+ * If a witness returns `ok`, it has cosigned a checkpoint of this size.
  */
 export type AttestationOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | LedgerFailure;
 

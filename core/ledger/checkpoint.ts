@@ -1,5 +1,5 @@
-// c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines with origin,
-// size and root are accepted. The format allows more lines, but the claims in them could not be verified.
+// c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. The format allows additional lines,
+// but only the three lines with origin, size and root are accepted, because claims in other lines could not be verified.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -48,9 +48,7 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/**
- * Removes all signature lines except the log's own, which leaves the bytes that a timestamp covers. Returns null if the note is malformed.
- */
+/** Removes all signature lines except the log's own. A timestamp covers the resulting bytes. Returns null if the note is malformed. */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;

@@ -1,5 +1,5 @@
-// A strict DER reader and writer for timestamps, public keys and ECDSA signatures, and the two encodings of an ECDSA signature. The reader
-// accepts only definite minimal lengths and one-byte tags, and no trailing bytes.
+// A strict DER reader and writer for timestamps, public keys and ECDSA signatures. Also converts between the two encodings of an ECDSA
+// signature. The reader accepts only definite minimal lengths and one-byte tags, and no trailing bytes.
 import { fromHex, concatBytes, toHex } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 

@@ -26,5 +26,5 @@ export const parseLedgerOrigin = (ledgerOrigin: string, origin: string): ShardId
   return shard !== undefined && getLedgerOrigin(ledgerOrigin, shard) === origin ? shard : null;
 };
 
-/** Returns the name of the witness that cosigns with the embedded ledger: its host followed by `/witness`. */
+/** Returns the name of the witness that belongs to the embedded ledger: the ledger's host followed by `/witness`. */
 export const getWitnessName = (ledgerOrigin: string): string => `${ledgerOrigin.split("/")[0]}/witness`;

@@ -1,6 +1,6 @@
 // Merkle trees as in RFC 6962: roots, inclusion and consistency proofs, and their verification (RFC 9162, 2.1.3.2 and 2.1.4.2). The hash
-// function is an argument, so the same code runs in a Durable Object, in Node and in a browser. Sizes have the type bigint, because a
-// number beyond 2^53 would be rounded to another size, whose proof could be valid.
+// function is an argument, so the same code runs in a Durable Object, in Node and in a browser. Sizes have the type bigint, because numbers
+// above 2^53 are rounded, and a proof could be valid for the rounded size.
 import { concatBytes, areBytesEqual } from "../bytes.ts";
 
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;
@@ -10,7 +10,7 @@ const leafPrefix = new Uint8Array([0]); // with different prefixes for leaves an
 
 export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
-// All nodes are assembled in one buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
+// Every node is assembled in this buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
 // has as many nodes as leaves. Sharing the buffer is safe, because hashing is synchronous and keeps no reference to it.
 const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;

@@ -1,5 +1,5 @@
-// c2sp.org/signed-note: text with signature lines, and the one-line key formats. A log's Ed25519 key signs the text; a witness's key signs
-// the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument because WebCrypto signs asynchronously.
+// c2sp.org/signed-note: text with signature lines, and the one-line key formats. A log's Ed25519 key signs only the text. A witness's key
+// signs the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument because WebCrypto signs asynchronously.
 import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
@@ -59,8 +59,8 @@ export interface SecretKey {
 }
 
 /**
- * Returns whether the text is a key name. It must not contain whitespace or a plus sign, because these mark the end of the name in a
- * signature line and in a key.
+ * Returns whether the text is a key name. A key name must not contain whitespace or a plus sign, because these mark its end in a signature
+ * line and in a key.
  */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 

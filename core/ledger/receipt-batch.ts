@@ -20,16 +20,16 @@ export interface ReceiptBatch {
   readonly submittedAt: Instant;
   readonly verifiedAt: Instant;
   /**
-   * `<number of the statement>#<leaf index>` for each statement in the order of the tree, separated by spaces. All entries but the first
-   * contain the differences from the previous one.
+   * `<number of the statement>#<leaf index>` for each statement in the order of the tree, separated by spaces. In all entries but the
+   * first, both numbers are differences from the previous entry.
    */
   readonly leaves: string;
   /**
-   * The proofs' nodes in base64. For each statement, they are the hashes of its proof from the root down, without those that it shares with
-   * the previous statement.
+   * The nodes of the proofs in base64. For each statement, these are the hashes of its proof from the root down. Hashes that its proof
+   * shares with the previous statement's proof are omitted.
    */
   readonly nodes: string;
-  /** The leaves in base64 as a JSON object by statement number, for a ledger that wraps statements; null otherwise. */
+  /** For a ledger that wraps statements: the leaves as a JSON object from statement number to base64; null otherwise. */
   readonly leafBodies: string | null;
 }
 

@@ -44,8 +44,8 @@ export interface Receipt {
   /** The root hash, in base64. */
   readonly root_hash: string;
   /**
-   * When the statement was sent, and when the receipt had passed every check. Both times are by this service's clock, without third-party
-   * evidence.
+   * The times when the statement was sent and when the receipt had passed every check. Both are by this service's clock; no third party
+   * attests them.
    */
   readonly submitted_at: string;
   readonly verified_at: string;
@@ -152,7 +152,9 @@ export interface ReceiptContext {
 
 export const filterKeysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isKeyInUse(key, at));
 
-/** Parses the checkpoint in a note. Requires that at least one signer that `findSigners` returns is pinned for the checkpoint's origin. */
+/**
+ * Parses the checkpoint in a note. Requires at least one of the signers returned by `findSigners` to be pinned for the checkpoint's origin.
+ */
 export const verifyCheckpointSigner = async (
   signedRoot: string,
   findSigners: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,

@@ -19,7 +19,7 @@ const maxUnprovenAttempts = 3;
 
 /**
  * Returns true after a permanent refusal, and after the third response that does not prove inclusion. These faults do not resolve on their
- * own, so the next attempt is hours later.
+ * own, so the next attempt is scheduled hours later.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
@@ -54,7 +54,7 @@ export const scheduleRetry = (
 };
 
 const breakerThreshold = 5;
-/** The delays are 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
+/** The delay is 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
 /** Returns when requests to a ledger with this many consecutive failures are allowed again, or 0 below the threshold of five failures. */

@@ -2,8 +2,8 @@
 // existed at a certain time. The key is pinned, so certificate chains are not checked. WebCrypto is an argument, so that the same code runs
 // in a Durable Object, in Node and in a browser.
 //
-// Some parts of a reply can be changed without affecting its proof: the outer encoding, unsigned attributes, and the certificates' own
-// signatures. A format that contains the reply must therefore prove by other means that its bytes were not changed.
+// Some parts of a reply can be changed without affecting what it proves: the outer encoding, unsigned attributes, and the certificates' own
+// signatures. A format that contains the reply must therefore protect its bytes in another way.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
@@ -46,7 +46,10 @@ const hashNames: Readonly<Record<string, string>> = {
   "608648016503040202": "SHA-384",
   "608648016503040203": "SHA-512",
 };
-/** The hash algorithm of each signature algorithm. Plain rsaEncryption does not specify one and uses the digest algorithm. */
+/**
+ * The hash algorithm of each signature algorithm. Plain rsaEncryption is not listed: it does not specify a hash algorithm, so the digest
+ * algorithm is used.
+ */
 const ecdsaHashes: Readonly<Record<string, string>> = {
   "2a8648ce3d040302": "SHA-256",
   "2a8648ce3d040303": "SHA-384",

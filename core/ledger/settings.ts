@@ -54,7 +54,7 @@ export interface WitnessSettings {
 export interface ProofSettings {
   readonly ledger: LedgerSettings;
   readonly mirrors: readonly MirrorSettings[];
-  /** LOG_SEED, the secret that the keys of all logs are derived from. */
+  /** LOG_SEED, the secret from which the keys of all logs are derived. */
   readonly logSeed: string;
   /** Secrets in note format that replace derived keys of audit logs. */
   readonly auditKeys: readonly string[];
@@ -76,7 +76,7 @@ type SettingReader = (name: string) => string | undefined;
 
 const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((part) => part !== "");
 
-/** Parses log keys with optional validity periods. For a malformed period, the key is empty, and later validation refuses an empty key. */
+/** Parses log keys with optional validity periods. If a period is malformed, the key becomes empty, so that later validation refuses it. */
 const parseVkeySetting = (
   text: string | undefined,
 ): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyValidity])[] } => {
@@ -254,7 +254,7 @@ export const parseProofSettings = (
   const witnesses = parseObjectList(setting("WITNESSES"), createWitnessParser(production));
   if (witnesses === null || new Set(witnesses.map(({ key }) => key.name)).size !== witnesses.length) faults.push("WITNESSES");
   const witnessMin = setting("WITNESS_MIN") ?? "0";
-  // The ledger's own witness covers only the audit log, not the ledger's checkpoints.
+  // The ledger's own witness does not count, because it cosigns only audit log checkpoints, not the ledger's own.
   const ledgerWitnesses = (witnesses ?? []).filter(({ url }) => url !== ledger.url);
   if (!/^\d{1,2}$/.test(witnessMin) || Number(witnessMin) > ledgerWitnesses.length) faults.push("WITNESS_MIN");
   const needsAnchorKey = [ledger, ...(mirrors ?? [])].some(({ kind }) => kind === "rekor2");

@@ -21,7 +21,8 @@ export interface AnchorSubject {
   /** The time of the event. For an issuance, this is the timestamp in the fingerprint. */
   readonly at: Instant;
   /**
-   * The SHA-256 of the signed receipt as hex. It is set only if consent was withdrawn for individual recipients, which the receipt lists.
+   * The SHA-256 of the signed receipt as hex. It is set only for a withdrawal of consent for individual recipients. The receipt lists these
+   * recipients.
    */
   readonly receiptHash?: string;
 }
@@ -51,7 +52,7 @@ export interface CheckpointSubject {
   /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** The start of the 15-minute interval. It makes the statements of an idle log differ from interval to interval. */
+  /** The start of the 15-minute interval. It makes the statements of an idle log different in each interval. */
   readonly at: Instant;
 }
 
@@ -74,8 +75,8 @@ const entryKeyLength = 24;
 
 /**
  * Returns a 24-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 16 bytes of its SHA-256.
- * Statements arrive roughly in the order of their times, so an index over these keys grows at its end. With plain hashes, every append
- * would read and write random pages, which becomes more expensive as the log grows.
+ * Statements arrive roughly in the order of their times, so an index over these keys grows at its end. An index over plain hashes would
+ * read and write random pages for every append, which becomes more expensive as the log grows.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

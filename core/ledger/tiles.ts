@@ -81,8 +81,8 @@ export const computeTileRoot = (hash: HashFunction, tile: Uint8Array): Uint8Arra
 
 /**
  * Reads the nodes of a tree of `size` from its tiles. Each tile is read with exactly the width that it has in that tree. The reader caches
- * tiles and nodes, because one proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. Reading a
- * node throws RangeError if its tile is too short.
+ * tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. Throws
+ * RangeError if the tile of a node is too short.
  */
 export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
@@ -123,8 +123,8 @@ export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigi
   buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
 
 /**
- * Lists the tiles that `build` reads, without duplicates, so that they can be fetched before it runs. The tiles that a proof needs depend
- * only on sizes, so the dry run uses zeros for tiles and hashes.
+ * Lists the tiles that `build` reads, without duplicates, so that the caller can fetch them before the real run. Which tiles a proof needs
+ * depends only on sizes, so this dry run uses zeros for tiles and hashes.
  */
 export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();
@@ -148,8 +148,8 @@ export interface StoredTile {
 }
 
 /**
- * Returns the tiles that change when leaf hashes are appended to a tree of `size`, each once with its final content. Only full tiles add a
- * hash to the next level, so other tiles are not rewritten. Throws RangeError if a tile at the right edge of the tree has the wrong width.
+ * Returns the tiles that change when leaf hashes are appended to a tree of `size`. Each tile is listed once, with its final content. Only
+ * full tiles add a hash to the next level. Throws RangeError if a tile at the right edge of the tree has the wrong width.
  */
 export const computeTilesAfterAppend = (
   hash: HashFunction,

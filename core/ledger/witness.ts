@@ -1,4 +1,4 @@
-// c2sp.org/tlog-witness: the request that a log sends to ask a witness to cosign a checkpoint, and the witness's response.
+// c2sp.org/tlog-witness: the request in which a log asks a witness to cosign a checkpoint, and the witness's response.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength } from "./merkle.ts";
@@ -31,8 +31,8 @@ export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | 
 export const sizeMediaType = "text/x.tlog.size";
 
 /**
- * Parses the response of a witness that has already cosigned a size other than `oldSize`. Returns that size, or null if the response is
- * malformed.
+ * Parses the response of a witness that has already cosigned a size other than `oldSize`. Returns the size that the witness cosigned, or
+ * null if the response is malformed.
  */
 export const parseWitnessedSize = (mediaType: string, body: string): bigint | null =>
   mediaType === sizeMediaType && body.endsWith("\n") ? parseCount(body.slice(0, -1)) : null;
@@ -62,6 +62,6 @@ export const verifyCosignatures = async (
   if (!verdict.ok) return verdict;
   const isKnown = cosigned.signatures.map(({ name, keyId }) => keys.some((key) => key.name === name && key.keyId === keyId));
   const lines = response.split("\n").filter((_, at) => isKnown[at]);
-  // `verifyNote` returns one signature per known line, in order.
+  // `verifyNote` returns one signature per known line, in the order of the lines.
   return { ok: true, cosignatures: verdict.signatures.map(({ key, time }, at) => ({ key, time: time ?? 0n, line: `${lines[at]}\n` })) };
 };

@@ -22,7 +22,7 @@ export const formatMinute = (language: MailLanguage, at: Instant): string => {
 
 const maxListedNames = 20;
 
-/** Lists at most 20 names. `describeRest` describes how many names were left out. */
+/** Lists at most 20 names. `describeRest` returns the text for the number of names that were left out. */
 export const formatNames = (names: readonly string[], describeRest: (count: number) => string): readonly string[] => [
   ...names.slice(0, maxListedNames).map(toPlainName),
   ...(names.length > maxListedNames ? [describeRest(names.length - maxListedNames)] : []),

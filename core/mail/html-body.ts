@@ -1,5 +1,5 @@
-// Renders the HTML body of an email. The body consists of tables with inline styles, because old email programs support little else. Its
-// colors are written as rgb(), because the six digits of a hexadecimal color could be mistaken for a code.
+// Renders the HTML body of an email. The body consists of tables with inline styles, because old email programs support little else. Colors
+// are written as rgb(), because people could mistake the six digits of a hexadecimal color for a code.
 import { escapeHtml, getPreview, type MailContent, type MailFact, type MailLine, type MailText } from "./message.ts";
 
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
@@ -11,10 +11,7 @@ const rule = "border-top:1px solid rgb(225,229,234)";
 const bottomRule = "border-bottom:1px solid rgb(225,229,234)";
 const buttonFill = "background-color:rgb(29,79,194)";
 
-/**
- * The style for email programs that support dark mode. In other programs, the email is dark text on a white background, which they can
- * invert.
- */
+/** The style for email programs that support dark mode. Other programs show dark text on a white background and can invert these colors. */
 const darkStyle = [
   ":root{color-scheme:light dark;supported-color-schemes:light dark}",
   "@media (prefers-color-scheme:dark){",
@@ -54,8 +51,8 @@ const renderFacts = (facts: readonly MailFact[]): string =>
 const renderCode = (code: string): string =>
   `<table role="presentation" ${tableAttributes} style="margin:0 0 24px"><tr><td class="sunken ink" translate="no" style="padding:16px 24px;border-radius:10px;${sunken};${ink};${monospace};font-size:32px;line-height:1.25;font-weight:700;letter-spacing:6px">${escapeHtml(code)}</td></tr></table>`;
 
-// The cell has the color and, for Outlook, the space around the text. In other programs, the link fills the cell, so that the entire button
-// can be clicked.
+// The cell has the color and, in Outlook, the padding around the text. In other programs, the link has the padding, so that the entire
+// button can be clicked.
 const renderAction = ({ label, link, hint }: Extract<MailLine, { kind: "action" }>): string =>
   [
     `<table role="presentation" ${tableAttributes}><tr><td class="button" style="border-radius:6px;${buttonFill};mso-padding-alt:12px 20px"><a href="${escapeHtml(link)}" style="display:inline-block;padding:12px 20px;border-radius:6px;${font};color:rgb(255,255,255);font-size:16px;line-height:1.5;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></td></tr></table>`,

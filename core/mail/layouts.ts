@@ -1,5 +1,5 @@
-// The content of each email and its order, which are the same in every language: the result, the facts, one action and, below them, what to
-// do if something is wrong and why the recipient gets the email.
+// The content of each email, which has the same order in every language: the result, the facts and one action. Below them, the email says
+// what to do if something is wrong and why the recipient gets it.
 import type { FieldGroup } from "../shares/fields.ts";
 import type { Instant } from "../time.ts";
 import { formatBusinessContact, formatContact, formatDate, formatFieldGroups, formatMinute, formatNames } from "./formatting.ts";
@@ -37,7 +37,7 @@ const action = ({ action: label, hint }: { readonly action: string; readonly hin
   hint,
 });
 
-/** The functions and values that layouts use, in the email's language. */
+/** The functions and values that layouts use, for the language of the email. */
 const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
   const { facts: labels, byEndOf, moreRecipients, reasons } = messages;
   const formatDay = (at: Instant): string => formatDate(language, at);

@@ -13,8 +13,8 @@ export interface OutgoingMail {
 }
 
 /**
- * The result of sending. `later`: sending failed or its result is unknown, so the email is sent again. The other results are final: the
- * email was accepted, the provider refused it, or its address needs SMTPUTF8, which the provider does not support.
+ * The result of sending. `later`: sending failed or its result is unknown, so the email will be sent again. The other results are final:
+ * the provider accepted the email, the provider refused it, or the address needs SMTPUTF8, which the provider does not support.
  */
 export type MailOutcome = "accepted" | "refused" | "unsupported_address" | "later";
 
@@ -50,7 +50,7 @@ export type MailLine =
   /** A one-time code. In the text body, it is on a separate line. */
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "facts"; readonly facts: readonly MailFact[] }
-  /** The button of the email. Its URL is shown as well, for readers who cannot click the button. */
+  /** The button of the email. The email also shows its URL, for readers who cannot click the button. */
   | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
   | { readonly kind: "link"; readonly label: string; readonly link: string }
   /** A heading with its paragraph. */
@@ -59,7 +59,7 @@ export type MailLine =
 export interface MailContent {
   /** The subject, which is also the heading of the HTML body. */
   readonly subject: string;
-  /** The lines of the email. The first one is a paragraph, which inboxes show next to the subject. */
+  /** The lines of the email. The first one is a paragraph, which inboxes show after the subject. */
   readonly lines: readonly MailLine[];
   /** The lines below a horizontal rule: what to do if something is wrong, and why the recipient gets the email. */
   readonly footer: readonly MailLine[];
@@ -86,8 +86,8 @@ export const escapeHtml = (text: string): string =>
 const maxNameLength = 100;
 
 /**
- * Makes text that a user chose safe inside a sentence: one line of at most 100 characters, without anything that an email program would
- * turn into a link (`evil.example` becomes `evil. example`). Keeps the joiners that Persian and Indic names and emoji need.
+ * Makes user-chosen text safe for use in a sentence: one line of at most 100 characters, without anything that an email program would turn
+ * into a link (`evil.example` becomes `evil. example`). Keeps the joiners that Persian and Indic names and emoji need.
  */
 export const toPlainName = (name: string): string =>
   cutText(

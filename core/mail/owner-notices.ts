@@ -1,5 +1,5 @@
-// Notices to the owners of a business. People and forged certificates can cause many of them, so they are grouped by kind. The first notice
-// of a kind is emailed immediately; later ones wait and are reported together, with their number.
+// Notices to the owners of a business. Notices are grouped by kind, because people and forged certificates can cause many of them. The
+// first notice of a kind is emailed immediately. Later ones wait and are reported in one email, which states their number.
 import type { Instant } from "../time.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
@@ -33,7 +33,7 @@ export interface WaitingNotices {
 export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: "digest"; readonly data: MailData["owner_digest"] };
 
 /**
- * Decides what to email when notices are due. A notice that did not have to wait is reported alone even if others have arrived since,
+ * Decides what to email when notices are due. A notice that did not have to wait is emailed alone even if others have arrived since,
  * because a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {

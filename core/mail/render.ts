@@ -1,4 +1,4 @@
-// Renders a template in a language. This is separate from templates.ts, so that storage can import that file without the texts.
+// Renders a template in a language. This is separate from templates.ts, so that storage can import templates.ts without the texts.
 import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";

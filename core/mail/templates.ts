@@ -23,11 +23,13 @@ interface RevokedShareMailData {
 
 interface SignInMailData {
   readonly code: string;
-  /** The URL of the page whose button signs the person in, in the browser that requested the code. The token is in the fragment. */
+  /**
+   * The URL of a page with a sign-in button. The button works only in the browser that requested the code. The token is in the fragment.
+   */
   readonly signInUrl: string;
 }
 
-/** The templates of notices to owners. Each is emailed at most once an hour; further notices wait for a digest. */
+/** The templates of notices to owners. Each kind is emailed at most once an hour. Notices that arrive in between wait for a digest. */
 export type OwnerNoticeKind =
   | "withdrawal_owner_notice"
   | "entities_owner_notice"
@@ -65,9 +67,9 @@ export interface MailData {
     readonly by: "person" | "business";
     /** The recipients for whom consent was withdrawn; null if the whole certificate was withdrawn. */
     readonly entities: readonly string[] | null;
-    /** True if every consent that was given to the business with this email address was withdrawn. */
+    /** True if the person withdrew every consent that they gave to the business with this email address. */
     readonly coversAllConsents: boolean;
-    /** When the person withdrew or, if the business recorded the withdrawal, when the business received it. */
+    /** When the person withdrew. If the business recorded the withdrawal, this is when the business received the request. */
     readonly withdrawnAt: Instant;
     readonly ceaseBy: Instant;
     readonly receiptUrl: string;
@@ -118,7 +120,10 @@ export interface MailData {
   readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
   /** To the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
-  /** To the owners of a business whose endpoint got a new signing secret from the operator. The earlier secret also signs until `until`. */
+  /**
+   * To the owners of a business, after the operator replaced the signing secret of an endpoint. Until `until`, deliveries are signed with
+   * both secrets.
+   */
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
   /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };

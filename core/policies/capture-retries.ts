@@ -1,9 +1,9 @@
 // The retry schedule for capturing a domain's policies. A text fetched hours after issuance may be a different version, so the attempts end
-// after about 21 minutes. The capture is then recorded without policies.
+// after about 21 minutes. The capture is then recorded with the texts that were found, if any.
 import { computeRetryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
-/** The delays of 10 + 20 + 40 + … + 640 s between eight attempts add up to 21 minutes. */
+/** Between eight attempts there are seven delays: 10, 20, 40 … 640 s. Together they take 21 minutes. */
 export const maxCaptureAttempts = 8;
 const captureBackoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 

@@ -12,8 +12,8 @@ export interface PageLink {
 
 const linkRelations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
 
-// The phrases that name a policy, in the form that `foldText` returns. They are English, Spanish, French, German, Portuguese, Italian and
-// Dutch, and include the compound forms that appear in URLs.
+// The phrases that name a policy, in the form that `foldText` returns. They are in English, Spanish, French, German, Portuguese, Italian
+// and Dutch, and include compounds without spaces, which appear in URLs.
 const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
@@ -133,7 +133,8 @@ export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readon
 const inspectedLength = 1_000; // enough for title, navigation and heading; the rest of any page often mentions terms
 
 /**
- * Returns whether the start of a page at a common URL mentions the policy. This is needed because many sites return a page for every URL.
+ * Returns whether the start of a page at a common URL mentions the policy. The check is needed because many sites return a page for every
+ * URL.
  */
 export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {
   const plain = foldText(text.slice(0, inspectedLength));

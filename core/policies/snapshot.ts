@@ -25,7 +25,7 @@ export interface PolicySnapshot {
   readonly capturedAt: Instant;
 }
 
-/** A capture of an origin's policies. Certificates are linked to it. A policy that was not found is null. */
+/** A capture of an origin's policies, to which certificates are linked. A policy that was not found is null. */
 export interface PolicyCapture {
   readonly id: string;
   readonly policies: Readonly<Record<PolicyKind, PolicySnapshot | null>>;

@@ -33,7 +33,7 @@ export interface RemovalTarget {
   readonly completedAt: Instant | null;
 }
 
-/** The hash of the affidavit file, which is also in the person's audit chain, and the issuer's signature on it. */
+/** The hash of the affidavit file, and the issuer's signature on it. The person's audit chain also contains the hash. */
 export interface AffidavitProof {
   readonly sha256: string;
   readonly signature: string;
@@ -73,8 +73,8 @@ export interface RemovalUpdate {
 }
 
 /**
- * Applies an operator's status updates. The removal is final once all its targets are; final statuses never change. Refuses an update
- * without targets, unknown targets, and a removal that is already final.
+ * Applies an operator's status updates. A final status never changes, and the removal is final once all its targets are final. Refuses an
+ * update without targets, unknown targets, and a removal that is already final.
  */
 export const applyRemovalProgress = (
   removal: Removal,

@@ -1,4 +1,5 @@
-// The sandbox clock. It moves only forward, so that events keep their order, and at most three years ahead, which is longer than any share.
+// The sandbox clock. It moves only forward, so that events keep their order. It can be at most three years ahead, which is longer than any
+// share lasts.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 

@@ -21,7 +21,7 @@ const fullRatio = 0.7;
 
 /**
  * A shard that is filled to this fraction of its size limit issues no certificates, even if no other shard has space. The last tenth is for
- * withdrawals, which must always be possible. It has space for one withdrawal for about every fifth certificate of a full shard.
+ * withdrawals, which must always be possible. It has space to withdraw about one in five certificates of a full shard.
  */
 export const issuingRatio = 0.9;
 
@@ -34,7 +34,7 @@ export const hasRoom = ({ state, bytes }: ShardFill, maxBytes: number): boolean 
 const sortByFill = (shards: readonly ShardFill[], maxBytes: number): readonly ShardFill[] =>
   shards.toSorted((a, b) => getFillPercent(a.bytes, maxBytes) - getFillPercent(b.bytes, maxBytes) || (a.shard < b.shard ? -1 : 1));
 
-/** Returns the emptiest shard that takes certificates of other shards' accounts, or null if there is none. */
+/** Returns the emptiest shard that takes certificates for accounts in other shards, or null if there is none. */
 export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): ShardId | null =>
   sortByFill(
     shards.filter((shard) => hasRoom(shard, maxBytes)),
@@ -42,8 +42,8 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
   )[0]?.shard ?? null;
 
 /**
- * Returns the emptiest shard that takes new accounts. Shards that are equally full in whole percent count as equally empty, and the first
- * of them is chosen. If every shard is closed or full, all of them are considered, so that sign-ups still succeed.
+ * Returns the emptiest shard that takes new accounts. Fill levels are compared in whole percent. If several are equal, the first shard is
+ * chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
   const available = shards.filter((shard) => hasRoom(shard, maxBytes));

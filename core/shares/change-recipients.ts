@@ -1,5 +1,5 @@
 // Lists the businesses that will be notified when contact fields change: those with an active share that contains a changed field. The
-// person sees the list before saving.
+// person sees this list before saving the change.
 import type { ContactKey } from "./fields.ts";
 import type { Share } from "./share.ts";
 

@@ -64,7 +64,7 @@ export const parseRequestedScope = (names: readonly string[]): Result<RequestedS
 /** A person's values, each with the time when it was set. Keys without a value are missing. */
 export type ContactFields = Readonly<Partial<Record<ContactKey, { readonly value: string; readonly updatedAt: Instant }>>>;
 
-/** One value for each key in a scope; null if the person has no value. */
+/** One value for each key in a scope; null if the person has none for that key. */
 export type ScopedValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
 export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGroup): readonly ContactKey[] => {
@@ -90,7 +90,7 @@ export const getScopedValues = (fields: ContactFields, scope: readonly ContactKe
 /** Matches a number that is kept even if it does not exist in the person's country. Searches do not find such a number. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
-/** The country that is assumed for a phone number without a country code if the person has not given a country. */
+/** The country assumed for a phone number without a country code if the person has not given a country. */
 export const defaultCountry = "US";
 
 /** Returns the value to store; null clears the field. A refusal states the key and the broken rule. */
@@ -157,6 +157,6 @@ export const applyFieldChanges = (
 export interface ContactIndexes {
   readonly email: string | null;
   readonly phone: string | null;
-  /** True if the person signs in with this email address, which proves that its owner made the share. */
+  /** True if the person signs in with this email address. This proves that the owner of the address made the share. */
   readonly isEmailProven: boolean;
 }

@@ -1,5 +1,5 @@
-// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). The results depend only
-// on the arguments, which include IDs, salts and the time.
+// Decides whether to grant or renew a share: returns a share with its domain event, or a refusal (SPEC Share). The results depend only on
+// the arguments, which include IDs, salts and the time.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
@@ -20,12 +20,12 @@ import { getOriginDomain, type Share } from "./share.ts";
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** True if redemptions without an Origin header are refused, including those by servers. */
+  /** True if every redemption must have an Origin header, even one sent by a server. */
   readonly requireOrigin: boolean;
-  /** The URLs that the person may be redirected to without further verification. */
+  /** The URLs to which the person may be redirected without further verification. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
-  /** The business's logo, for programs that display a request themselves. The pages of this service do not show it. */
+  /** The business's logo. Programs that display a request themselves can show it; the pages of this service do not. */
   readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
@@ -104,7 +104,7 @@ export interface PreparedShare {
   readonly domainEvent: DomainEvent;
 }
 
-/** Returns the actor of a share's events. The client is the actor of a test person's actions. */
+/** Returns the actor of a share's events. If a test person acts, this is the client. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
 /** Returns the actor for the business's audit chain, which must not identify the person. */
@@ -217,7 +217,7 @@ export interface ShareGrant extends PreparedShare {
 export type GrantRefusal = AccessRefusal | "origin_mismatch" | "invalid_request";
 
 /**
- * Checks that the client may receive shares from this origin. Returns the error for the account's status first, and then `origin_mismatch`.
+ * Checks that the client may receive shares from this origin. An error due to the account's status takes precedence over `origin_mismatch`.
  */
 export const checkGrantAllowed = (
   client: GrantingClient,
@@ -243,7 +243,7 @@ export const decideGrant = (
 };
 
 /**
- * Replaces an active share. Fields in the old scope may have lost their values, but added fields must have one. Refuses if the share is not
+ * Replaces an active share. Fields in the old scope may no longer have a value, but added fields must have one. Refuses if the share is not
  * active.
  */
 export const decideRenewal = (

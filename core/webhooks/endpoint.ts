@@ -10,8 +10,8 @@ export const maxEndpoints = 20;
 /** How long both secrets sign after a rotation: 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long both secrets sign after the operator replaced a secret: 7 days. The owners learn of such a replacement only by email, so they
- * get more time than after their own rotation.
+ * How long both secrets sign after the operator replaced a secret: 7 days. Owners learn of this only by email, so they get more time than
+ * after a rotation of their own.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -24,8 +24,8 @@ export interface SecretAge {
 }
 
 /**
- * Returns whether the operator can replace the secret. It must be older than `before`, and no earlier secret may still be in use, because a
- * second rotation would end that one too soon.
+ * Returns whether the operator can replace the secret. It must have been created before `before`. If an earlier secret still signs, the
+ * secret cannot be replaced, because the earlier one would then stop signing too soon.
  */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);
@@ -85,7 +85,10 @@ export interface EndpointHealth {
   readonly oldestPendingAt: Instant | null;
   /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
-  /** True if events wait because a limit on attempts was reached. The limits apply until the host returns a 2xx status for the business. */
+  /**
+   * True if events are waiting because a limit on attempts was reached. The limits apply until the host returns a 2xx status for the
+   * business.
+   */
   readonly isHostLimited: boolean;
 }
 
@@ -201,13 +204,16 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-/** The event types that anyone can cause in a sandbox, because anyone who finds a test client's ID in a page can create test shares. */
+/**
+ * The event types that anyone can cause in a sandbox. Web pages contain test clients' IDs, and anyone who finds such an ID can create test
+ * shares.
+ */
 const publicTestEventTypes: ReadonlySet<string> = new Set(["share.created", "share.expiring", "share.expired"]);
 const maxPublicTestReceivers = 3;
 
 /**
  * Returns whether an endpoint receives a type of event. In a sandbox, events that anyone can cause are sent only to the three oldest
- * endpoints that select them, so that 20 endpoints do not multiply the requests that someone else causes. `endpoints` are all those of the
+ * endpoints that select them. A stranger's action therefore causes at most three requests instead of 20. `endpoints` are all those of the
  * sandbox, oldest first.
  */
 export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(
@@ -222,8 +228,8 @@ export const isEventReceiver = <E extends { readonly id: string; readonly events
   return receivers.some(({ id }) => id === endpoint.id);
 };
 
-// A delivery ID starts with five characters of its endpoint's ID (25 of 120 random bits). They are enough to find, among the business's
-// twenty endpoints, the one whose Durable Object stores the delivery.
+// A delivery ID starts with five characters of its endpoint's ID (25 of 120 random bits). A business has at most twenty endpoints, so five
+// characters are enough to find the endpoint whose Durable Object stores the delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);

@@ -1,5 +1,5 @@
-// The parts of a delivery attempt's request and response that are kept. The limits restrict how much a busy or hostile endpoint can make
-// the service store: 3,000 attempts of at most about 25 kB each.
+// The parts of a delivery attempt's request and response that are kept. The limits ensure that a busy or hostile endpoint can make the
+// service store at most 3,000 attempts of about 25 kB each.
 import { encodeUtf8 } from "../bytes.ts";
 import { dayMs } from "../time.ts";
 
@@ -29,7 +29,7 @@ export interface WebhookResponse {
   readonly isCut: boolean;
 }
 
-/** The request and response of one attempt. The request body is not included, because it can be built from the event again. */
+/** The request and response of one attempt, without the request body, which can be built from the event again. */
 export interface WebhookExchange {
   readonly requestHeaders: readonly Header[];
   /** The response; null if there was none. */

@@ -1,9 +1,9 @@
-// Limits the attempts to a webhook host until the host has returned a 2xx status for the business once. Until then, there is no sign that
-// the host wants these requests, because a business can enter any URL, including that of a third party.
+// Limits the attempts to a webhook host until the host has returned a 2xx status for the business once. A business can enter any URL,
+// including a third party's, so until then nothing shows that the host wants these requests.
 import type { RateLimit } from "../access/rate-limit.ts";
 import { hourMs, minuteMs, type Instant } from "../time.ts";
 
-/** The limits for one host: for each unproven business, and for all of them together. */
+/** The limits for one host: for each business for which it has not returned a 2xx status, and for all such businesses together. */
 export interface HostLimits {
   readonly business: RateLimit;
   readonly host: RateLimit;
@@ -13,7 +13,7 @@ export interface HostAttempt {
   readonly businessId: string;
   readonly now: Instant;
   readonly limits: HostLimits;
-  /** True if a member is waiting for the request. The pause after many failed attempts does not apply to it. */
+  /** True if a member is waiting for the request. Such requests skip the pause after many failed attempts. */
   readonly isMemberCall: boolean;
 }
 
@@ -28,8 +28,8 @@ export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
- * The longest time before a queue asks for another permit. If the host returns a 2xx status to another endpoint or a test, the queue learns
- * of it within a minute.
+ * The maximum time before a queue asks for another permit. If the host returns a 2xx status for another endpoint or a test, the queue
+ * therefore learns of it within a minute.
  */
 export const maxHostWaitMs = minuteMs;
 

@@ -1,5 +1,5 @@
 // The delivery schedule (SPEC Webhook delivery). Retry times are exact, without jitter, so that businesses can plan maintenance around
-// them. Instead of jitter, the limit of five concurrent deliveries per endpoint restricts bursts.
+// them. The limit of five concurrent deliveries per endpoint prevents bursts instead.
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
@@ -13,8 +13,8 @@ export const maxConcurrentDeliveries = 5;
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * The number of attempts per delivery that may be lost because our process died, without counting as failures. Further ones count, so that
- * a delivery that keeps crashing the process is abandoned like any other.
+ * If our process dies during an attempt, the attempt does not count as a failure. This exception applies to at most this many attempts per
+ * delivery, so that a delivery that keeps crashing the process is eventually abandoned.
  */
 export const maxForgivenInterruptions = 3;
 /**
@@ -29,7 +29,7 @@ export const maxDeferrals = 20;
  */
 export const recoverySpacingMs = 110;
 /**
- * The maximum delay of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
+ * The maximum lateness of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
  * ten.
  */
 export const maxRecoveryLatenessMs = 100;

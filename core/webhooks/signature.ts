@@ -1,5 +1,5 @@
-// Signs deliveries in two formats over the exact bytes of the body. Our own format uses the whole secret, as text, as the key. The format
-// of the Standard Webhooks libraries uses the 32 bytes that the secret encodes.
+// Signs the exact bytes of a delivery's body in two formats. In our own format, the key is the whole secret, as text. In the format of the
+// Standard Webhooks libraries, the key is the 32 bytes that the secret encodes.
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 import type { Instant } from "../time.ts";

@@ -1,5 +1,5 @@
-// Decides whether a code or a link authorizes a withdrawal. The email address and the code are checked together and refused in the same
-// way, so that an attacker cannot learn whether an address is on a certificate.
+// Decides whether a code or a link authorizes a withdrawal. A wrong email address and a wrong code are refused in the same way, so that an
+// attacker cannot learn whether an address is on a certificate.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import { isEqualConstantTime } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -44,8 +44,8 @@ export const authorizeByToken = (attempt: {
 };
 
 /**
- * The lifetime of the link in a code email. Its token has 256 random bits, so attempts need no limit. A day is the period of the daily code
- * limit: if an attacker uses up a person's codes, the emailed links still work for the rest of that day.
+ * The lifetime of the link in a code email. Its token has 256 random bits, so attempts need no limit. The limit on codes applies per day.
+ * If an attacker uses up a person's codes, the emailed links still work for the rest of that day.
  */
 export const linkLifetimeMs = dayMs;
 

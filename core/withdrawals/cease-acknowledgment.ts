@@ -37,8 +37,8 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. It has only an audit entry. No separate statement is
- * needed, because the ledger anchors the audit log. The business needs no event about a request that it made itself.
+ * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. It has only an audit entry. It needs no statement of
+ * its own, because the ledger anchors the audit log. It needs no public event, because the business made the request itself.
  */
 export const acknowledgeEntityCease = ({
   certificate,

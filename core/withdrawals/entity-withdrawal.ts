@@ -9,7 +9,7 @@ import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
 import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
-/** A recipient for whom the person has withdrawn consent. The certificate can still be active, or it may have been revoked later. */
+/** A recipient for whom the person has withdrawn consent. The certificate may still be active, or may have been revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
   readonly entity: string;
   /** The number of the withdrawal that listed the recipient. */
@@ -18,7 +18,7 @@ export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "cease
   readonly receivedAt: Instant | null;
   /** When the business acknowledged that this recipient has ceased contact; null if it has not. */
   readonly acknowledgedAt: Instant | null;
-  /** The number of that acknowledgment, counted from 1. */
+  /** The number of the acknowledgment, counted from 1. */
   readonly acknowledgement: number | null;
 }
 

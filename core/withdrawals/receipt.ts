@@ -1,5 +1,5 @@
-// The signed receipt for a withdrawal, which the person keeps: canonical JSON that can be verified offline with the issuer's key. The
-// ledger's statement of the withdrawal can be derived from it.
+// The person's signed receipt for a withdrawal: canonical JSON that can be verified offline with the issuer's key. The ledger's statement
+// of the withdrawal can be derived from it.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, toIsoOrNull } from "../time.ts";
 import type { EntityWithdrawal, Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";

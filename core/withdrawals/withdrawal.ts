@@ -13,8 +13,8 @@ export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
 
 /**
- * The certificates that are withdrawn: only this one, or all of the business's certificates that name the person. Withdrawals of consent
- * for individual recipients are in entity-withdrawal.ts.
+ * Which certificates are withdrawn: only this one, or all of the business's certificates that name the person. Withdrawals of consent for
+ * individual recipients are in entity-withdrawal.ts.
  */
 export type WithdrawalScope = "certificate" | "business";
 
@@ -46,7 +46,7 @@ export interface RecordedRequest {
 
 export interface Withdrawal {
   readonly certId: CertId;
-  /** When the certificate was revoked, by our clock, so that the time cannot be backdated. */
+  /** When the certificate was revoked, by our clock. Nobody can backdate this time. */
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;
@@ -56,8 +56,8 @@ export interface Withdrawal {
 }
 
 /**
- * A withdrawal of consent for individual recipients: one time, receipt, audit entry and ledger statement for all the recipients that it
- * lists.
+ * A withdrawal of consent for individual recipients. All recipients that it lists share one time, receipt, audit entry and ledger
+ * statement.
  */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
   /** The number of the withdrawal: 1, 2, 3 … within each certificate. */

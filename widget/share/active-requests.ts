@@ -75,8 +75,8 @@ export function listenForSheetMessages(): void {
 }
 
 /**
- * Polls, because no event fires when a window is closed. A window whose page disconnects itself with an opener policy looks closed as soon
- * as that page loads.
+ * Polls, because no event fires when a window is closed. If a page in the window sets an opener policy that disconnects it, the window
+ * looks closed as soon as that page loads.
  */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
@@ -132,7 +132,7 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
   request.isRedeeming = false;
   if (!data) {
     // The person has already decided. If the same request is opened again, the sheet issues a new code for that decision, because the
-    // earlier code was not redeemed.
+    // earlier code expired before it was redeemed.
     if (offer && problem.code === "code_expired") offer.retry = request;
     showOutcome(request, "failed");
     dispatchShareEvent(request, "svc:share-error", problem);

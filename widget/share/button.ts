@@ -1,5 +1,5 @@
-// The share button, its status note, and the links shown if the browser blocks the window. The elements have no styles of their own: the
-// page's rules for buttons and links apply, and there is nothing for a style policy to block.
+// The share button, its status note, and the links shown if the browser blocks the window. The elements have no styles of their own, so
+// they look like the page's buttons and links, and a style policy on the page blocks nothing.
 
 import { getShareMessages } from "./messages.ts";
 
@@ -62,8 +62,8 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
 }
 
 /**
- * Creates a link that sends the page's origin as referrer even on a page that otherwise sends none, because a sheet without an opener
- * redirects back only to a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
+ * Creates a link that sends the page's origin as referrer, even on a page that otherwise sends none. A sheet without an opener needs the
+ * referrer, because it redirects back only to a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
  */
 export function createLink(address: string, text: string): HTMLAnchorElement {
   const link = document.createElement("a");

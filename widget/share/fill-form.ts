@@ -48,7 +48,7 @@ function isEmpty(control: HTMLInputElement): boolean {
 function typeValue(control: HTMLInputElement | HTMLSelectElement, text: string): void {
   const value = "options" in control ? findOptionValue(control, text) : text;
   if (!value) return;
-  // Frameworks override `value` on the element to detect changes by scripts. The prototype's setter bypasses that, as typing does.
+  // Frameworks override `value` on the element to detect changes by scripts. The prototype's setter bypasses the override, as typing does.
   Reflect.set(Object.getPrototypeOf(control), "value", value, control);
   for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
 }

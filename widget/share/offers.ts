@@ -13,9 +13,11 @@ export interface ShareOffer extends ShareRequestBase {
   button?: ShareButton;
   /** The proof for the next request. */
   proof?: PkceProof | undefined;
-  /** A request whose code expired. Opening it again unchanged leads to the same decision instead of a second share. */
+  /**
+   * A request whose code expired. If it is opened again unchanged, the person's earlier decision applies and no second share is created.
+   */
   retry?: PendingRequest | undefined;
-  /** True if the window is closed or disconnected from this page. The page cannot tell which of the two it is. */
+  /** True if the window is closed or disconnected from this page. The page cannot distinguish the two. */
   isSevered?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Opens the consent sheet on a click: in a window, in this tab, or through links if the browser blocks the window. Nothing is awaited
-// before the window opens, because browsers block windows that a click does not open directly.
+// Opens the consent sheet on a click: in a window, in this tab, or through links if the browser blocks the window. The window opens before
+// anything is awaited, because browsers block windows that a click does not open directly.
 
 import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
 import { createLink } from "./button.ts";

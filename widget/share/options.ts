@@ -18,7 +18,7 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** The data that an offer shares with its requests. It does not change when the page is reloaded. */
+/** The data that a share button's requests have in common. It does not change when the page is reloaded. */
 export interface ShareRequestBase {
   /** The options as JSON, followed by the position among tags with equal options. */
   key: string;
@@ -48,7 +48,7 @@ function splitKeys(list: string): string[] {
   return list.split(/[\s,]+/).filter(Boolean);
 }
 
-/** Formats the scope. With `needed`, every other key in the scope becomes optional, as if it ended in a question mark. */
+/** Formats the scope. If `needed` is set, every key that it does not list becomes optional, as if the key ended in a question mark. */
 function formatScope({ scope = "", needed }: ShareOptions): string {
   if (needed === undefined) return splitKeys(scope).join(" ");
   const keys = (list: string) => splitKeys(list.replace(/\?/g, " ")).flatMap((key) => fieldGroups.get(key) || [key]);
@@ -91,7 +91,7 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   const disclosure = getShareDisclosure(options);
   if (durationDays) query.set("duration_days", durationDays);
   if (disclosure) query.set("disclosure_text", disclosure);
-  // The sheet cannot return to a frame: it refuses to be framed, and a frame's storage is separate from the page's.
+  // The sheet cannot return to a frame, because it refuses to be framed and because a frame's storage is separate from the page's.
   if (!isFramed) query.set("return_url", getReturnUrl());
   const address = `${sheet}?${query}`;
   // URLs are limited to 16 KB, and a truncated disclosure would be a different disclosure.

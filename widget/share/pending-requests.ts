@@ -1,5 +1,5 @@
-// Share requests that have no response yet. They are stored in sessionStorage before a window opens, because the response may arrive at
-// this page, at the page after a reload, or in the opened window. If storage throws, only this page can receive the response.
+// Share requests that have no response yet. They are saved in sessionStorage before a window opens, because the response may arrive at this
+// page, at the page after a reload, or in the opened window. If sessionStorage throws, only this page can receive the response.
 
 import type { DisplayMode, ShareRequestBase } from "./options.ts";
 

@@ -1,7 +1,8 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
- * State and PKCE pair for the next request. It is created ahead of time, because a click that first awaits a digest may not open a window.
+ * State and PKCE pair for the next request. It is created ahead of time. A click that has to wait for a digest may not be allowed to open a
+ * window.
  */
 export interface PkceProof {
   state: string;

@@ -1,5 +1,5 @@
-// Handles a response in this page's URL, which the sheet uses when it cannot reach an opener. If the page that started the
-// request is open in another window, it gets the response; otherwise it is handled here.
+// Handles a response in this page's URL. The sheet puts it there when it cannot reach an opener. If the page that started the request is
+// open in another window, that page gets the response. Otherwise, this page handles it.
 
 import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
