@@ -1,6 +1,7 @@
 // Runs the commands in the other guides as printed, against a local service. Only the service URL and the certificate ID are replaced.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createPublicKey, type JsonWebKey } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -29,6 +30,7 @@ const commandsOf = (guide: Parameters<typeof textOf>[0]): string[] =>
 interface Issued {
   readonly cert_id: string;
   readonly fingerprint: string;
+  readonly manage_url: string;
 }
 const issued = async (): Promise<Issued> => {
   issuedBefore += 1;
@@ -65,7 +67,7 @@ describe("the commands of the guides", () => {
   test("save an evidence pack", async () => {
     const { cert_id: CERT } = await issued();
     const [exporting = "", ...others] = commandsOf("evidence-pack");
-    expect(others.map((block) => block.split(" ", 3).join(" "))).toEqual(["npm run verify"]);
+    expect(others.map((block) => block.split(" ", 3).join(" "))).toEqual(["npm run verify", "jq -j .data.canonical"]);
     await service.runtime.scheduled("* * * * *");
     await vi.waitFor(
       async () => {
@@ -74,8 +76,29 @@ describe("the commands of the guides", () => {
       },
       { timeout: 30_000, interval: 1_000 },
     );
-    const [name = ""] = readdirSync(folder);
+    const [name = ""] = readdirSync(folder).filter((file) => file.endsWith(".zip"));
     expect(readFileSync(join(folder, name)).subarray(0, 2).toString()).toBe("PK");
+  });
+
+  test("check the receipt of a withdrawal", async () => {
+    const { cert_id: id, manage_url: manageUrl } = await issued();
+    const withdrawn = await fetch(`${service.origin}/v1/certs/${id}/opt-out/manage`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: manageUrl.split("#m=")[1] }),
+    });
+    expect(withdrawn.status).toBe(200);
+    const receipt = await (await fetch(`${service.origin}/v1/certs/${id}/receipt`)).text();
+    const { issuer_keys } = (await (await fetch(`${service.origin}/.well-known/svc-trust.json`)).json()) as {
+      issuer_keys: { keys: [JsonWebKey] };
+    };
+    const key = createPublicKey({ key: issuer_keys.keys[0], format: "jwk" });
+    writeFileSync(join(folder, "issuer.pem"), key.export({ type: "spki", format: "pem" }));
+    const [, , block = ""] = commandsOf("evidence-pack");
+    writeFileSync(join(folder, "withdrawal.json"), receipt);
+    expect(await inShell(block)).toContain("Signature Verified Successfully");
+    writeFileSync(join(folder, "withdrawal.json"), receipt.replace('"canonical":"{', '"canonical":"{ '));
+    await expect(inShell(block)).rejects.toThrow("openssl");
   });
 
   test("print the fingerprint", async () => {
