@@ -22,7 +22,7 @@ const isUnanchored = ne(status, "anchored");
 
 const readerPrefix = "ledger/";
 
-/** Returns the name of a ledger as a reader of the change log. */
+/** Returns the name under which a ledger reads the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
 /** Matches the row of `receipts` that covers a change. Use it only for changes whose statement has no row in `anchors`. */
@@ -252,7 +252,7 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 /**
  * Returns the SQL statements that move all statements from earlier ledgers to the current one, including those that the earlier ledgers
  * have not read yet, and then remove the earlier ledgers from the readers of the change log. Statements about checkpoints are not moved,
- * because every ledger gets its own.
+ * because each ledger gets its own statements about checkpoints.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);

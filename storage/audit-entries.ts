@@ -1,7 +1,7 @@
 // Audit entries. A committed change has one row for each audit chain that records it, written in the same batch. The rows are kept, because
 // nothing else contains the payloads whose hashes are in the chains. Two kinds of entries have no row: those of live issuances and of
-// reads. Until the audit log has recorded them, they are in their change. After that, the entry of a live issuance is rebuilt from the
-// certificate, and the entry of a read is in the audit log with its payload.
+// reads. Until the audit log has recorded such an entry, the entry is stored in its change. After that, the entry of a live issuance is
+// rebuilt from the certificate, and the entry of a read is in the audit log with its payload.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -24,7 +24,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
-/** Returns the name of an audit log as a reader of the change log. */
+/** Returns the name under which an audit log reads the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
 /** Selects the audit log of a business or person. Its name is the shard in the ID: two characters after a prefix of four. */
@@ -90,7 +90,7 @@ const issuanceType = "certificate.issued" satisfies DomainEventType;
 // A malformed entry can be recorded only after the code is fixed, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
-/** Creates an audit log's reader of the change log. If a change has malformed entries, the reader sets only that change aside. */
+/** Creates the change log reader of an audit log. If a change has malformed entries, the reader sets only that change aside. */
 export const createAuditReader = (
   auditLog: ShardId,
   { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },

@@ -1,8 +1,9 @@
-// Counters of certificates: for each business, each group (purpose, recipients and origin), each hour and day of a group, and each day of a
-// business. Issuing a certificate does not change them. They are updated for many certificates at once. `counted_certificates` contains the
-// number of the newest certificate that they include. Readers add the certificates after that one, so their totals are exact. When a
-// certificate that the counters include is withdrawn or deleted, triggers update the counters. Each run also stores its certificates as one
-// retention block, which the retention sweep uses to find the people whose data must be erased (certificate-erasures.ts).
+// Counters of certificates: per business, per group (purpose, recipients and origin), per hour and day of a group, and per day of a
+// business. Issuing a certificate does not change the counters. Instead, a run adds many certificates at once. `counted_certificates`
+// contains the number of the newest certificate that the counters include. Readers add the certificates after that one, so their totals are
+// exact. When a certificate that the counters include is withdrawn or deleted, triggers update the counters. Each run also stores its
+// certificates as one retention block. The retention sweep uses the blocks to find the people whose data must be erased
+// (certificate-erasures.ts).
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";

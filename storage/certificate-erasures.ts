@@ -1,5 +1,5 @@
-// Erases the personal data of a certificate: sealed values with their only keys, the blind indexes of the person, the view trail, and
-// waiting emails and saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
+// Erases the personal data of a certificate: the sealed values and their keys, the blind indexes of the person, the view trail, and waiting
+// emails and saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
 import { count, eq, inArray, isNotNull, isNull, lte, max, min, notInArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -141,7 +141,7 @@ export const findDueErasures = async (db: Database, now: Instant, maxCertificate
   return { blocks: blocks.map((block) => block.firstOrd), certificates: due };
 };
 
-/** Returns the statements that set the due time of blocks after an erasure, and delete the blocks in which everyone is erased. */
+/** Returns the statements that set the due time of blocks after an erasure, and delete the blocks in which every certificate is erased. */
 export const updateBlocks = (db: Database, blocks: readonly number[]) => {
   const isGiven = inArray(firstOrd, jsonList(blocks));
   const next = query

@@ -311,7 +311,7 @@ export const openPersonEmail = async (
 
 /**
  * Returns the domains on which these certificates of the business were issued, by certificate ID. Omits certificates of other businesses.
- * The query has no condition on the business. With one, SQLite would read all of the business's certificates.
+ * The query has no condition on the business. With such a condition, SQLite would read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

@@ -1,5 +1,6 @@
-// Saves a language model's proposals for a form for 30 days under the hash of the question, so that the same page gets the same mapping. If
-// KV fails, the model is asked again. Proposals contain only numbers and keys from our own lists, nothing from the page.
+// Saves a language model's proposals for the mapping of a form. They are saved for 30 days under the hash of the question to the model, so
+// that the same page gets the same mapping. If KV fails, the model is asked again. Proposals contain only numbers and keys from our own
+// lists, nothing from the page.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 

@@ -6,7 +6,8 @@
 // - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
 //   insert of the second fails, and its whole batch is rolled back.
 // - Work that takes more than one batch first claims the key (`claimIdempotencyKey`), and saves the response at the end. Only one request
-//   has the claim at a time. If its process dies, an identical request can take over the claim, with its draft, once the lease has expired.
+//   has the claim at a time. If the process of that request dies, an identical request can take over the claim and its draft once the lease
+//   has expired.
 import { eq, lte, sql } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import type { CertId } from "../core/ids.ts";

@@ -32,7 +32,7 @@ export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | u
     : {
         bucket,
         origin,
-        // The names of logs and witnesses contain no spaces, so no log or witness has a key that is derived from this name.
+        // Log and witness names contain no spaces, so no log or witness key is derived from this name.
         tagKeys: (parseLogSeeds(logSeed) ?? []).map(({ seed }) => deriveKeySeed(seed, `tiles of ${origin}`)),
       };
 

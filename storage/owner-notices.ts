@@ -1,6 +1,6 @@
-// Notices that wait to be emailed to a business's owners, one row per business and kind of notice. A notice is written in the batch of the
-// change that it reports, so it is not lost if the process dies. The row contains the number of notices and the sealed details of the first
-// and the last one, because an email needs no more than that.
+// Notices to a business's owners that wait to be emailed. There is one row per business and kind of notice. It contains the number of
+// waiting notices and the sealed details of the first and the last one, because an email needs no more than that. A notice is written in
+// the batch of the change that it reports, so it is not lost if the process dies.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { countNoticeRecords, getNoticeDeadline, type OwnerNotice, type WaitingNotices } from "../core/mail/owner-notices.ts";

@@ -4,7 +4,7 @@ import { columnContext, selfOwnedContext } from "./vault.ts";
 export const memberEmailContext = columnContext("members", "email");
 export const consumerEmailContext = selfOwnedContext("consumers", "email");
 /**
- * The context of a placeholder address, which is decrypted if an address is unknown. Otherwise, the response time would reveal that the
- * address is unknown.
+ * The context of a placeholder address. If an address is unknown, the placeholder is decrypted instead. Otherwise, the response time would
+ * reveal that the address is unknown.
  */
 export const unknownAddressContext = consumerEmailContext("nobody");

@@ -18,7 +18,7 @@ const maxPages = 20; // per business, because anyone can submit any page of a si
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** Certificates of pages beyond the limit refer to this row of their business. They get a capture without policies. */
+/** Certificates whose page is beyond the limit refer to this row of their business. They get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */

@@ -58,8 +58,8 @@ const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);
 /** The number of a row. Because of AUTOINCREMENT, no number is used twice, even after rows are deleted. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
- * Like `ord`, but a number can be used again after its row, and everything that refers to it, is deleted. AUTOINCREMENT would write a
- * second row for each insert.
+ * Like `ord`, but a number can be used again once its row, and everything that refers to the row, has been deleted. AUTOINCREMENT would
+ * write a second row for each insert.
  */
 const recordOrd = () => integer().primaryKey();
 

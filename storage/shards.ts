@@ -11,7 +11,7 @@ export interface Shards {
   /** Throws if the shard has no database. Otherwise, its records would seem not to exist. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases, but each query is counted by a call of `count`. */
+  /** Returns the same databases. Before each call, they call `count` with the number of queries. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 

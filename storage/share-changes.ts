@@ -161,8 +161,8 @@ export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard:
 const intentLeaseMs = minuteMs; // a grant takes less time, and the request that makes it settles the intent itself
 
 /**
- * Records an intent in the person's shard: a grant in another shard is in progress. Must be written before the share. It is deleted after
- * the grant is settled, that is, after changes of the person's fields during the grant have been sent.
+ * Records an intent in the person's shard: a grant in another shard is in progress. Must be written before the share. The intent is deleted
+ * once the grant is settled, that is, once any changes that the person made to the fields during the grant have been sent.
  */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });

@@ -146,8 +146,8 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
 /**
- * Saves a change for the person's own shard if some shares there still have older copies, because they did not fit into the batch, were
- * granted in the meantime, or the person has made too many changes.
+ * Saves a change for the person's own shard if some shares there still have older copies. This happens if the shares did not fit into the
+ * batch, if they were granted in the meantime, or if the person has made too many changes.
  */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;

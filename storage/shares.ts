@@ -70,9 +70,9 @@ export interface SharePage {
 const maxUnswept = 500;
 
 /**
- * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. A list of expired
- * shares also contains those that were not swept yet. They are found through the index on the due time, because SQLite would otherwise read
- * every active share. If the sweep is far behind, only the 500 shares that have been due longest are found.
+ * Returns a page of shares after `startingAfter`, newest first. Returns null if the share `startingAfter` does not belong to the owner. A
+ * list of expired shares also contains those that were not swept yet. They are found through the index on the due time, because SQLite
+ * would otherwise read every active share. If the sweep is far behind, only the 500 shares that have been due longest are found.
  */
 export const listSharesByOwner = async (
   db: Database,

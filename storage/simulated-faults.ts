@@ -1,4 +1,4 @@
-// Makes the database of a shard fail on request, to show how the service behaves during an outage. Used only in development (shards.ts).
+// Simulates failures of a shard's database, to show how the service behaves during an outage. Used only in development (shards.ts).
 import type { ShardId } from "../core/ids.ts";
 import { slowAnswerMs, type FaultMode } from "../core/simulated-fault.ts";
 import type { Instant } from "../core/time.ts";

@@ -1,8 +1,8 @@
-// Seals values with AES-256-GCM, each with a new data key, which the current master key wraps (AES-KW). A sealed value is one string: `<key
-// version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting it to NULL erases the value, because it contains the
-// only copy of its data key. The additional authenticated data contains the table, record, field, owner and key version. Therefore, a
-// sealed value that was moved to another row cannot be opened. Rewrapping a value replaces only the wrapped key. The prefix is then `<key
-// version>-<version when sealed>.`
+// Seals values with AES-256-GCM. Each value gets a new data key, which the current master key wraps (AES-KW). A sealed value is one string:
+// `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. It contains the only copy of its data key, so setting
+// the column to NULL erases the value. The additional authenticated data contains the table, record, field, owner and key version.
+// Therefore, a sealed value that was moved to another row cannot be opened. Rewrapping a value replaces only the wrapped key. The prefix is
+// then `<key version>-<version when sealed>.`
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { defaultLinkKeys, type LinkKey, type LinkKeys } from "../core/access/link-keys.ts";
@@ -59,7 +59,7 @@ export interface Vault extends Sealer, Rewrapper {
    * be guessed.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
-  /** Derives the token for `purpose` from the current link key (256 bits in base64url), so that the token does not have to be stored. */
+  /** Derives the token for `purpose`, 256 bits in base64url, from the current link key. The token does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
   /** Returns the tokens that are accepted for `purpose`, one for each link key. The token from `linkToken` comes first. */
   readonly listLinkTokens: (purpose: string) => Promise<readonly string[]>;

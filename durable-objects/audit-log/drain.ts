@@ -21,7 +21,7 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** The shard whose audit log this is. Only entries for this audit log are read. */
+  /** The shard of the audit log. Only entries for this audit log are read. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
@@ -30,7 +30,7 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends the entries of unread changes in one shard. Returns null if the log is frozen. */
+/** Appends the entries of one shard's unread changes. Returns null if the log is frozen. */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
   let appended = 0;
   let pages = 0;

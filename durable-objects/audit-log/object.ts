@@ -185,8 +185,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // If the alarm now has another time, a request has set it during this run. It stays, because this run may have missed that request's
-      // entries.
+      // If the alarm now has another time, a request has set it during this run. That alarm stays, because this run may have missed the
+      // request's entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("alarm", error);

@@ -137,7 +137,7 @@ export interface AppendOutcome {
   readonly appended: number;
   /** The number of rows that were already in their chains. This happens when a change log is read twice. */
   readonly known: number;
-  /** The IDs of rows with invalid values. These rows were not appended. Only a bug can cause them. */
+  /** The IDs of rows that were not appended because they have invalid values. Only a bug can cause this. */
   readonly malformed: readonly string[];
 }
 
@@ -233,7 +233,7 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Records the heads now if no record contains the chain yet. Otherwise, the log could not prove that the chain is complete until the
+ * Records the heads now if no record contains the chain yet. Otherwise, the log could prove that the chain is complete only after the
  * interval ends.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {

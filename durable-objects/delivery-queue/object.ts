@@ -36,7 +36,7 @@ export interface DeliveryList {
 
 /** The data for an endpoint's page in the portal. */
 export interface EndpointOverview extends EndpointActivity {
-  /** Null if the given start of the page is not a delivery to this endpoint. */
+  /** Null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
   readonly page: DeliveryList | null;
 }
 
@@ -51,7 +51,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. This alarm sets the next one to the correct time.
+    // The previous process may have died before it set its next alarm. This alarm then sets the next one for the correct time.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }

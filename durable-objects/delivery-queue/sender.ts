@@ -30,7 +30,7 @@ const hostOutageWaitMs = 5 * secondMs; // the pause if DestinationHost does not 
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
-  /** Ends the current wait of the run that is in progress; null if none is. */
+  /** Ends the current wait of the run; null if no run is in progress. */
   #wake: (() => void) | null = null;
   /** True once this process has requeued the attempts that a previous process did not finish. */
   #hasRequeued = false;

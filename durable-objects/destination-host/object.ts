@@ -1,6 +1,7 @@
-// One object per host that receives webhooks. It limits the attempts of businesses for which the host has never returned a 2xx status, so
-// that webhooks cannot be used to flood someone else's server, not even with many endpoints or many businesses. A host that has returned a
-// 2xx status for a business is proven for that business and no longer limited. Delivery queues remember this and stop calling this object.
+// Limits the webhooks that are sent to one host, so that webhooks cannot be used to flood someone else's server, not even with many
+// endpoints or many businesses. There is one object per host. A host is proven for a business once it has returned a 2xx status for that
+// business. Only attempts to an unproven host are limited. A delivery queue remembers that its host is proven and then stops calling this
+// object.
 import { DurableObject } from "cloudflare:workers";
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { computeHostPauseMs, maxHostWaitMs, type HostAttempt, type HostPermit } from "../../core/webhooks/host-pacing.ts";

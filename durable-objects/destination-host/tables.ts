@@ -21,8 +21,7 @@ export const saveProven = (sql: SqlStorage, businessId: string, now: Instant): v
 };
 
 /**
- * Deletes attempts up to `start` and after `end`, places in line that have expired, and the counts of businesses that have made no attempt
- * for a day.
+ * Deletes attempts up to `start` and after `end`, expired places in line, and the counts of businesses that have made no attempt for a day.
  */
 export const prune = (
   sql: SqlStorage,

@@ -82,7 +82,7 @@ export class Sequence {
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // A batch moves here because `excludeKnown`, which must not run while a batch moves, cannot run at this point.
+        // A batch must not move while `excludeKnown` runs, so it moves here.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }

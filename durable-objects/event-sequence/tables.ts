@@ -78,7 +78,10 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
   return getHead(sql);
 };
 
-/** A full segment contains the events after `after` and up to `up_to`. While it is being filled, it contains those up to `moved`. */
+/**
+ * A full segment contains the events after `after` and up to `up_to`. While a segment is being filled, it contains only those up to
+ * `moved`.
+ */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
 export const listSegments = (sql: SqlStorage): readonly SegmentRow[] =>

@@ -4,8 +4,8 @@ import { runCompiled, type Database } from "../../storage/database.ts";
 import type { WaitingEntry } from "./tables.ts";
 
 /**
- * Writes the entries in one transaction, in order. Skips an entry that the database already contains, because its first batch was committed
- * although the response was lost. If the database has another certificate with the entry's ID, stores only the text of the entry
+ * Writes the entries in one transaction, in order. Skips an entry that the database already contains. This happens if an earlier batch was
+ * committed but its response was lost. If the database has another certificate with the entry's ID, stores only the text of the entry
  * (`insertTwin`). Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was.
  * Placing the same entries again is safe.
  *

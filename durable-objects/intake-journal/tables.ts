@@ -4,7 +4,6 @@ import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 import type { JournalEntry, KeyedReceipt } from "./entry.ts";
 
-/** A statement as it is stored. */
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
 
 const storeText = (sql: SqlStorage, text: string): number => {

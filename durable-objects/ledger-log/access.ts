@@ -11,7 +11,7 @@ import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 export interface LedgerEnv extends TileEnv {
   /** The name of the first shard's log: host and path, without a scheme. The names of other shards' logs are derived from it. */
   readonly LEDGER_ORIGIN?: string;
-  /** Secrets in note format, separated by spaces. Each one replaces the derived key of the log with its name. */
+  /** Secrets in note format, separated by spaces. Each replaces the derived key of the log that it names. */
   readonly LEDGER_KEY?: string;
   /** The bearer token that may add entries. */
   readonly LEDGER_WRITE_TOKEN?: string;

@@ -18,8 +18,8 @@ export class RateLimiter extends DurableObject {
   take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * secondMs;
-    // If a call's time is more than one window in the future, the clock has been set back since. If it were kept, it would count for too
-    // long.
+    // If a call's time is more than one window in the future, the clock has been set back since. Such a call is deleted, because it would
+    // count for too long.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;

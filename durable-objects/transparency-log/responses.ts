@@ -95,8 +95,8 @@ export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAc
 };
 
 /**
- * Serves `proof?index=&size=`, the proof that the signed checkpoint of that size, or the newest one, contains an entry. Responds 503 if the
- * proof needs a tile that is only in R2 and cannot be read.
+ * Serves `proof?index=&size=`: the proof that an entry is in the signed checkpoint of that size (by default, in the newest one). Responds
+ * 503 if the proof needs a tile that is only in R2 and cannot be read.
  */
 export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, removed: RemovedTiles): Promise<Response> => {
   const index = parseCount(query.get("index") ?? "");

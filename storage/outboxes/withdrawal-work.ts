@@ -1,4 +1,4 @@
-// The work that remains when a withdrawal of all of a person's certificates with a business does not fit into one batch. A row stays until
+// The rest of a withdrawal that covers all of a person's certificates with a business and does not fit into one batch. A row stays until
 // the last certificate is withdrawn.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
