@@ -10,8 +10,8 @@ export type SchemaSteps = readonly string[];
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs all steps that this database does not have yet, in one transaction. Does nothing if a later deployment has already migrated it. Call
- * this function in the constructor, so that it runs before any request.
+ * Runs the steps that this database still needs, in one transaction. Does nothing if a later deployment has already migrated it. Call this
+ * function in the constructor, so that it runs before any request.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

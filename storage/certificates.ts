@@ -225,8 +225,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates that was issued after `since`, decrypted, so that the caller can compare it with a repeated
- * submission. Returns null if there is none or the person's data is erased.
+ * Returns the newest of these certificates, decrypted, so that the caller can compare it with a repeated submission. Ignores certificates
+ * that were not issued after `since` and certificates whose personal data is erased. Returns null if none is left.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db

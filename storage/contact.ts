@@ -31,7 +31,7 @@ import {
 } from "./schema.ts";
 import { allOf, existsIn, query } from "./query.ts";
 
-/** The blind indexes of a person. A contact check counts a record that matches either one. */
+/** The blind indexes of one person. A contact check counts a record if either index matches. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
 const maxBasisRecords = 20; // per address and kind of record; the records that permit contact come first

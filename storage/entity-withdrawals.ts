@@ -135,7 +135,7 @@ const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity
 
 /**
  * Returns the statements for a withdrawal for individual recipients. The batch fails if the certificate was revoked, or another withdrawal
- * came first, after the certificate was read. `isOutdatedEntityWithdrawal` recognizes the error.
+ * was recorded, since the certificate was read. `isOutdatedEntityWithdrawal` recognizes the error.
  */
 export const insertEntityWithdrawal = async (
   db: Database,

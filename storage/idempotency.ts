@@ -94,13 +94,13 @@ export interface IdempotencyClaim extends IdempotentRequest {
 
 type ClaimResult =
   | { readonly kind: "mine" }
-  /** Another request has the claim, or claimed the key with a different body. */
+  /** Another request has the claim, or the key was claimed with a different body. */
   | { readonly kind: "taken" }
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
  * Claims a key for a request, unless the key has a response or another request has the claim. Only one of several concurrent requests gets
- * the claim. Once its lease has expired, the next request with the same body can get it.
+ * the claim. Once the lease has expired, the next request with the same body can take over the claim.
  */
 export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: IdempotencyClaim, now: Instant): Promise<ClaimResult> => {
   const { keyHash } = claim;

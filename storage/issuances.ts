@@ -156,7 +156,7 @@ interface IssuanceBasis extends GroupKey {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-/** The columns without those that the insert looks up and those that have a default. */
+/** All columns except those that the insert looks up and those that have a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   | "ord"

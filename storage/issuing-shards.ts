@@ -1,7 +1,7 @@
 // The shards in which a business issues certificates in addition to its account's shard. Such a shard has a copy of the account, and a row
-// in `issuers` with the only revision of the account that can issue there. Before the account changes, it is held: the revision is removed
-// from that row. After the change, the new revision is stored there. Therefore, no certificate is issued after a change that forbids it
-// (docs/internals/consistency.md).
+// in `issuers` with the account's revision. Certificates can be issued there only for that revision. Before the account changes, it is
+// held: the revision is removed from the row. After the change, the new revision is stored there. Therefore, no certificate is issued after
+// a change that forbids it (docs/internals/consistency.md).
 import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
 import { shardOfId, type BusinessId, type ClientId, type ShardId } from "../core/ids.ts";
@@ -309,7 +309,10 @@ export const listExpiredHolds = async (db: Database, max: number): Promise<reado
   return rows.map(({ businessId }) => businessId);
 };
 
-/** Selects the business ID for a certificate in a shard other than the account's. It is NULL unless the revision can issue there. */
+/**
+ * Selects the business ID for a certificate in a shard other than the account's. It is NULL unless the shard can issue certificates for the
+ * revision.
+ */
 export const selectIssuer = (businessId: SQL | BusinessId, revision: SQL | number): SQL<BusinessId> =>
   sql`${query
     .select({ id: issuers.businessId })

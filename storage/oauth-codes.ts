@@ -32,8 +32,8 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
 };
 
 /**
- * Builds a condition that is true if the consumer's account is not erased or, in the business realm, if the membership exists and the
- * business is active or past due.
+ * Builds a condition that is true if the person is still active. For a consumer, the account must not be erased. For a member, the
+ * membership must exist, and the business must be active or past due.
  */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
@@ -67,8 +67,11 @@ const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   );
 
 /**
- * Redeems a code. Does nothing if the client, redirect URI or PKCE challenge does not match, the code is unknown, used or expired, the
- * person is no longer active (`isPrincipalActive`), or the token limit is reached.
+ * Redeems a code. Does nothing in any of these cases:
+ * - The client, redirect URI or PKCE challenge does not match.
+ * - The code is unknown, used or expired.
+ * - The person is no longer active (`isPrincipalActive`).
+ * - The token limit is reached.
  */
 export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redemption: OAuthCodeRedemption) => {
   const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = redemption;

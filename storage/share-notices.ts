@@ -11,8 +11,8 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
 /**
- * Schedules an email to the person in case the business has not acknowledged the revocation by the deadline. Belongs in the batch that
- * revokes the share.
+ * Schedules an email to the person. It is sent if the business has not acknowledged the revocation by the deadline. Belongs in the batch
+ * that revokes the share.
  */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });

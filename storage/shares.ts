@@ -161,8 +161,8 @@ const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
 /**
- * Selects the `ord` of the entries of a share's history in one chain: the newest 200 reads and all other entries. The renewal of a share is
- * in the entry of the share that replaced it.
+ * Selects the `ord` of the entries of a share's history in one chain: the newest 200 reads and all other entries. A share's renewal is
+ * recorded in an entry of the share that replaced it.
  */
 const selectHistory = (id: ShareId, chainTag: SQL) => {
   const { ord, entityId, type, chain } = auditEntries;
@@ -246,7 +246,7 @@ const personShareFields = {
 
 const maxPersonShares = 500;
 
-/** Lists up to 500 of a person's shares in this shard: active shares first, then the others, each newest first. */
+/** Lists up to 500 of a person's shares in this shard: active shares first, then the others, both newest first. */
 export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
   const isOwn = eq(shares.consumerId, consumerId);
   const page = (condition: SQL) =>

@@ -1,4 +1,4 @@
-// A submission as a journal stores it while the database does not respond, and the journal's responses.
+// The data that an intake journal stores for a submission, and the journal's responses.
 import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";

@@ -1,6 +1,5 @@
-// The embedded ledger: a transparency log that anyone can check, and to which only the holder of the write token can add entries. Each
-// shard has its own. The service uses it only over HTTP, so the same object can also run in another company's account with that company's
-// key.
+// The embedded ledger: a transparency log. Anyone can check it, but only the holder of the write token can add entries. Each shard has its
+// own ledger. The service uses it only over HTTP, so the same object can also run in another company's account with that company's key.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";

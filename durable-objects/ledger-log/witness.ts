@@ -1,5 +1,5 @@
-// Implements c2sp.org/tlog-witness. The witness cosigns a log's checkpoint only if it extends the last one that the witness cosigned.
-// Therefore, a log that was reset, or that shows different trees to different readers, gets no cosignature.
+// Implements c2sp.org/tlog-witness. The witness cosigns a log's checkpoint only if the checkpoint extends the last one that the witness
+// cosigned for this log. Therefore, a log that was reset, or that shows different trees to different readers, gets no cosignature.
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";

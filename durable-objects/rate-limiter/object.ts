@@ -1,6 +1,6 @@
-// One object per rate-limited key. It stores the time of each call in a sliding window, so that no period of that length contains more
-// calls than allowed. Fixed windows would allow twice as many around a boundary. The times are stored on disk, because an idle object loses
-// its memory within seconds.
+// Limits the calls for one key. There is one object per key. It stores the time of each call in a sliding window, so that no period of the
+// window's length contains more calls than allowed. Fixed windows would allow twice as many around a boundary. The times are stored on
+// disk, because an idle object loses its memory within seconds.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
