@@ -22,14 +22,14 @@ const workerdTest = createForProject("workerd");
 
 export const stressTests: Readonly<Record<string, StressTest>> = {
   kills: nodeTest("20 kills of the service during submissions and withdrawals", { KILL_ROUNDS: "20" }, "test/flows/kill.test.ts"),
-  events: nodeTest("8 kills of the service while it delivers 600 events (W1)", { EVENT_KILLS: "8" }, "test/flows/events-kill.test.ts"),
+  events: nodeTest("8 kills of the service while it delivers 600 events", { EVENT_KILLS: "8" }, "test/flows/events-kill.test.ts"),
   neighbors: nodeTest(
-    "5,000 events to one endpoint, and their effect on another business's feed (W27, W19)",
+    "5,000 events to one endpoint, and their effect on another business's feed",
     { BESIDE_EVENTS: "5000" },
     "test/flows/receivers.test.ts",
   ),
   deploy: nodeTest("a deployment in which every step fails once", { DEPLOY_FAILURES: "all" }, "test/flows/deploy.test.ts"),
-  outage: nodeTest("a database that refuses all writes for 30 seconds (W6)", { OUTAGE_MS: "30000" }, "test/flows/database-outage.test.ts"),
+  outage: nodeTest("a database that refuses all writes for 30 seconds", { OUTAGE_MS: "30000" }, "test/flows/database-outage.test.ts"),
   intake: nodeTest(
     "60 kills of the service while its database fails, and 79 submissions per second during a hang of 80 seconds",
     { INTAKE_KILLS: "60", INTAKE_HANG_MS: "80000" },
@@ -41,7 +41,7 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     "test/jobs/anchoring-hour.test.ts",
   ),
   "delivery-queue": workerdTest(
-    "10,000 alarms of one delivery queue, and of two queues in parallel (W31)",
+    "10,000 alarms of one delivery queue, and of two queues in parallel",
     { SOAK_ALARMS: "10000" },
     "test/durable-objects/delivery-queue-soak.test.ts",
   ),
@@ -67,9 +67,9 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     "test/core/certificates/subject.test.ts",
   ),
   concurrency: workerdTest(
-    "1,000 concurrent redemptions of each of 100 codes, withdrawal confirmations, guesses and token exchanges (P1, O2, W2)",
+    "1,000 concurrent redemptions of each of 100 codes, withdrawal confirmations, guesses and token exchanges",
     { AT_ONCE: "1000", REDEEMED_CODES: "100" },
-    ...["test/api/share-abuse.test.ts", "test/api/withdrawal-abuse.test.ts", "test/mcp/oauth.test.ts", "-t", "(?:P1|O2|W2|many)\\b"],
+    ...["test/api/share-abuse.test.ts", "test/api/withdrawal-abuse.test.ts", "test/mcp/oauth.test.ts", "-t", "(?:P1|O2|many)\\b"],
   ),
   shares: workerdTest("1,000 random share histories compared with a model", { HISTORIES: "1000" }, "test/jobs/share-histories.test.ts"),
   agents: workerdTest(

@@ -72,8 +72,8 @@ export const advanceReader = (db: Database, reader: string, position: ChangePosi
     });
 
 /**
- * Claims a reader's lease for `holder` if no other worker has it and `hasWork` is true. Returns a row if it was claimed. Ledgers need a
- * lease, because any isolate can read for them, and two isolates must not do the same work at the same time.
+ * Claims a reader's lease for `holder` if no other worker has it and `hasWork` is true. Returns a row if it was claimed. The readers of
+ * ledgers need a lease, because any isolate can run them, and two isolates must not do the same work at the same time.
  */
 export const claimReader = (
   db: Database,

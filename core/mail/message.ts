@@ -37,7 +37,7 @@ export type MailSpan = string | { readonly strong: string };
 /** Text in which some parts are emphasized. */
 export type MailText = readonly MailSpan[];
 
-/** One row of the table of facts. If it has several values, each is on its own line. */
+/** One row of the table in a `facts` line. If it has several values, each is on its own line. */
 export interface MailFact {
   readonly label: string;
   readonly values: readonly string[];

@@ -146,7 +146,7 @@ export type AttemptOutcome =
 export interface RecordedAttempt {
   /** The number that was sent in the `Svc-Attempt` header. */
   readonly number: number;
-  /** True for a replay or a recovery, which does not count as a scheduled attempt. */
+  /** True if the delivery was resent, by a replay or by recovering the endpoint. Such an attempt does not count as a scheduled one. */
   readonly isResend: boolean;
   /** When the attempt ended. */
   readonly at: Instant;

@@ -93,7 +93,7 @@ describe("GET /v1/events", () => {
     expect(page.has_more).toBe(false);
   });
 
-  test("W9: keeps the event of an update but withholds its payload once the share is not active", async () => {
+  test("keeps the event of an update but withholds its payload once the share is not active", async () => {
     const [id] = await commit(1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.not-to-be-opened" });
     const page = (await feed("?types=consumer.updated.email")).body.data;
     expect(page.events).toMatchObject([{ id, share_id: "shr_gone", data: null }]);
@@ -140,7 +140,7 @@ describe("GET /v1/events", () => {
     }
   });
 
-  test("W30: returns 429 after 120 requests a minute, without waking the Durable Object", { timeout: 60_000 }, async () => {
+  test("returns 429 after 120 requests a minute, without waking the Durable Object", { timeout: 60_000 }, async () => {
     const woken: string[] = [];
     const watched = {
       getByName: (name: string) => {

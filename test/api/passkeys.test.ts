@@ -302,7 +302,7 @@ describe("POST /v1/auth/passkey/verify", () => {
     ["without a user handle", { userHandle: null }],
     ["whose counter decreased", { counter: 3 }],
     ["whose counter did not change", { counter: 5 }],
-  ])("U8: returns the same 400 login_failed for a credential %s", async (_name, lies) => {
+  ])("U8, A18: returns the same 400 login_failed for a credential %s", async (_name, lies) => {
     const authenticator = await withPasskey();
     expect((await signInWithPasskey(authenticator, { counter: 5 })).status).toBe(200);
     const before = await countRows(tables);

@@ -60,7 +60,7 @@ const setUpEndpoint = async (status: () => number) => {
 };
 
 describe("testEndpoint", () => {
-  test("W22: sends a ping signed with the real secret, which is in no feed, no list and no database", async () => {
+  test("sends a ping signed with the real secret, which is in no feed, no list and no database", async () => {
     const { services, posts, business, id, secret, deliveries } = await setUpEndpoint(() => 200);
     const before = await readDatabaseContents();
     expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: true, responseStatus: 200 } });
@@ -83,7 +83,7 @@ describe("testEndpoint", () => {
 });
 
 describe("replayDelivery", () => {
-  test("W21: ends an abandoned delivery as a success, and does not count as an attempt", async () => {
+  test("ends an abandoned delivery as a success, and does not count as an attempt", async () => {
     let status = 500;
     const { services, posts, business, queue, deliveries, tellOne: commitEvent } = await setUpEndpoint(() => status);
     const id = await commitEvent();
@@ -108,7 +108,7 @@ describe("replayDelivery", () => {
     expect(new Set(signatures).size).toBe(signatures.length);
   });
 
-  test("W21: leaves nothing to retry once it succeeds, even if an attempt is running", async () => {
+  test("leaves nothing to retry once it succeeds, even if an attempt is running", async () => {
     let release = (): void => undefined;
     const heldResponse = new Promise<Response>((resolve) => {
       release = () => resolve(new Response(null, { status: 500 }));
@@ -132,7 +132,7 @@ describe("replayDelivery", () => {
     expect(posts).toHaveLength(2);
   });
 
-  test("W21: returns not_found for another business's delivery and an unknown one", async () => {
+  test("returns not_found for another business's delivery and an unknown one", async () => {
     const { services, business, tellOne: commitEvent } = await setUpEndpoint(() => 200);
     const id = await commitEvent();
     expect(await replayDelivery(services, (await createBusiness()) as BusinessId, id)).toMatchObject({ ok: false, code: "not_found" });

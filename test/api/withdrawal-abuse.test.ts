@@ -554,7 +554,7 @@ const withoutMembers = async (): Promise<void> => {
   ]);
 };
 
-describe("O8, W2: many right answers at once", () => {
+describe("O8: many right answers at once", () => {
   test("leave one withdrawal, one audit entry, one statement, one event and one email to the owner", { timeout: 180_000 }, async () => {
     const mine = await issueToNewPerson();
     const owner = createEmailAddress();

@@ -9,7 +9,7 @@ const serviceFiles = listScriptFiles().filter(
 );
 
 describe("outgoing requests", () => {
-  test("W18: are sent only by adapters, which check every URL that is not a setting", () => {
+  test("are sent only by adapters, which check every URL that is not a setting", () => {
     const callers = new Set(findMatchingLines(serviceFiles, /(?<![.\w])fetch\(/).map((line) => line.slice(0, line.indexOf(":"))));
     const declared = [...callers].filter((file) => !file.startsWith("workers/adapters/")).sort();
     // These lines are allowed: Durable Objects declare a method named fetch, and the entry point and the ledger binding forward requests.
@@ -18,14 +18,14 @@ describe("outgoing requests", () => {
     );
   });
 
-  test("W18: to webhook endpoints stay below six concurrent connections and end before their lease", () => {
+  test("to webhook endpoints stay below six concurrent connections and end before their lease", () => {
     expect(maxConcurrentDeliveries).toBeLessThan(6);
     expect(attemptLeaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // plus the time that the DNS resolvers take
     expect(maxDeliveryAttempts).toBe(5);
     expect(readRepositoryFile("workers/adapters/webhook-sender.ts")).toMatch(/redirect: "manual"/);
   });
 
-  test("W18: leave no timer behind that would keep a Durable Object awake", () => {
+  test("leave no timer behind that would keep a Durable Object awake", () => {
     const inDeliveryQueue = serviceFiles.filter((file) => file.startsWith("durable-objects/") || /\/(?:webhook|public-hosts)/.test(file));
     expect(inDeliveryQueue).toContain("workers/operations/webhooks/send-event.ts");
     expect(findMatchingLines(inDeliveryQueue, /AbortSignal\.timeout\(/)).toEqual([]);

@@ -26,6 +26,15 @@ test.each(rows)("threat $id has its test", ({ file, name }) => {
   expect(readFileSync(file, "utf8"), `${file} has no test with this title`).toContain(`"${name}`);
 });
 
+test("no row names a test whose title begins with the ID of another row only", () => {
+  const ids = new Set(rows.map(({ id }) => id));
+  const wrong = rows.filter(({ id, name }) => {
+    const titleIds = (/^[A-Z]\d+(?:, [A-Z]\d+)*/.exec(name)?.[0] ?? "").split(", ").filter((titleId) => ids.has(titleId));
+    return titleIds.length > 0 && !titleIds.includes(id);
+  });
+  expect(wrong).toEqual([]);
+});
+
 test("every route is covered by the security page", () => {
   const { paths } = JSON.parse(readFileSync("docs/reference/openapi.json", "utf8")) as { paths: Record<string, Record<string, unknown>> };
   const described = Object.entries(paths).flatMap(([path, methods]) =>

@@ -84,7 +84,7 @@ test.each([
   [3, 1],
   [7, 2],
 ])(
-  "W31: days of deliveries leave no work undone, no row past its retention and no queue without its alarm (seed %i, endpoints %i)",
+  "days of deliveries leave no work undone, no row past its retention and no queue without its alarm (seed %i, endpoints %i)",
   {
     timeout: hourMs,
   },
@@ -122,7 +122,7 @@ test.each([
       return true;
     };
 
-    const progress = createProgressPrinter(`W31, seed ${seed}, endpoints ${count}`, wantedAlarms);
+    const progress = createProgressPrinter(`seed ${seed}, endpoints ${count}`, wantedAlarms);
     for (let ran = 0; ran < wantedAlarms; ) {
       const choice = next();
       const endpoint = endpoints[Math.floor(next() * count)] as Soaked;
@@ -168,6 +168,6 @@ test.each([
       }
     }
     const days = (Date.now() - farAhead) / dayMs;
-    console.log(`W31, seed ${seed}, endpoints ${count}: ${wantedAlarms} alarms in ${days.toFixed(1)} days, ${events.length} events each`);
+    console.log(`seed ${seed}, endpoints ${count}: ${wantedAlarms} alarms in ${days.toFixed(1)} days, ${events.length} events each`);
   },
 );

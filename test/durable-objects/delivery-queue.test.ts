@@ -72,7 +72,7 @@ const deliveryOf = async (queue: DeliveryQueueStub): Promise<Delivery> => (await
 const healthOf = async (queue: DeliveryQueueStub): Promise<EndpointHealth> => (await queue.getHealth()) as EndpointHealth;
 
 describe("the retry schedule", () => {
-  test("W10: retries exactly 1 min, 5 min, 30 min and 2 h after each failure and stops after five attempts", async () => {
+  test("retries exactly 1 min, 5 min, 30 min and 2 h after each failure and stops after five attempts", async () => {
     const posts = mockReceivers(answering(500));
     const { queue } = await createQueueWith(1);
     await runEveryAlarm(queue, async (at) => {
@@ -97,7 +97,7 @@ describe("the retry schedule", () => {
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
-  test("W10: shows when the next attempt is due and ends with the first success", async () => {
+  test("shows when the next attempt is due and ends with the first success", async () => {
     let status = 503;
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue } = await createQueueWith(1);
@@ -126,7 +126,7 @@ describe("the retry schedule", () => {
     [410, false],
     [429, false],
     [500, false],
-  ])("W12: treats status %i as success or failure as documented", async (status, delivered) => {
+  ])("treats status %i as success or failure as documented", async (status, delivered) => {
     const posts = mockReceivers(
       () => new Response(null, { status, headers: { location: "https://elsewhere.merchant-tests.com/", "retry-after": "7200" } }),
     );
@@ -140,7 +140,7 @@ describe("the retry schedule", () => {
     ["Network connection lost.", "connection"],
     ["TLS handshake failed: certificate verify failed", "tls"],
     ["DNS lookup failed.", "dns"],
-  ])("W12: retries after %s", async (message, error) => {
+  ])("retries after %s", async (message, error) => {
     mockReceivers(() => {
       throw new TypeError(message);
     });
@@ -150,7 +150,7 @@ describe("the retry schedule", () => {
     expect((await healthOf(queue)).consecutiveFailures).toBe(1);
   });
 
-  test.each([301, 302, 303, 307, 308])("W26: follows no redirect (%i)", async (status) => {
+  test.each([301, 302, 303, 307, 308])("follows no redirect (%i)", async (status) => {
     const posts = mockReceivers(() => new Response(null, { status, headers: { location: "http://169.254.169.254/latest/meta-data/" } }));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
@@ -158,7 +158,7 @@ describe("the retry schedule", () => {
     expect(posts).toHaveLength(5);
   });
 
-  test("W15: stays the same when the process ends between attempts", async () => {
+  test("stays the same when the process ends between attempts", async () => {
     const posts = mockReceivers(answering(500));
     const { queue } = await createQueueWith(1);
     await runEveryAlarm(queue, () => evictDurableObject(queue));
@@ -166,7 +166,7 @@ describe("the retry schedule", () => {
     expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
   });
 
-  test("W15: continues after a restart even if the alarm was lost", async () => {
+  test("continues after a restart even if the alarm was lost", async () => {
     const posts = mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
@@ -176,7 +176,7 @@ describe("the retry schedule", () => {
     expect(posts).toHaveLength(1);
   });
 
-  test("W13: continues after the sending code fails 20 times, without abandoning a delivery or rejecting an alarm", async () => {
+  test("continues after the sending code fails 20 times, without abandoning a delivery or rejecting an alarm", async () => {
     const posts = mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, async (object, state) => {
@@ -200,7 +200,7 @@ describe("the retry schedule", () => {
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 1 });
   });
 
-  test("W13: counts no attempt while the resolver does not respond, until that lasts too long", async () => {
+  test("counts no attempt while the resolver does not respond, until that lasts too long", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
     const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 90_000);
@@ -211,7 +211,7 @@ describe("the retry schedule", () => {
 });
 
 describe("an alarm", () => {
-  test("W13: starts no attempt after 45 seconds, and the next alarm continues a moment later", async () => {
+  test("starts no attempt after 45 seconds, and the next alarm continues a moment later", async () => {
     const posts = mockReceivers(() => {
       vi.setSystemTime(Date.now() + 9_000); // close to the ten-second limit of an attempt
       return new Response(null, { status: 200 });
@@ -256,7 +256,7 @@ describe("an alarm", () => {
 });
 
 describe("a failure on our side", () => {
-  test("W13: does not count the first 20 times before each attempt, and then counts as a failed attempt", async () => {
+  test("does not count the first 20 times before each attempt, and then counts as a failed attempt", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
@@ -287,7 +287,7 @@ describe("a failure on our side", () => {
 describe("an attempt in progress", () => {
   const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
 
-  test("W14: is sent again at once under the same number after a crash, three times, and then counts as failed", async () => {
+  test("is sent again at once under the same number after a crash, three times, and then counts as failed", async () => {
     let alive = false;
     const posts = mockReceivers(() => (alive ? new Response(null, { status: 500 }) : hanging()));
     const { id } = await createQueueWith(1);
@@ -310,7 +310,7 @@ describe("an attempt in progress", () => {
     expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 5 });
   });
 
-  test("W14: does not count after its lease expired and the delivery was claimed again", async () => {
+  test("does not count after its lease expired and the delivery was claimed again", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
@@ -328,7 +328,7 @@ describe("an attempt in progress", () => {
     });
   });
 
-  test("W24: is the only one that still reaches a receiver after its endpoint is removed, and no data of the endpoint remains", async () => {
+  test("is the only one that still reaches a receiver after its endpoint is removed, and no data of the endpoint remains", async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -357,7 +357,7 @@ describe("an attempt in progress", () => {
     expect(await eventSequences.getByName(business).removeEndpoint(id)).toBe(false);
   });
 
-  test("W18: is one of at most five per endpoint, and a finished one frees its slot at once", async () => {
+  test("is one of at most five per endpoint, and a finished one frees its slot at once", async () => {
     let open = 0;
     let max = 0;
     const posts = mockReceivers(async () => {
@@ -376,7 +376,7 @@ describe("an attempt in progress", () => {
     ]);
   });
 
-  test("W18: leaves no timer that keeps the object awake", async () => {
+  test("leaves no timer that keeps the object awake", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(100);
     await runAlarm(queue);
@@ -387,7 +387,7 @@ describe("an attempt in progress", () => {
 });
 
 describe("an endpoint", () => {
-  test("W20: gets the same body at every attempt, with a new signature that is valid for 300 seconds", async () => {
+  test("gets the same body at every attempt, with a new signature that is valid for 300 seconds", async () => {
     const posts = mockReceivers(answering(500));
     const { queue, secret, business } = await createQueueWith(1);
     await runAlarmsUntil(queue);
@@ -490,7 +490,7 @@ describe("an endpoint", () => {
     expect(posts).toHaveLength(3);
   });
 
-  test("W9: never gets a payload of a share that has ended", async () => {
+  test("never gets a payload of a share that has ended", async () => {
     const posts = mockReceivers(answering(200));
     const business = await createBusiness();
     const { queue } = await registerEndpoint(business, hook);
@@ -502,7 +502,7 @@ describe("an endpoint", () => {
     expect((await healthOf(queue)).consecutiveFailures).toBe(0);
   });
 
-  test("W9: does not count a delivery as failed that failed before its share ended", async () => {
+  test("does not count a delivery as failed that failed before its share ended", async () => {
     const posts = mockReceivers(answering(200));
     const business = await createBusiness();
     const { queue } = await registerEndpoint(business, hook);
@@ -518,7 +518,7 @@ describe("an endpoint", () => {
     expect(await queue.recoverFailed(0)).toMatchObject({ queued: 0 });
   });
 
-  test("W25: is not called at a private address written to its row", async () => {
+  test("is not called at a private address written to its row", async () => {
     const posts = mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => {
@@ -587,7 +587,7 @@ describe("an endpoint", () => {
     expect(await alertEmails()).toBe(3);
   });
 
-  test("W25: is not called while its host resolves to a private address, which is checked again at the next attempt", async () => {
+  test("is not called while its host resolves to a private address, which is checked again at the next attempt", async () => {
     const posts = mockReceivers(answering(200));
     const outside = vi.mocked(globalThis.fetch).getMockImplementation() as typeof fetch;
     let address = "10.0.0.7";
@@ -610,7 +610,7 @@ describe("an endpoint", () => {
     expect(resolverHosts.length).toBe(8);
   });
 
-  test("W25: keeps the verdict that its host is public for five seconds, whichever way the clock moves", async () => {
+  test("keeps the verdict that its host is public for five seconds, whichever way the clock moves", async () => {
     let address = "93.184.216.34";
     let lookups = 0;
     const posts = mockReceivers(answering(200), () => {
@@ -637,7 +637,7 @@ describe("an endpoint", () => {
     expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend how long the verdict is cached
   });
 
-  test("W12: is read up to 4 kB when its response never ends", async () => {
+  test("is read up to 4 kB when its response never ends", async () => {
     let cancelled = 0;
     const posts = mockReceivers(
       () =>
@@ -660,7 +660,7 @@ describe("an endpoint", () => {
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", responseStatus: 200 });
   });
 
-  test("W16: gets its deliveries while 20 other endpoints of the business hang", async () => {
+  test("gets its deliveries while 20 other endpoints of the business hang", async () => {
     const posts = mockReceivers(({ url }) => (url.includes("slow") ? hangsForGood() : new Response(null, { status: 200 })));
     const business = await createBusiness();
     const slow = await Promise.all(
@@ -677,7 +677,7 @@ describe("an endpoint", () => {
     await Promise.all(stuck);
   });
 
-  test("W31: keeps successful deliveries for 30 days and abandoned ones for 90 days", async () => {
+  test("keeps successful deliveries for 30 days and abandoned ones for 90 days", async () => {
     let status = 200;
     mockReceivers(() => new Response(null, { status }));
     const { queue, business } = await createQueueWith(3);
@@ -698,7 +698,7 @@ describe("an endpoint", () => {
     expect(await deliveriesOf(queue)).toHaveLength(2);
   });
 
-  test("W31: deletes old deliveries even if nothing else happens on the endpoint, and while it is disabled", async () => {
+  test("deletes old deliveries even if nothing else happens on the endpoint, and while it is disabled", async () => {
     let status = 200;
     mockReceivers(() => new Response(null, { status }));
     const { id, queue, business } = await createQueueWith(3);
@@ -722,7 +722,7 @@ describe("an endpoint", () => {
     ]);
   });
 
-  test("W31: deletes old deliveries after the alarm was lost", async () => {
+  test("deletes old deliveries after the alarm was lost", async () => {
     mockReceivers(answering(200));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);

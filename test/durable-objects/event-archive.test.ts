@@ -84,7 +84,7 @@ const filled = async (business: string, wanted: number): Promise<string[]> => {
 };
 
 describe("an event sequence at its size limit", () => {
-  test("W29: moves the older half to a segment, and its feed stays the same", async () => {
+  test("moves the older half to a segment, and its feed stays the same", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 3);
     await small(eventSequences.getByName(business), async (log, state) => {
@@ -112,7 +112,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: returns each event once and in order to three readers while it grows and moves events", {
+  test("returns each event once and in order to three readers while it grows and moves events", {
     timeout: 60_000,
   }, async () => {
     const business = await createBusiness();
@@ -139,7 +139,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: skips other event types in every segment when a reader asks for rare ones", async () => {
+  test("skips other event types in every segment when a reader asks for rare ones", async () => {
     const business = await createBusiness();
     const before = await commitEvents(business, 1, { type: "share.created", certId: null, shareId: "shr_1" });
     const ids = await filled(business, 2);
@@ -150,7 +150,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: gives no second number to an event that is in a segment", async () => {
+  test("gives no second number to an event that is in a segment", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 2);
     const old = ids.slice(0, 50);
@@ -165,7 +165,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: has each event once at every moment when it crashes before, during or after a move", async () => {
+  test("has each event once at every moment when it crashes before, during or after a move", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     let step = 0;
@@ -206,7 +206,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: rejects instead of returning a gap when a segment does not respond", async () => {
+  test("rejects instead of returning a gap when a segment does not respond", async () => {
     const business = await createBusiness();
     const ids = await filled(business, 1);
     const away: Namespace = {
@@ -234,7 +234,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("W29: appends and hands over while moving fails, and tries again with growing pauses", async () => {
+  test("appends and hands over while moving fails, and tries again with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const full: Namespace = {
@@ -258,7 +258,7 @@ describe("an event sequence at its size limit", () => {
     );
   });
 
-  test("W29: fills a segment with its alarms when no more events come, and then has no alarm", async () => {
+  test("fills a segment with its alarms when no more events come, and then has no alarm", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await small(stub, async (log, state) => {
@@ -303,7 +303,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
     expect(posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b)).toEqual(upTo(3));
   });
 
-  test("W29: gets every event once, including events that moved to a segment before they were handed over", async () => {
+  test("gets every event once, including events that moved to a segment before they were handed over", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead);
     const posts = mockReceivers(() => new Response(null, { status: 200 }));
@@ -345,7 +345,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
 });
 
 describe("a segment", () => {
-  test("W29: is the only kind of object that accepts moved events", async () => {
+  test("is the only kind of object that accepts moved events", async () => {
     const business = await createBusiness();
     const events = [
       { seq: 1, id: crypto.randomUUID(), type: "share.created", createdAt: 0, shareId: null, certId: null, dataSealed: null },

@@ -90,7 +90,7 @@ const onDatabase = (
   runInDurableObject(stub, async (_, state) => use(new EventSequence(state, { ...env, DB: db } as unknown as EventSequenceEnv), state));
 
 describe("an event sequence", () => {
-  test("W4: stores each event once, and an event that is already stored uses no number", async () => {
+  test("stores each event once, and an event that is already stored uses no number", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const [id] = await commitEvents(business, 1);
@@ -104,7 +104,7 @@ describe("an event sequence", () => {
     expect(places(await readSequence(business))).toEqual([1, 2, 3]);
   });
 
-  test("W4: stores no event twice after a crash between appending and storing the reader's position", async () => {
+  test("stores no event twice after a crash between appending and storing the reader's position", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const ids = await commitEvents(business, 5);
@@ -118,7 +118,7 @@ describe("an event sequence", () => {
     expect((await readSequence(business)).map((event) => event.id)).toEqual([...ids, ...later]);
   });
 
-  test("W3: takes events without a drain request in the next minute, in commit order", async () => {
+  test("takes events without a drain request in the next minute, in commit order", async () => {
     const business = await createBusiness();
     const first = await commitEvents(business, 1);
     const second = await commitEvents(business, 1);
@@ -126,7 +126,7 @@ describe("an event sequence", () => {
     expect((await readSequence(business)).map(({ id }) => id)).toEqual([...first, ...second]);
   });
 
-  test("W5: includes events that are committed during a drain", { timeout: 60_000 }, async () => {
+  test("includes events that are committed during a drain", { timeout: 60_000 }, async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const slow = disturbed(env.DB, () => scheduler.wait(20));
@@ -142,7 +142,7 @@ describe("an event sequence", () => {
     });
   });
 
-  test("W5: reads once more when a drain is requested after a pass has read", async () => {
+  test("reads once more when a drain is requested after a pass has read", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 1);
@@ -162,7 +162,7 @@ describe("an event sequence", () => {
     expect(notices).toBe(2);
   });
 
-  test("W6: loses nothing while the database fails, and tries again with growing pauses", async () => {
+  test("loses nothing while the database fails, and tries again with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 3);
@@ -184,7 +184,7 @@ describe("an event sequence", () => {
     });
   });
 
-  test("W6: treats an unbound shard as unavailable, not as empty", async () => {
+  test("treats an unbound shard as unavailable, not as empty", async () => {
     const { DB_01: _, ...withoutShard } = env;
     await runInDurableObject(eventSequences.getByName(worldInSecondShard.other.id), async (__, state) => {
       await new EventSequence(state, withoutShard as unknown as EventSequenceEnv).alarm();
@@ -194,7 +194,7 @@ describe("an event sequence", () => {
     });
   });
 
-  test("W7: takes only new events after the database was restored and reuses its row numbers", async () => {
+  test("takes only new events after the database was restored and reuses its row numbers", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const old = await commitEvents(business, 50);
@@ -281,7 +281,7 @@ describe("an event sequence", () => {
     expect((await readSequence(business)).map(({ id }) => id)).toEqual([...ids, ...late]);
   });
 
-  test("W8: returns each event once and in order to three readers while it grows", { timeout: 60_000 }, async () => {
+  test("returns each event once and in order to three readers while it grows", { timeout: 60_000 }, async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const total = 2_000;
@@ -333,7 +333,7 @@ describe("an event sequence", () => {
     });
   });
 
-  test("W28: answers a poll without new events from memory, without reading a row", async () => {
+  test("answers a poll without new events from memory, without reading a row", async () => {
     const business = await createBusiness();
     await commitEvents(business, 10);
     await eventSequences.getByName(business).drain();
@@ -427,7 +427,7 @@ describe("an event sequence", () => {
     expect(urls).toEqual([{ url: "https://new.merchant-tests.com/" }]);
   });
 
-  test("W24: pushes nothing to a removed endpoint, and an alarm wipes its queue after a crash", async () => {
+  test("pushes nothing to a removed endpoint, and an alarm wipes its queue after a crash", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");

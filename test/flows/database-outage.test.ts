@@ -117,7 +117,7 @@ const sequence = async (place: ProducerTarget): Promise<PlacedEvent[]> => {
   }
 };
 
-test("W6: issues certificates and returns 503 for withdrawals during a database outage and loses nothing that was acknowledged or started", {
+test("issues certificates and returns 503 for withdrawals during a database outage and loses nothing that was acknowledged or started", {
   timeout: 120_000 + 2 * outageMs,
 }, async () => {
   const place: ProducerTarget = { url, vars: testVars, business: acme.id };
@@ -139,7 +139,7 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
   const isSubmission = ({ path }: Answered): boolean => path === "/v1/consent";
   const wasSubmitted = (): boolean => answers.some((answer) => isSubmission(answer) && answer.from > lockedAt);
   const visitors = Promise.all(Array.from({ length: clients }, issueAndWithdraw)); // all other clients may be waiting for a withdrawal
-  const progress = createProgressPrinter("W6, milliseconds of outage", outageMs);
+  const progress = createProgressPrinter("Milliseconds of outage", outageMs);
   while (performance.now() - lockedAt < outageMs || !wasSubmitted()) {
     await pause(100);
     progress(Math.round(performance.now() - lockedAt));
@@ -195,5 +195,5 @@ test("W6: issues certificates and returns 503 for withdrawals during a database 
     AND ord > COALESCE((SELECT ord FROM change_readers WHERE reader = 'events'), 0)`;
   await expect.poll(() => count(unplaced), { timeout: 180_000 }).toBe(0);
   db.close();
-  console.log(`W6: ${all} certificates issued and withdrawn around ${outageMs} ms of outage, ${inOutage.length} answers in it`);
+  console.log(`${all} certificates issued and withdrawn around ${outageMs} ms of outage, ${inOutage.length} answers in it`);
 });

@@ -112,7 +112,7 @@ const deliveries = async (url: string, endpoint: string): Promise<{ status: stri
 };
 
 describe("SIGKILL under a load of events", () => {
-  test("W1: keeps every acknowledged event once in the feed, without gaps, and delivers it with few repeats", {
+  test("keeps every acknowledged event once in the feed, without gaps, and delivers it with few repeats", {
     timeout: 60_000 + 30_000 * kills,
   }, async () => {
     let url = await start();
@@ -173,7 +173,7 @@ describe("SIGKILL under a load of events", () => {
     expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // a delivery repeated after a kill is not a new attempt; one repeated after a broken connection is
   });
 
-  test("W23: leaves no secret in any file", () => {
+  test("leaves no secret in any file", () => {
     const files = readdirSync(join(state, "v3"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
     expect(files.some(({ name }) => name.endsWith(".sqlite"))).toBe(true);
@@ -181,7 +181,7 @@ describe("SIGKILL under a load of events", () => {
     expect(texts.some((text) => text.includes("certificate.revoked"))).toBe(true);
   });
 
-  test("W29: stores the events in several segments, each event in one of them, in order", async () => {
+  test("stores the events in several segments, each event in one of them, in order", async () => {
     await kill();
     const folder = join(state, "v3", "do", "svc-EventSequence");
     const held = readdirSync(folder)
@@ -200,7 +200,7 @@ describe("SIGKILL under a load of events", () => {
     expect(all.length).toBeGreaterThanOrEqual(total);
   });
 
-  test("W15: sends deliveries that became due while the service was down, without any request", { timeout: 60_000 }, async () => {
+  test("sends deliveries that became due while the service was down, without any request", { timeout: 60_000 }, async () => {
     await kill();
     const url = await start();
     await commitEvents(place(url), 20, { notify: false });

@@ -71,7 +71,7 @@ const answers = (command: string, args: readonly string[]): readonly string[] =>
 
 const expected = cases.map(({ valid }) => (valid ? "true" : "false"));
 
-test("W20: the documented Python agrees with every vector, and with a header of two signatures", () => {
+test("the documented Python agrees with every vector, and with a header of two signatures", () => {
   const program = `${snippet("Python")}
 import json, sys
 for case in json.load(sys.stdin):
@@ -81,7 +81,7 @@ print("false" if verify_signature(b"", None, "x", 0) is False else "true")
   expect(answers("python3", ["-c", program])).toEqual([...expected, "false"]);
 });
 
-test("W20: the documented PHP agrees with every vector, and with a header of two signatures", () => {
+test("the documented PHP agrees with every vector, and with a header of two signatures", () => {
   const program = `${snippet("PHP")}
 foreach (json_decode(stream_get_contents(STDIN), true) as $case)
   echo verify_signature($case['body'], $case['header'], $case['secret'], $case['now_seconds']) ? "true\\n" : "false\\n";
@@ -90,7 +90,7 @@ echo verify_signature('', null, 'x', 0) ? "true\\n" : "false\\n";
   expect(answers("php", ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "-r", program])).toEqual([...expected, "false"]);
 });
 
-test("W20: the documented Go agrees with every vector, and with a header of two signatures", () => {
+test("the documented Go agrees with every vector, and with a header of two signatures", () => {
   const source = snippet("Go").replace("import (", 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"');
   writeFileSync(
     join(folder, "main.go"),
@@ -120,7 +120,7 @@ const [vector, ...others] = cases.filter(
   ({ valid, secret, now_seconds }) => valid && secret === cases[0]?.secret && now_seconds === cases[0].now_seconds,
 );
 
-test("W20: the documented Node server accepts only signed requests", async () => {
+test("the documented Node server accepts only signed requests", async () => {
   if (vector === undefined) throw new Error("no vectors");
   const source = snippet("Node").replace(".listen(3000)", '.listen(0, "127.0.0.1", function () { console.log(this.address().port); })');
   expect(source).toContain("this.address()");
@@ -148,7 +148,7 @@ test("W20: the documented Node server accepts only signed requests", async () =>
   }
 });
 
-test("W20: the documented Worker accepts only signed requests", async () => {
+test("the documented Worker accepts only signed requests", async () => {
   if (vector === undefined) throw new Error("no vectors");
   const handled: unknown[] = [];
   writeFileSync(

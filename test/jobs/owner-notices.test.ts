@@ -86,7 +86,7 @@ describe("notices to owners", () => {
     await passTime(hour);
     expect(await subjectsTo(ownerEmail)).toEqual([
       "A person withdrew consent for some recipients",
-      "10 more withdrawals for some recipients",
+      "Consent was withdrawn for some recipients 10 more times",
     ]);
   });
 

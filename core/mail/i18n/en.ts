@@ -279,7 +279,7 @@ export const en = {
       hint: "Once you’ve stopped contacting a person, confirm it there.",
     },
     entities_owner_notice: {
-      subject: "{count} more withdrawals for some recipients",
+      subject: "Consent was withdrawn for some recipients {count} more times",
       intro:
         "People withdrew consent for some recipients {count} more times. Those recipients must stop contacting each person by the deadline.",
       action: "View withdrawals",

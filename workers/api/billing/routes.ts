@@ -66,7 +66,7 @@ const receiveProviderEventRoute = createRoute({
   when: {
     csrf_failed: "A browser sent the request from another site.",
     invalid_request:
-      "The signature is missing, expired or does not match the body; the body is not an event; or the event is a test-mode event.",
+      "The signature is missing or expired, or it does not match the body; the body is not an event; or the event is a test-mode event.",
     not_found: "Billing is not enabled on this deployment.",
   },
 });

@@ -86,7 +86,12 @@ const unlinkRecipientRoute = createRoute({
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: {
-    200: successResponse("The link was removed. The response contains it.", "UnlinkedRecipientAnswer", recipientSchema, example),
+    200: successResponse(
+      "The link was removed. The response contains the removed link.",
+      "UnlinkedRecipientAnswer",
+      recipientSchema,
+      example,
+    ),
   },
   when: { not_found: "You have not linked this business under this name." },
 });

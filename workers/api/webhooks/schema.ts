@@ -222,7 +222,10 @@ const headersToWire = (headers: readonly Header[] | undefined) => headers?.map((
 const attemptSchema = z
   .object({
     number: z.int().openapi({ description: "Number sent in `Svc-Attempt`." }),
-    resend: z.boolean().openapi({ description: "`true` for a replay or a recovery." }),
+    resend: z.boolean().openapi({
+      description:
+        "`true` if the delivery was resent, by a replay or by recovering the endpoint. Such an attempt does not count as a scheduled one.",
+    }),
     at: timeSchema.openapi({ description: "Time when the attempt ended." }),
     response_status: z.int().nullable().openapi({ description: "HTTP status; `null` if there was no response." }),
     error: errorSchema,

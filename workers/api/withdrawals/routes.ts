@@ -62,7 +62,7 @@ const confirmWithdrawalRoute = createRoute({
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    invalid_request: "A field is invalid. The message states the field and the rule. The request does not count as an attempt.",
+    invalid_request: "A field is invalid. The message names the field and the rule. The request does not count as an attempt.",
     already_revoked:
       "The email address and code are correct, but consent was already withdrawn for the certificate or for all of `entities`.",
   },
@@ -109,7 +109,7 @@ const getReceiptRoute = createRoute({
   refuses: ["cert_not_found"],
   when: {
     not_a_consent: "You set `format`, but the person accepted none of the recipients.",
-    invalid_request: "A query parameter is invalid. The message states the parameter and the rule.",
+    invalid_request: "A query parameter is invalid. The message names the parameter and the rule.",
     not_found: "You did not set `format`, and the certificate has no withdrawal, or no withdrawal with this number.",
   },
 });

@@ -120,7 +120,8 @@ export const receiptQuerySchema = z.object({
     .openapi({
       type: "integer",
       minimum: 1,
-      description: "Number of the withdrawal for individual recipients, as in `receipt_url` in `entities_withdrawn`.",
+      description:
+        "Which withdrawal for individual recipients to return, counting from 1. Use the number from `receipt_url` in `entities_withdrawn`.",
     }),
   format: z.enum(receiptFormats).optional().openapi({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",

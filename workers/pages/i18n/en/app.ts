@@ -137,7 +137,7 @@ export const messages = {
   sharesHeading: "Shares",
   stopAllTitle: "End all sharing and consent with {business}?",
   stopAllIntro: "This will end {count} consents:",
-  stopAllIntroOne: "This will end 1 consent:",
+  stopAllIntroOne: "This will end your consent:",
   stopAllFinal: "You can’t undo this, but you can share or agree again later. Your history will keep a record.",
   keepAll: "Keep everything",
   detailsTitle: "My details",

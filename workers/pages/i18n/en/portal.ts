@@ -310,7 +310,7 @@ export const messages = {
       title: "Get withdrawals by webhook",
       done: "Your endpoint responds.",
       todo: "Add an endpoint and send it a test event. You can skip this and read the event feed instead.",
-      waiting: "No endpoint has responded yet. Send it a test event.",
+      waiting: "No endpoint has responded yet. Send a test event.",
       add: "Add endpoint",
       view: "View endpoint",
       feed: "See the event feed",
@@ -1205,7 +1205,7 @@ export const messages = {
     },
     withdrawals: {
       title: "Withdrawals you record",
-      note: "For withdrawals that people tell you about directly and you record for them.",
+      note: "For withdrawals that people report to you directly and that you record on their behalf.",
       legend: "A withdrawal you record covers",
       scopes: {
         business: {
