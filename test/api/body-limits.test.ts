@@ -1,5 +1,5 @@
 // Tests that no route keeps more of a body in memory than its limit, whether or not the request states the length of the body. Covers every
-// route with a body in the OpenAPI document and the forms of the withdrawal page.
+// route that accepts a body (from the OpenAPI document) and the forms of the withdrawal page.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, world } from "../support/world.ts";

@@ -1,5 +1,5 @@
-// Tests that strangers who know a public client ID can store and block only a limited amount, and that searches stay cheap as the number of
-// certificates grows.
+// Tests that strangers who know a public client ID can store only a limited amount and cannot block other submissions, and that searches
+// stay cheap as the number of certificates grows.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -1,4 +1,5 @@
-// Tests GET /v1/certs and POST /v1/certs/search: paging, filters and exact totals, compared with a plain filter over everything issued.
+// Tests GET /v1/certs and POST /v1/certs/search: paging, filters and exact totals. The expected results come from a plain filter over all
+// issued certificates.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hourMs } from "../../core/time.ts";

@@ -253,7 +253,6 @@ interface WebhookCall {
   readonly changed?: Partial<Platform>;
 }
 
-/** Resolves a path below /v1/webhooks, unless it is a full path. */
 const resolvePath = (at: string): string => (at.startsWith("/v1/") ? at : `/v1/webhooks${at}`);
 
 /** Sends a request as a member or the owner of acme. */
@@ -368,7 +367,7 @@ const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<s
   payload_too_large: () => callAsConsumer(method, at, { body: " ".repeat(256 * 1_024 + 1) }),
   unsupported_media_type: () => callAsConsumer(method, at, { body: "a=b", headers: { "content-type": "text/plain" } }),
 });
-/** Signs in to an account at its passkey limit. */
+/** Signs in to an account that has as many passkeys as the limit allows. */
 const signInWithTenPasskeys = async (): Promise<Record<string, string>> => {
   const email = `${crypto.randomUUID()}@example.com`;
   const headers = await signIn(email, "consumer");

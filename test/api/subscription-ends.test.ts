@@ -1,5 +1,5 @@
-// Tests that a subscription ends when its account is deleted, regardless of how long the provider is unavailable and of the order of
-// events.
+// Tests that a subscription ends when its account is deleted, however long the provider is unavailable and in whatever order its events
+// arrive.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -156,7 +156,8 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const wrong = differentCode(code);
-    // Half of the guesses are the correct code. If the service checks a correct guess, the certificate is withdrawn or already is.
+    // Half of the guesses are the correct code. Each correct guess that the service checks either withdraws the certificate or finds it
+    // already withdrawn.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
       guesses.map((guess, at) => submitWithdrawalCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),

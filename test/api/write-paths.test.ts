@@ -1,5 +1,5 @@
-// Tests that every route, tool and job that stores something is in a table that states its limit, and that the limit of a route refuses
-// calls with 429 before anything is stored. hostile-database.test.ts checks which GET routes store something.
+// Tests that every route, tool and job that stores something is in a table that states its limit, and that a route returns 429 to calls
+// above its limit before it stores anything. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";

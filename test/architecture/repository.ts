@@ -66,7 +66,6 @@ export const parseImports = (file: string): Import[] =>
       };
     });
 
-/** Returns true if `path` is `place` or is inside it. */
 export const isInside = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 /** Returns the package name in a specifier, without any path: `@scope/name`, `name`, `node:name` or `cloudflare:name`. */

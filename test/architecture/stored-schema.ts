@@ -1,4 +1,4 @@
-// The stored schema from two sources: what the migrations and Durable Objects create, and what docs/internals/storage.md describes.
+// Reads the stored schema from two sources: what the migrations and Durable Objects create, and what docs/internals/storage.md describes.
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-// Checks that every TypeScript file is type-checked by some tsconfig, and that all of them are equally strict.
+// Checks that every TypeScript file is type-checked by some tsconfig, and that all tsconfig files are equally strict.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

@@ -16,8 +16,8 @@ const clientOrigin = (): string => `http://127.0.0.1:${(program.address() as Add
 const callback = (): string => `${clientOrigin()}/callback`;
 
 /**
- * Builds a page of a client on the user's machine: a callback that posts its query to the opener, or a page that shows the service's page
- * in a frame.
+ * Builds the pages of a client that runs on the user's machine: a callback page that posts its query to the opener, and a page that shows
+ * the service in a frame.
  */
 const clientPage = (url: URL): string => {
   if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;

@@ -231,7 +231,7 @@ describe("an event sequence", () => {
     expect((await readSequence(sound)).map(({ id }) => id)).toEqual(others);
     expect(await setAsideUntil(broken)).toBe(now + 30_000);
 
-    // Later events wait behind the first ones, and the reader does not call the sequence again before it is due.
+    // Later events wait behind the first ones. Until the sequence is due again, the reader does not call it.
     const second = await commitEvents(broken, 2);
     const more = await commitEvents(sound, 1);
     calls.length = 0;

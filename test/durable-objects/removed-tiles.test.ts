@@ -45,7 +45,7 @@ const countRows = ({ withObject }: TiledLedger): Promise<{ readonly leaves: numb
 const allRows = { leaves: size, tiles: 6 };
 const remainingRows = { leaves: size - removedEntries, tiles: 3 };
 
-/** Moves the clock past every wait between two attempts. */
+/** Moves the clock past the longest wait between two attempts. */
 const skipRetryDelay = (): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 16 * minuteMs });
 };

@@ -100,8 +100,8 @@ const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string
 };
 
 /**
- * Compares everything that issuances write with the number of certificates. Reads in one transaction, because the journal may still be
- * moving submissions to the database, even some that got no response.
+ * Expects everything that issuances write to exist once for each certificate. Reads in one transaction, because the journal may still be
+ * moving submissions to the database, including submissions that got no response.
  */
 const expectComplete = (db: DatabaseSync): void => {
   db.exec("BEGIN");

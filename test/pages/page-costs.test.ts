@@ -11,12 +11,13 @@ import { grantShare, signInPerson } from "../support/sharing.ts";
 import { call, issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
 /**
- * One call for the session and two for data: either to two shards, or to one shard with a second query that needs the first one's result.
+ * A page makes one call for the session and two for data: either to two shards, or to one shard with a second query that needs the first
+ * one's result.
  */
 const maxCalls = 3;
 /**
- * One call for the session. The history page then reads the entries from both shards, and queries both again for the entries' payloads and
- * for pending entries.
+ * The history page makes one call for the session, reads the entries from both shards, and then queries both shards for the entries'
+ * payloads and for pending entries.
  */
 const maxCallsOfHistory = 5;
 const maxPortalBytes = 9_000;

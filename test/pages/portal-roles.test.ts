@@ -227,7 +227,7 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
 };
 
-/** Orders the forms: forms that remove records that other forms need run late, and signing out and leaving run last. */
+/** Orders the forms. Forms that remove records needed by other forms run late; signing out and leaving run last. */
 const lastOf = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
 const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));

@@ -384,7 +384,7 @@ describe("response headers", () => {
     const { cert_id } = await issueCertificate();
     const path = { certificate: cert_id, format: "format", unknown: "nothing", "wrong method": cert_id }[kind];
     const page = await read(`/c/${path}`, { method: kind === "wrong method" ? "POST" : "GET" });
-    // Only this page's script may fetch the page again, while something on it is pending.
+    // Only the certificate page may connect to this origin, because its script fetches the page again while something on it is pending.
     const policy = expected["content-security-policy"].replace(
       "data:; ",
       kind === "certificate" ? "data:; connect-src 'self'; " : "data:; ",

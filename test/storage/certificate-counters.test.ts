@@ -1,5 +1,4 @@
-// Tests that the counters of certificates are updated for many certificates at once, and that they equal the number of certificates that
-// they include.
+// Tests that the certificate counters are updated for many certificates at once and match the counted certificates.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { hourMs } from "../../core/time.ts";

@@ -118,7 +118,7 @@ describe("in a response", () => {
     expect(lines.some((line) => line.includes('"error":"StorageFault bug SQLITE_ERROR"'))).toBe(true);
   });
 
-  /** Every way in which an error can contain bound values. */
+  /** The ways in which a driver's error can contain bound values. */
   const leakingErrors: readonly (readonly [string, (values: readonly unknown[]) => Error])[] = [
     ["in its message", (values) => new Error(`D1_ERROR: UNIQUE constraint failed: ${values.join(" ")}: SQLITE_CONSTRAINT`)],
     ["as a bad type", (values) => new TypeError(`D1_TYPE_ERROR: Type 'object' not supported for value '${values.join(" ")}'`)],

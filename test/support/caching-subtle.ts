@@ -1,5 +1,5 @@
-// WebCrypto with a cache of results. Thousands of tokens or receipts that differ in one byte mostly contain the same signature over the
-// same bytes.
+// WebCrypto with a cache of results. Tests check thousands of tokens or receipts that differ in one byte, so most of the signatures they
+// check are the same.
 import { toHex } from "../../core/bytes.ts";
 import type { SignatureCrypto } from "../../core/ledger/spki.ts";
 

@@ -25,8 +25,8 @@ export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
 /**
- * Methods that a test replaces. A name that is not a method of the object is a type error, so that a renamed method does not leave a
- * replacement unused.
+ * Methods that a test replaces. Only names of existing methods are allowed. Otherwise, a replacement would have no effect after its method
+ * is renamed.
  */
 export type EventSequenceMethods = Partial<Record<keyof EventSequence, unknown>>;
 export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>;

@@ -6,7 +6,7 @@ import { firefox, type Browser, type LaunchOptions } from "playwright-core";
 import { firefoxPath } from "../../scripts/browser.ts";
 import { findFreePort } from "./local-service.ts";
 
-/** Internals of playwright-core's browser object. */
+/** The parts of playwright-core's internal browser object that this file uses. */
 interface BrowserInternals {
   readonly _connection: {
     toImpl(browser: unknown): { readonly _browserSession: { send: (method: string, params: object) => Promise<unknown> } };

@@ -13,7 +13,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { shareCopyContext } from "../../storage/share-values.ts";
 import { world } from "./world.ts";
 
-/** The number of records for one address, one business or one queue. It is far above the number that any statement may read. */
+/** The number of records for one address, one business or one queue. It is far above the number of rows that any statement may read. */
 const many = 8_000;
 /** The number of records that take longer to seed, because triggers write more rows for each of them. */
 export const several = 2_500;

@@ -88,7 +88,7 @@ const buildShareRequest = (change: object = {}) => {
   const { consent: _, ...request } = buildDecision(createVerifier());
   return { ...request, scope: "email phone?", ...change };
 };
-/** Creates a decision that contains the token of a request that /v1/authorize has checked. */
+/** Creates a decision with the token that /v1/authorize returned for a checked request. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });

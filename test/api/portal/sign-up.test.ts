@@ -1,4 +1,4 @@
-// Tests signing up a business, including with another person's address, which gives the stranger no access.
+// Tests signing up a business. Signing up with another person's address gives a stranger no access.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import {

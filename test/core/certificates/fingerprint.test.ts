@@ -13,7 +13,7 @@ const cases = vectors.fingerprint as readonly {
   readonly fingerprint: string;
 }[];
 
-/** Returns the input of buildPreimage for a vector, with its members in either order. */
+/** Returns a vector's input for buildPreimage. With `reversed`, the lists of recipients are in reverse order. */
 const preimageInput = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
   const turned = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
   return {

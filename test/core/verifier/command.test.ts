@@ -1,4 +1,4 @@
-// Tests svc-verify as it is released: one built file that Node runs. Checks its exit codes.
+// Tests svc-verify as it is released, as one built file that Node runs, and its exit codes.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

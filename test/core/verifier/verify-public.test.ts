@@ -1,4 +1,4 @@
-// Tests checking the public API response without any secret or pack, only with JSON and trusted keys.
+// Tests verifying the public API response with only its JSON and trusted keys, without a secret or a pack.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import type { Report } from "../../../verifier/checks.ts";
