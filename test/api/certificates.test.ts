@@ -239,7 +239,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     const { cert_id } = await issueCertificate();
     const path = `/v1/certs/${cert_id}/verify`;
     const withTag = (tag: string): Promise<TestResponse> => call(path, { headers: { "if-none-match": tag } });
-    // The policies may still be being captured, so this waits until two reads return the same response.
+    // Background work may still be capturing policies, so this waits until two reads return the same response.
     let answer = await getWithKey(path);
     for (let again = await getWithKey(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await getWithKey(path))
       answer = again;

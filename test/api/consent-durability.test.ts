@@ -146,8 +146,8 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 });
 
 /**
- * Counts the rows that issuances have stored: one for each certificate, and no pending work without a certificate. The counts do not depend
- * on how much of the background work is done.
+ * Counts the rows that issuances have stored. There must be one of each kind for each certificate, and no pending work without a
+ * certificate. The counts do not depend on how much of the background work is done.
  */
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(

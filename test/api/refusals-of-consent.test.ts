@@ -1,5 +1,5 @@
 // Tests submissions that decline every recipient. Nothing that is derived from these certificates may say that the person agreed. Also
-// tests that a check is reported only if it was made.
+// tests that a certificate reports the domain as verified only if the service verified it.
 import { beforeAll, describe, expect, test } from "vitest";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 import { createEmailAddress, buildJsonPost } from "../support/withdrawal.ts";

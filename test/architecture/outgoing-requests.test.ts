@@ -1,5 +1,5 @@
 // Checks rules for outgoing requests in the source code, because Cloudflare's limits are not enforced locally. The rules state which code
-// may send requests, and forbid what would keep a Durable Object awake.
+// may send requests, and forbid code that would keep a Durable Object awake.
 import { describe, expect, test } from "vitest";
 import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { findMatchingLines, readRepositoryFile, listScriptFiles } from "./repository.ts";

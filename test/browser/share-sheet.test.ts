@@ -47,8 +47,8 @@ const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> =>
 };
 
 /**
- * Builds the URL of the demo's share page with the given headers. The URL has a query and a fragment, which must still be there when the
- * person returns to the page.
+ * Builds the URL of the demo's share page. `headers` selects the page's response headers. The URL also has other parameters and a fragment,
+ * which must still be there when the person returns to the page.
  */
 const buildPageUrl = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
 

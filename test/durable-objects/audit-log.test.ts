@@ -210,7 +210,7 @@ describe("the proof shown to a principal", () => {
     const recorded = await fetchChainWithProof(stub, alice);
     expect(await verifyChain(shard, recorded.page, recorded.proven)).toBe("ok, complete up to 2");
 
-    // After more entries arrive, the earlier record still proves the heads that it contains. It does not contain the new chains.
+    // After more entries arrive, the earlier record still proves the heads that it contains. New chains are not in this record.
     await stub.append([
       buildAuditRow("a3", alice),
       buildAuditRow("c1", toChainTag(0xc)),

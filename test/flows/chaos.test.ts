@@ -36,7 +36,7 @@ describe("a service with a dependency that fails", () => {
   const others = [findFault("KV", "fail"), findFault("anchor queue", "wrong_data"), findFault("receivers", "lose_answer")];
   test.each<[string, Fault]>([
     ["a database loses responses", findFault("database 00", "lose_answer")],
-    // runs these together, so that the service starts only once more
+    // Runs these faults together, so that the service starts only one more time.
     [
       "the store fails, the queue drops messages and receivers lose responses",
       { ...(others[0] as Fault), alongside: others as readonly FailingCall[] },

@@ -290,7 +290,7 @@ describe("an export and its import into another deployment", () => {
     // The new ledger also has the tiles and entries that the old ledger had only in R2.
     expect(await readOldLedger(sizes.ledger, vars)).toEqual(oldLedger);
 
-    // Readers still use the keys that they saved before the move.
+    // Verifies the packs with the public keys that were saved before the move.
     for (const [at, id] of certIds.entries()) {
       const pack = await getPack(id);
       const { failed } = await verifyPack(pack, { ...defaultVerificationOptions, trust });
@@ -299,7 +299,7 @@ describe("an export and its import into another deployment", () => {
       expect(listFiles(pack)).toEqual(expect.arrayContaining(policyFiles));
     }
 
-    // The logs continue where they were, and witnesses and verifiers accept their growth.
+    // The logs grow from their earlier sizes, and witnesses and verifiers accept the growth as an extension.
     const later = await issue(2);
     await runJobs(1);
     const sizesAfter = { audit: await readCheckpointSize("audit/00"), ledger: await readCheckpointSize("ledger/2026h2") };

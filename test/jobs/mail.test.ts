@@ -1,4 +1,5 @@
-// Tests sending email from the outbox. A stored email is sent, regardless of failures along the way, until it expires.
+// Tests sending email from the outbox. After a failure, a stored email is tried again until it is sent, is refused by the provider, or
+// expires.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";

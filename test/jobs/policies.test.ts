@@ -78,7 +78,7 @@ const originOf = (name: string): string => `https://${name}`;
 /** Returns the host's pages that wait for a capture. */
 const waitingRows = () =>
   queryRows<{ next_at: number; attempts: number }>("SELECT * FROM policy_pages WHERE origin = ? ORDER BY ord", originOf(host));
-/** Adds copies of a certificate. They wait for the same page. */
+/** Adds copies of a certificate. The copies wait for a capture of the same page. */
 const copyCertificate = async (certId: string, count: number): Promise<void> => {
   const names = await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')");
   const columns = names.map(({ name }) => name).join(", ");

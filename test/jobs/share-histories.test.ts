@@ -262,7 +262,7 @@ test.each(seeds)(
         const isLost = describeOutcome(answer) === "409 share_inactive" && history.filter((word) => word === "died").length > deaths;
         if (!isActive || !isLost) expect(describeOutcome(answer), history.join(", ")).toBe(isActive ? "201 ok" : "409 share_inactive");
         if (!isActive) return;
-        // If the response was lost, the share is in the person's list.
+        // If the response was lost, the new share is found in the person's list.
         const next = isLost
           ? (await share.by.signed.get("/v1/me/shares")).body.data.shares.find(
               ({ supersedes }: { supersedes: string | null }) => supersedes === share.id,

@@ -114,7 +114,8 @@ describe("every portal page", () => {
   });
 
   test.each(pages)("%s opens for owner and member, is not cached, and loads only files of this origin", async (path) => {
-    // A person can open at most 120 pages a minute, and the other business's owner is also used below.
+    // The owner of the other business does not open the pages in test mode, because a person can open at most 120 pages a minute and later
+    // tests also use this owner.
     for (const who of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
       const page = await openPage(who, path);
       expect([path, page.status]).toEqual([path, 200]);

@@ -193,7 +193,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
         ids(results).filter((id) => sequenceOf.get(id) === name),
         () => false,
       );
-    // After the cleanup, no change is left that every reader has processed, except the newest one.
+    // The cleanup deletes every change that all readers have processed, except the newest one.
     await deletePassedChanges(db, logs.map(getAuditReader), [isUnplacedEvent, hasUnrecordedEntry], 1_000).run();
     const left = (await readTables(["changes"])).get("changes") ?? [];
     expect(left.map(({ ord }) => ord)).toEqual(committed === 0 ? [] : [left[0]?.ord]);

@@ -67,7 +67,7 @@ const injectAxe = async (page: Page): Promise<void> => {
 };
 
 const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
-  // The result is formatted in the page, because axe's full result has several megabytes.
+  // The result is formatted in the page, because axe's full result is several megabytes long.
   page.evaluate(
     async ([only, selector]) => {
       const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };

@@ -72,7 +72,7 @@ export const countRecordedReads = async (person: Person, certId: string): Promis
 };
 
 /**
- * Lists the types of a business's audit entries that the database contains, oldest first. Entries about reads stay there until the cron job
+ * Lists the types of a business's audit entries in the database, oldest first. Entries about reads stay in the database until the cron job
  * runs.
  */
 export const listAuditEntryTypes = async (businessId: string): Promise<readonly string[]> => {

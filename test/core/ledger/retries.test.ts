@@ -1,4 +1,4 @@
-// Tests a statement's retry schedule, how statements are parked, and a ledger's circuit breaker.
+// Tests when a statement is retried, when it is parked for hours after a refusal, and when a failing ledger is blocked.
 import { describe, expect, test } from "vitest";
 import type { SubmissionOutcome } from "../../../core/ledger/adapter.ts";
 import { getBlockedUntil, shouldPark, computeRetryAt, scheduleRetry } from "../../../core/ledger/retries.ts";

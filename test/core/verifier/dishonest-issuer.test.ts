@@ -618,7 +618,7 @@ describe("a statement in Rekor", async () => {
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
   const spki = toBase64(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
 
-  /** Converts a Web Crypto signature (r and s concatenated) to DER, the format in leaves. */
+  /** Converts a Web Crypto signature (r and s concatenated) to DER, the format used in leaves. */
   const derOf = (raw: Uint8Array): Uint8Array => {
     const integer = (bytes: Uint8Array): Uint8Array => {
       const start = bytes.findIndex((byte) => byte !== 0);

@@ -1,6 +1,6 @@
-// Derives false packs from honest packs by a seed. Each pack contains one false statement (a "lie") that something logged, hashed or signed
-// contradicts. It also tries to cover up the lie: it drops, swaps or moves the evidence against it, then lists, renders and signs the pack
-// again.
+// Derives false packs from honest packs by a seed. Each pack contains one lie: a statement that contradicts something logged, hashed or
+// signed, or evidence that was dropped, swapped or moved. Some packs also cover up the lie by adapting other evidence. Every pack is then
+// signed again.
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
