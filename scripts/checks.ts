@@ -10,7 +10,7 @@ interface Check {
 }
 
 /**
- * Returns one type check per tsconfig in the repository, the longest first. Each uses a single thread, because the checks already run in
+ * Returns one type check per tsconfig in the repository, the slowest first. Each uses a single thread, because the checks already run in
  * parallel and more threads would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>

@@ -79,7 +79,7 @@ export const buildLocalSettings = ({
   vars,
 }: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars"> & Partial<Pick<LocalSettings, "extraShards">>): LocalSettings => {
   const origin = `http://localhost:${port}`;
-  // The demo site's pages may always be fetched, because the demo captures its policies.
+  // The service may always fetch the pages of the demo site, because the demo captures their policies.
   const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]
     .filter((entry) => entry !== undefined && entry !== "")
     .join(",");

@@ -1,4 +1,4 @@
-// The Worker of `npm run bench -- --only rows`: the whole service, which also counts the rows that D1 reports as written. Durable Objects
+// The Worker of `npm run bench -- --only rows`. It runs the whole service and counts the rows that D1 reports as written. Durable Objects
 // also write to D1 and run in the same isolate, so one counter covers everything.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";

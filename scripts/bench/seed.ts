@@ -54,7 +54,7 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
   process.stderr.write("\r");
 };
 
-/** Runs the cron job repeatedly until the counters include the seeded certificates. */
+/** Runs the cron job repeatedly until the counters include all but the newest certificates (fewer than 256). */
 export const countCertificates = async ({ runtime, db }: Service): Promise<void> => {
   for (;;) {
     await runtime.scheduled("* * * * *");

@@ -1,5 +1,5 @@
-// Measures many shares that are due in the same minute, half for a warning and half for expiry. Runs the cron job repeatedly until no work
-// is left, then checks that each share was reported exactly once.
+// Measures how the service processes many shares that are due in the same minute, half for a warning and half for expiry. Runs the cron job
+// repeatedly until no work is left, then checks that each share was reported exactly once.
 import { setTimeout as pause } from "node:timers/promises";
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
 import { insertApiKeys, bearerHeader, startBenchService, type Bench, type Service } from "./measured-service.ts";

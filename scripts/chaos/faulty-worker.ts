@@ -1,5 +1,6 @@
-// The Worker of `npm run chaos`: the whole service, whose dependencies can be made to fail. POST /chaos/faults sets which of them fail. The
-// Worker and its Durable Objects run in one isolate, so one list covers all of them. Requests to other machines go to the runner instead.
+// The Worker of `npm run chaos`. It runs the whole service and can make the service's dependencies fail. POST /chaos/faults sets which of
+// them fail. The Worker and its Durable Objects run in one isolate, so one list covers all of them. Requests to other machines go to the
+// runner instead.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
 import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";

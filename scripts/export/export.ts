@@ -104,7 +104,10 @@ const findValue = (database: DatabaseSync, table: string, sql: string): string |
   return row === undefined ? null : String(Object.values(row)[0]);
 };
 
-/** Reads the name that an object has stored. Returns null for an object that has stored nothing. */
+/**
+ * Finds the name of an object: for an audit log, the shard, and for other objects, the name that they have stored. Returns null if no name
+ * is found.
+ */
 const findObjectName = (className: ExportedClass, database: DatabaseSync, shards: readonly string[], file: string): string | null => {
   switch (className) {
     case "AuditLog":
@@ -130,7 +133,7 @@ const isEmptyObject = (database: DatabaseSync): boolean =>
     .all()
     .every(({ name }) => database.prepare(`SELECT 1 FROM "${String(name)}" LIMIT 1`).get() === undefined);
 
-/** Lists the objects to export. Throws if an object has data but stores no name that leads to its file. */
+/** Lists the objects to export. Throws if an object has data but its name is unknown. */
 const listObjects = async (stateDir: string, shards: readonly string[]): Promise<readonly StoredObject[]> => {
   const objects: StoredObject[] = [];
   for (const className of exportedClasses)

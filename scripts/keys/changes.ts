@@ -66,7 +66,7 @@ export const addLogSeed = (secrets: Secrets): Secrets => ({
   LOG_SEED: `${requireSecret(secrets, "LOG_SEED")} ${Buffer.from(newKey()).toString("base64")}`,
 });
 
-/** Removes all log seeds except the newest. The keys of the earlier seeds stay published, with the end of their validity. */
+/** Ends all log seeds except the newest. Their keys stay published, with the end of their validity. */
 export const endOldLogSeeds = (secrets: Secrets, now: number): Secrets => {
   const seeds = splitWords(requireSecret(secrets, "LOG_SEED"));
   const end = toIso(now + oldKeySignsMs);

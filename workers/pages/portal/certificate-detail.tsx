@@ -142,7 +142,7 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
 const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
 const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
 
-/** Lists what was changed or left out when the form was captured. */
+/** Lists the submitted values that the service did not recognize, shortened or changed. */
 const CaptureNotes: FC<{ certificate: PublishedCertificate }> = ({ certificate: { notes } }) => {
   const { unrecognized, truncated, replaced } = certificateMessages.notes;
   const lines = [

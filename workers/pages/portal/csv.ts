@@ -1,6 +1,6 @@
 // CSV (RFC 4180) in UTF-8 with a byte order mark, streamed batch by batch. Every cell is quoted. Spreadsheets may also split cells at
-// separators other than the comma, and may run text that looks like a formula. Wherever a cell could begin, an apostrophe is therefore
-// inserted before a formula.
+// separators other than the comma, and may run text that looks like a formula. Therefore, an apostrophe is inserted before a formula
+// wherever a cell could begin.
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 

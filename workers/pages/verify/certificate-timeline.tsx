@@ -62,7 +62,9 @@ interface TimelineProps {
   readonly now: Instant;
 }
 
-/** Lists the entries about the withdrawal of the whole certificate: its anchor, its deadline, and the confirmation by the business. */
+/**
+ * Lists the entries for the withdrawal of the whole certificate: the withdrawal's anchor, the deadline, and the business's confirmation.
+ */
 const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;
   if (withdrawal === null) return [];

@@ -61,7 +61,7 @@ interface RecipientChoiceProps {
   readonly chosen?: PostedChoices | undefined;
 }
 
-/** One checkbox per active recipient. Its name contains the recipient's index on the certificate. */
+/** One checkbox per active recipient. The name of each checkbox contains the recipient's index on the certificate. */
 export const RecipientCheckboxes: FC<RecipientChoiceProps & { readonly label: string }> = ({ certificate, formName, label, chosen }) => (
   <fieldset class="boxes" aria-label={label}>
     {listActiveEntities(certificate).map((name) => {
@@ -219,7 +219,7 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
     </>
   );
 
-/** Groups the withdrawals for individual recipients by withdrawal number, each group with the names of its recipients. */
+/** Groups the withdrawals for individual recipients by withdrawal number. Each group contains the names of its recipients. */
 export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCertificate, "entitiesWithdrawn">) =>
   [...Map.groupBy(entitiesWithdrawn, ({ number }) => number).values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ ...first, entities: [first, ...more].map(({ entity }) => entity) }],

@@ -37,7 +37,7 @@ import { codePage, emailPage, withdrawalScopePage, partlyWithdrawnPage, withdraw
 
 const getSelectedLanguage = (c: Context<AppEnv>): Language | null => parseLanguage(c.req.query("lang"));
 
-/** The cookie with the sealed `WithdrawalNote`: the typed email address and, once it is verified, its token. */
+/** The cookie with the sealed `WithdrawalNote`: the typed email address and, once the address is verified, the token that proves it. */
 const pendingWithdrawalCookie = "svc_asked";
 
 const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate | null> => {
@@ -62,7 +62,7 @@ const savePendingWithdrawal = async (c: Context<AppEnv>, certId: CertId, note: W
   });
 };
 
-/** Finds other certificates with the same email address. Returns null unless this browser has verified it. */
+/** Finds other certificates with the same email address. Returns null unless this browser has verified the address. */
 const findOtherCertificates = async (c: Context<AppEnv>, certId: CertId) => {
   const { token } = await getPendingWithdrawal(c, certId);
   return token === null ? null : listOtherCertificatesByLink(c.var.services, certId, token);
