@@ -300,7 +300,7 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
 const getFieldLabel = (key: string, messages: PublicMessages): Child =>
   Object.hasOwn(messages.fields, key) ? messages.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
-/** Shows what the service changed in the submitted values. Renders nothing for most certificates. */
+/** Shows which submitted values the service did not recognize, shortened or changed. Renders nothing for most certificates. */
 const SubmissionNotes: CertificateComponent = ({ certificate: { notes } }) => {
   const { messages } = usePageContext();
   const keys = notes?.fields_unrecognized;
