@@ -1,4 +1,4 @@
-// Tests that an account that has been suspended issues no more certificates into another shard. The account is in shard 00, its
+// Tests that a suspended account issues no more certificates into another shard. The account is in shard 00, its
 // certificates are in shard 01, and the process that changes the account can die at any round trip.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";

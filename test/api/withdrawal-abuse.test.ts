@@ -325,7 +325,7 @@ describe("O3: locking the person out", () => {
     );
     for (let business = 0; business < 12; business += 1) {
       for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(forged.certId, mine.email);
-      // Reassigns the codes to one other business, so that they exceed its limit of three and the address's limit of twenty.
+      // Reassigns the codes to one other business, so that they use up that business's limit of three and the address's limit of twenty.
       await elsewhere.bind("biz_busy live", mine.certId).run();
     }
     expect((await listMailTo(mine.email)).length).toBe(36);

@@ -135,7 +135,7 @@ describe("a service that is killed while its database fails", () => {
           if (receipt !== null && typeof receipt === "object") {
             receipts.set(receipt.cert_id, (receipts.get(receipt.cert_id) ?? new Set()).add(receipt.fingerprint));
             certIds.set(submission, (certIds.get(submission) ?? new Set()).add(receipt.cert_id));
-            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the same submission is sent again, as the page does
+            if (Math.random() >= 0.15) submission = createSubmission(); // otherwise the same submission is sent again, as a page would do
           }
         }
       };

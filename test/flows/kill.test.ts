@@ -191,7 +191,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     }
     const next = (await submit(url)) as Acknowledged;
     expect(next.cert_id).toMatch(/^cc_/);
-    await withdraw(url, next); // the next event makes events that were left behind enter the feed
+    await withdraw(url, next); // with the next event, events that were left behind also enter the feed
     await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
     expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);
