@@ -26,7 +26,7 @@ import { describeOutOfRange, parseLimits, parseStorageLimits, type Limits } from
 export interface Env {
   readonly DB: D1Database;
   readonly KV: KVNamespace;
-  /** R2 bucket for full tiles of the logs. Without it, the logs' objects keep and serve all tiles. */
+  /** R2 bucket for full tiles of the logs. Without it, the logs' Durable Objects keep and serve all tiles. */
   readonly LOG_TILES?: R2Bucket;
   readonly RATE_LIMITER: DurableObjectNamespace<RateLimiter>;
   readonly AUDIT_LOG: DurableObjectNamespace<AuditLog>;

@@ -43,9 +43,9 @@ export const defaultLimits = {
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
-  /** An assistant that works through a list sends requests in bursts, so it gets as many as an API key. */
+  /** An assistant that works through a list sends requests in bursts, so the limit is the same as for an API key. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides. Signing in on the way counts toward the sign-in limits. */
+  /** A person opens one page and decides. If the person has to sign in first, those requests count toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
@@ -60,7 +60,8 @@ export const defaultLimits = {
    */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /**
-   * Counts refused requests without a credential. To save one, the database is read to find the business that owns the request's client ID.
+   * Counts refused requests without a credential. Before such a request is saved, the database is read to find the business that owns the
+   * request's client ID.
    */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
@@ -68,11 +69,12 @@ export const defaultLimits = {
    * limit, certificates are issued without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
-  /** Counts a user's webhook tests and replays together (SPEC Limits). */
+  /** Counts a user's webhook tests, replays and recoveries together (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /**
-   * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business, across all its endpoints on that
-   * host. The limit allows enough attempts to set up a receiver, but too few to disturb a third party whose host was entered.
+   * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business. All of the business's endpoints
+   * on the host count together. The limit allows enough attempts to set up a receiver, but too few to disturb a third party if the host is
+   * not the business's own.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
   /** Counts the same attempts for all businesses together, so that a host cannot be flooded from many accounts. */

@@ -26,7 +26,7 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the response with any status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
+/** Returns the response, whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
 export const sendWithLimits = async (
   send: SendRequest,
   url: string,

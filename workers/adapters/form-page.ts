@@ -292,8 +292,8 @@ const mapSource = (source: FormSource): FormPage => {
 };
 
 /**
- * Returns the forms with their controls in page order, and the script tags that have a client ID. For a page that takes more work than
- * allowed, returns no forms and `isTooComplex: true`. The same page always takes the same amount of work.
+ * Returns the forms with their controls in page order, and the script tags that have a client ID. If the page needs too many steps, returns
+ * no forms and `isTooComplex: true`. The same page always needs the same number of steps.
  */
 export const parseFormPage = (html: string): FormPage => {
   try {

@@ -65,9 +65,9 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
   verifyEcdsa: (spki, message, signature) => isSignedBy(crypto.subtle, spki, { hash: "SHA-256", signature, data: message }),
 });
 
-/** Each Rekor shard is a separate ledger; its origin is its host. */
+/** Each Rekor shard is a separate ledger. The shard's host is the ledger's origin. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** The public keys of earlier anchor keys. Submissions that were prepared with them may still be pending. */
+  /** The public keys of earlier anchor keys. Submissions that were prepared with these keys may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 

@@ -97,7 +97,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return verdict.ok ? { ok: true, note, checkpoint: verdict.checkpoint } : retryableFailure(verdict.fault);
   };
 
-  /** Waits for a checkpoint that covers `index`. A log signs at most one per second. */
+  /** Waits for a checkpoint that covers `index`. A log signs at most one checkpoint per second. */
   const waitForCheckpoint = async (
     index: bigint,
     signal: AbortSignal,
@@ -131,7 +131,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     const refused = (await tiles.load(locations)) ?? (await checkHistory(crypto.sha256, tiles, lastSeen, covering));
     if (refused !== null) return forAllAdded(refused);
 
-    // All proofs end in the same tree, so the batch shares one reader, its node hashes and one checkpoint verification.
+    // All proofs lead to the same tree, so the batch shares one reader, the node hashes and one verification of the checkpoint.
     const batchCrypto = memoizeNoteCrypto(crypto);
     const nodes = createTileNodeReader(batchCrypto.sha256, size, tiles.read);
     const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(batchCrypto) };

@@ -27,7 +27,7 @@ export interface OutboundRules {
 }
 
 const resolverTimeoutMs = 2_000;
-/** The time limit of a host check, in milliseconds: the resolvers' time limit plus one second. */
+/** The time limit of a host check, in milliseconds: one second more than the resolvers' time limit. */
 export const hostVerdictTimeoutMs = 3_000;
 const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");

@@ -1,5 +1,5 @@
-// Submits anchor statements to the ledgers. It runs when a queue message arrives and every minute, but never within a request. It can run
-// at any time and concurrently. All due work is in the database, so a lost queue message only delays the work.
+// Submits anchor statements to the ledgers. This work runs when a queue message arrives and every minute, but never within a request.
+// Concurrent runs do no harm. All due work is in the database, so a lost queue message only delays the work.
 import type { LedgerAdapter, SubmissionOutcome } from "../../core/ledger/adapter.ts";
 import { shouldPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";
@@ -91,7 +91,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   return !failed && fork === undefined;
 };
 
-/** Submits due anchors from every shard to its ledgers, oldest first, until all are submitted or the budget is used up. */
+/** Submits due anchors from every shard to the shard's ledgers, oldest first, until all are submitted or the budget is used up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
   const { ledgersOf } = platform;
   await forEachShard(platform, "ledger", async (db, shard) => {

@@ -1,5 +1,5 @@
-// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes, and again every minute until they
-// respond. No other work waits for attestations.
+// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If one of them does not respond, asks it
+// again every minute. No other work waits for attestations.
 import { firstShard } from "../../core/ids.ts";
 import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
 import type { Instant } from "../../core/time.ts";
@@ -17,7 +17,10 @@ const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, n
   return { status: "pending", nextAt: computeRetryAt(row.attempts, outcome.retryAfterMs ?? 0, now, Math.random()) };
 };
 
-/** Describes problems that an operator must inspect: a witness has seen another history, or an authority signs with an unknown key. */
+/**
+ * Describes a problem that an operator must inspect. Either the attestor refuses for good, for example because a witness has seen another
+ * history, or an authority signs with a key that is not pinned.
+ */
 const describeProblem = (outcome: AttestationOutcome, row: DueAttestation): string | null => {
   if (outcome.ok) return outcome.verified ? null : `${row.attestor} stamped with a key that is not pinned`;
   return outcome.kind === "permanent" ? `${row.attestor} refuses: ${outcome.code}` : null;

@@ -1,4 +1,4 @@
-// Continues withdrawals and captures policies. It runs right after a response and every minute, and can run at any time and concurrently.
+// Continues withdrawals and captures policies, right after a response and every minute. Concurrent runs do no harm.
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";

@@ -129,7 +129,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   }
 };
 
-/** Captures all pages that are due in one shard. It can run at any time and concurrently. */
+/** Captures all pages that are due in one shard. Concurrent calls do no harm. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
   // Each worker claims pages independently. A worker ends if the other one is busy with the last business that has due pages.
   const worker = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Cloudflare's cache for log tiles and entries, whose content at a URL never changes. A cached response saves a request to the log's
+// Cloudflare's cache for log tiles and entries. The content at each URL never changes. A cached response saves a request to the log's
 // Durable Object. Only responses with `Cache-Control: public` and `immutable` are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";

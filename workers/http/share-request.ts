@@ -73,7 +73,7 @@ export const authorizeQuerySchema = z.object({
   display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
 });
 
-/** The request that a server signs: the parameters of the consent sheet. */
+/** The request that a business's server asks this service to sign. It contains the parameters of the consent sheet. */
 export const shareRequestSchema = z
   .object({
     client_id: clientIdSchema,

@@ -9,8 +9,8 @@ const isLoopbackOrigin = (origin: string): boolean => {
 };
 
 /**
- * Production allows our own origins and requests without an Origin header. Development also allows loopback origins, but refuses every
- * request to a host other than a loopback host and the agent server's host.
+ * Production allows our own origins and requests without an Origin header. Development also allows loopback origins, but accepts requests
+ * only to a loopback host or the agent server's host.
  */
 export const isAllowedOrigin = (c: RequestContext): boolean => {
   const { environment, mcpUrl, appUrl } = c.var.services.config;

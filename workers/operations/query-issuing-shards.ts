@@ -1,5 +1,6 @@
-// Queries every shard that has certificates of a business: its account's shard, and the shards that were used after that one was full. If a
-// shard is unavailable, the whole request fails, because a missing certificate or withdrawal is worse than an error.
+// Queries every shard that has certificates of a business: the account's shard, and the shards that issued certificates when the account's
+// shard was full or closed. If a shard is unavailable, the whole request fails, because a missing certificate or withdrawal is worse than
+// an error.
 import type { BusinessPrincipal } from "../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -24,7 +25,7 @@ export const queryShardsInGroups = async <T>(
   return results;
 };
 
-/** Queries all shards of a business whose other shards are known. The first result is from the account's own shard. */
+/** Queries the account's own shard and the given other shards of a business. The first result is from the account's own shard. */
 export const queryShardsOf = async <T>(
   services: Pick<Stores, "shards">,
   { id, otherShards }: Pick<BusinessPrincipal, "id" | "otherShards">,

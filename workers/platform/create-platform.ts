@@ -73,7 +73,8 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   const vault = await openVault(config);
   const shards = openShards(env);
   const shardIds = shards.all().map(([shard]) => shard);
-  // Each shard's ledger in each half-year is a separate object, named by its origin. Earlier ledgers stay readable at their old paths.
+  // Each shard has one ledger per half-year. Each ledger is a separate object, named after its origin. Earlier ledgers stay readable at
+  // their old paths.
   const ledgerOrigins = listLedgerOrigins(config.ledger, shardIds);
   const fetchLedger: SendRequest = (request) => {
     const { pathname } = new URL(request.url);

@@ -113,7 +113,7 @@ export const createProofServices = async (
       role,
     }));
 
-  /** Creates the primary ledger of a shard and its keys. An external ledger serves all shards. */
+  /** Creates a shard's primary ledger and the ledger's keys. An external ledger serves all shards. */
   const createPrimary = async (shard: ShardId) => {
     const origin = isEmbedded ? getLedgerOrigin(ledger.origin, shard) : ledger.origin;
     const own = isEmbedded ? await openLedgerKeys(origin) : [];

@@ -1,4 +1,4 @@
-// Billing routes: one redirects to the payment provider, and one receives the provider's events.
+// Billing routes: one redirects to the payment provider, and the other receives the provider's events.
 import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
 import { secondMs } from "../../../core/time.ts";
 import { readBodyUpTo } from "../../http/body.ts";

@@ -29,7 +29,7 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-/** CRMs send an empty string for missing contact data, so it means the same as a missing member. */
+/** CRMs send an empty string for missing contact data, so an empty string counts as a missing member. */
 const emptyAsAbsent = (value: string | null | undefined): string | null => value || null;
 const sha256Schema = z
   .union([sha256InputSchema, z.literal("")], "must be 64 hex characters")

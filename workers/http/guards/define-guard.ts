@@ -33,6 +33,6 @@ export const mergeTerms = (all: readonly GuardTerms[]) => ({
   responseHeaders: Object.assign({}, ...all.map(({ responseHeaders }) => responseHeaders)) as NonNullable<GuardTerms["responseHeaders"]>,
 });
 
-/** Combines guards into one that runs them in order. `E` is the context type after the last one. */
+/** Combines guards into one that runs them in order. `E` is the context type after the last guard. */
 export const combineGuards = <E extends Env>(...guards: readonly Guard[]) =>
   defineGuard<E>(mergeTerms(guards.map(({ terms = {} }) => terms)), every(...guards));

@@ -8,8 +8,8 @@ import { lookUpCredential } from "./credential-lookup.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
 /**
- * Returns the session for the request's cookie, null without a valid session, or the 429 response after too many failed lookups. Includes
- * sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
+ * Returns the session for the request's cookie, null if there is no valid session, or the 429 response after too many failed lookups. Also
+ * finds sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
  */
 export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);

@@ -23,8 +23,8 @@ import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./complete-sign-in.ts";
 
 /**
- * A public key without a private key. If the passkey is unknown, the signature is checked with this key, so that both cases take the same
- * time.
+ * A public key that belongs to no passkey. If the passkey is unknown, the signature is checked with this key, so that both cases take the
+ * same time.
  */
 const dummyPasskey: PasskeyCredential = {
   credentialId: "nobody",

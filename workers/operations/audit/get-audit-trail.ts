@@ -43,7 +43,9 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads the payloads of the page's entries, the entries that the log has not read, and the checkpoint's anchor from one shard. */
+/**
+ * Reads from one shard: the payloads of the page's entries, the entries that the log has not read yet, and the anchor of the checkpoint.
+ */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const recorded = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId);

@@ -141,7 +141,7 @@ const attemptCapture = async (
 
 /**
  * Finds the certificate that an earlier request with this idempotency key issued into the shard within the last day. Returns the same
- * receipt as the first time, `idempotency_conflict` if that request had different content, or null if that request issued no certificate.
+ * receipt as the first time, `idempotency_conflict` if the earlier request had different content, or null if there is no such certificate.
  */
 const findRepeated = async (
   services: CertificateWriteDependencies,

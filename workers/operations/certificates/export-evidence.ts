@@ -87,8 +87,9 @@ const packAudit = async (
 };
 
 /**
- * Writes the audit entry of a policy capture that the certificate shares with an earlier one, so that the pack proves its policies. The
- * issuance did not write the entry, because reading the capture first would have cost a round trip.
+ * Some certificates share a policy capture with an earlier certificate. Writes the audit entry that links such a certificate to the
+ * capture, so that the pack proves the certificate's policies. The issuance did not write this entry, because it would have needed another
+ * round trip to read the capture.
  */
 const logSharedPolicies = async (services: CertificateWriteDependencies, db: Database, opened: OpenedCertificate): Promise<void> => {
   const { certificate, chain } = opened;

@@ -18,7 +18,7 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** True if this is a HEAD request or a prefetch, which is stored as automated and not counted. */
+  /** True if this is a HEAD request or a prefetch. The view is then stored as automated and not counted. */
   readonly isPrefetch: boolean;
   /** True if a page that is already open asks for the certificate's current status. No view is recorded. */
   readonly isRefresh?: boolean;

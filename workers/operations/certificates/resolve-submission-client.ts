@@ -20,7 +20,7 @@ export interface SubmissionClient {
   readonly known: KnownClient;
   /** The Origin header's host if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
-  /** The shard into which the account issues certificates: its own, or another one if its own is full. */
+  /** The shard into which the account issues certificates: the account's own shard, or another one if that shard is full or closed. */
   readonly shard: ShardId;
   /** The store to which the submission will be written. */
   readonly target: Promise<IntakeTarget>;

@@ -11,8 +11,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInShard, type ErasureProgress } from "./erase-in-shard.ts";
 
 /**
- * Erases the account last, so that an interrupted erasure can be continued. If a shard is unavailable, erases the data in the others and
- * then throws. `isDone` is false if the work budget ran out.
+ * Erases the account last, so that an interrupted erasure can be continued. If a shard is unavailable, erases the data in the other shards
+ * and then throws. `isDone` is false if the work budget ran out.
  */
 export const eraseInAllShards = async (
   services: WriteDependencies,

@@ -27,9 +27,9 @@ const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
  * Compares an email address and phone number with those on the certificate. The caller must be the issuer or a business that the issuer has
- * linked to a name on the certificate. Another business's own name does not count, because a business can choose any name. Each call is
- * recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20
- * mismatches per certificate per caller per UTC day, so that contact details cannot be guessed.
+ * linked to a name on the certificate. It is not enough that the caller's own name is on the certificate, because a business can choose any
+ * name. Each call is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns
+ * `rate_limited` after 20 mismatches per certificate per caller per UTC day, so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,

@@ -1,4 +1,4 @@
-// Validates an integration helper request without fetching anything.
+// Validates a request to the integration helper without fetching anything.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { validatePageUrl, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
 import { checkOutboundUrl, type OutboundUrlFault } from "../../../core/access/outbound-url.ts";

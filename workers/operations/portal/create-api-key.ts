@@ -18,7 +18,7 @@ export interface CreateCredentialRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** The result of creating an API key. No other result contains the key. */
+/** The result of creating an API key. This is the only result that contains the key itself. */
 export interface CreatedApiKey extends Pick<ApiKey, "id" | "name" | "environment" | "last4" | "createdAt"> {
   readonly key: string;
 }

@@ -4,7 +4,7 @@ import { computeComponentStatuses, type Incident } from "../../../core/incidents
 import { listShownIncidents, readIncidentCopy } from "../../../storage/incidents.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the incidents, newest first. `isCopy` is true if they come from the copy because the database does not respond. */
+/** Returns the incidents, newest first. `isCopy` is true if the database did not respond and the incidents come from the saved copy. */
 const loadIncidents = async (
   services: ReadDependencies,
 ): Promise<{ readonly incidents: readonly Incident[]; readonly isCopy: boolean }> => {

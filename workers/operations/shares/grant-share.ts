@@ -42,7 +42,8 @@ export interface GrantRequest {
   /** Values that the person typed with the decision; null clears one. They are saved in the same transaction as the share. */
   readonly fieldChanges?: ReadonlyMap<ContactKey, string | null>;
   /**
-   * Requests from the same person with the same key count as one request, with one share and one code. If it is null, every request is new.
+   * Requests from the same person with the same key count as one request, with one share and one code. If the key is null, every request is
+   * new.
    */
   readonly decisionKey: string | null;
   /**
