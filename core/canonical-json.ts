@@ -15,7 +15,7 @@ const canonicalizeString = (text: string): string => {
 /** Appends each piece to one string. Joining a list would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
-  // A loop over the index also visits holes, so a sparse array throws instead of becoming shorter.
+  // A loop over the index also visits holes, so a sparse array throws instead of losing elements.
   for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${toCanonicalJson(items[at] as Json)}`;
   return `${text}]`;
 };

@@ -1,6 +1,6 @@
 // The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). The count includes Monday to Friday in UTC,
-// excludes the day of the event and uses no holiday calendar, so anyone can recompute the deadline from the timestamp alone. The deadline
-// is never later than one that also skips holidays.
+// excludes the day of the event and uses no holiday calendar, so anyone can recompute the deadline from the timestamp alone. A deadline
+// that also skipped holidays could only be later.
 import { dayMs, type Instant } from "./time.ts";
 
 const ceaseBusinessDays = 10;

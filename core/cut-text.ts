@@ -3,8 +3,8 @@
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
- * Returns the start of a text, at most `maxLength` UTF-16 code units long. Never cuts inside what a reader sees as one character (such as
- * an emoji, a flag or a letter with its accents), unless that character alone is longer than the limit. The result contains no lone
+ * Returns the start of a text, at most `maxLength` UTF-16 code units long. Never splits what a reader sees as one character (such as an
+ * emoji, a flag or a letter with its accents), unless that character alone is longer than the limit. The result contains no lone
  * surrogates, even if the text does.
  */
 export const cutText = (text: string, maxLength: number): string => {

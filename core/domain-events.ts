@@ -112,7 +112,9 @@ export interface DomainEvent {
   /** The audit chains that record the event: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
-  /** The data that the audit entry commits to in addition to the actor: hashes, fixed text and IDs. The database stores it sealed. */
+  /**
+   * The data that the audit entry commits to in addition to the actor: hashes, fixed text and IDs. The database stores this data sealed.
+   */
   readonly payload: JsonObject;
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
@@ -125,7 +127,10 @@ export interface DomainEvent {
   readonly businessId?: BusinessId;
   /** The environment of the record. It is required with `businessId`, because events about sandbox records have a separate sequence. */
   readonly environment?: Environment;
-  /** The time that the public event shows instead of `at`, for a sandbox whose clock was moved. Chains and the ledger use the real time. */
+  /**
+   * The time that the public event shows instead of `at`. It is set for a sandbox whose clock was moved. Chains and the ledger use the real
+   * time.
+   */
   readonly occurredAt?: Instant;
 }
 
@@ -142,10 +147,15 @@ export const createAuditedEvent = (
   at: Instant,
 ): DomainEvent => ({ ...action, at, chains: [chain], actor, payload });
 
-/** Adapts an event whose time comes from a sandbox clock: it is recorded at the real time `at`, with the sandbox time as `occurredAt`. */
+/**
+ * Adapts an event whose time comes from a sandbox clock. The event is recorded at the real time `at`, and the sandbox time becomes
+ * `occurredAt`.
+ */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/** A principal's audit chain: a random tag that is not derived from personal data, and the audit log of the account's shard. */
+/**
+ * The audit chain of a principal. The tag is random and not derived from personal data. The audit log is the one of the account's shard.
+ */
 export interface AuditChain {
   readonly tag: string;
   readonly auditLog: ShardId;

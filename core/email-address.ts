@@ -47,8 +47,8 @@ export const toMailboxAddress = (address: string): { readonly address: string; r
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
 /**
- * Returns the normalized form: trimmed like typed text, with the local part in lowercase NFC and the domain in lowercase punycode. Returns
- * null if the text is not one address.
+ * Returns the normalized form: trimmed, with the part before the @ in lowercase NFC and the domain in lowercase punycode. Returns null if
+ * the text is not one address.
  */
 export const normalizeEmailAddress = (address: string): string | null => {
   const parts = splitAddress(trimTypedAddress(address));
@@ -56,8 +56,8 @@ export const normalizeEmailAddress = (address: string): string | null => {
 };
 
 /**
- * Returns whether two addresses are certainly the same mailbox. The local part is compared case-sensitively, because case can distinguish
- * mailboxes.
+ * Returns whether two addresses are certainly the same mailbox. The part before the @ is compared case-sensitively, because case can
+ * distinguish mailboxes.
  */
 export const isSameEmailAddress = (first: string, second: string): boolean => {
   const [a, b] = [splitAddress(trimTypedAddress(first)), splitAddress(trimTypedAddress(second))];

@@ -15,7 +15,7 @@ export type ConsumerId = Branded<"consumer">;
 export type RemovalId = Branded<"removal">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
-/** The shard: two Crockford characters that identify the D1 database that contains the record; `00` if there is only one. */
+/** The shard: two Crockford characters that identify the D1 database of the record; `00` if there is only one database. */
 export type ShardId = Branded<"shard">;
 
 export type RandomBytes = (count: number) => Uint8Array;
@@ -70,7 +70,7 @@ export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes
 
 /**
  * Returns the ID of a certificate: its shard, the last character of its client's ID, then 23 characters (115 bits) of the 15 given bytes.
- * The shard and the character from the client name the journal for the certificate (intake/journal-name.ts).
+ * The shard and the client's character together are the name of the certificate's journal (intake/journal-name.ts).
  */
 export const buildCertId = (shard: ShardId, clientId: ClientId, bytes: Uint8Array): CertId =>
   `cc_${shard}${clientId.at(-1)}${encodeCrockford(bytes).slice(1)}` as CertId;

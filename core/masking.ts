@@ -1,5 +1,5 @@
 // Masks field values for public pages, so that people can recognize themselves but others learn nothing. The mask has a fixed width, so
-// that the length of a value is hidden as well.
+// that it also hides the length of a value.
 
 /**
  * Returns the first code point, not the first grapheme, because every verifier must compute the same mask regardless of its Unicode

@@ -1,4 +1,4 @@
-// The three synchronous functions that core/hash.ts uses. Both workerd (nodejs_compat) and Node provide them. Declaring them here lets core
+// The three synchronous functions that core/hash.ts uses. Both workerd (nodejs_compat) and Node provide them. These declarations let core
 // compile without platform types, so calling any other platform function in core is a compile error.
 declare module "node:crypto" {
   interface Hash {

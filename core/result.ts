@@ -1,5 +1,5 @@
-// The result of a decision: a value or a refusal. Refusals are values, never exceptions, so that every caller must handle them, and invalid
-// input is never treated like an internal fault.
+// The result of a decision: a value or a refusal. Refusals are values, not exceptions. Every caller must therefore handle them, and invalid
+// input is never mistaken for an internal fault.
 import type { RefusalCode } from "./refusals.ts";
 
 export interface Refusal<C extends RefusalCode = RefusalCode> {

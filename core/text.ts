@@ -34,8 +34,8 @@ const visiblePattern = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark
 export const hasVisibleCharacter = (text: string): boolean => visiblePattern.test(text);
 
 /**
- * Validates names, purposes and field values, which must be one line of visible text. Returns the rule that the text breaks as constant
- * text, or null.
+ * Validates names, purposes and field values, which must be one line of visible text. Returns null or, as constant text, the rule that the
+ * text breaks.
  */
 export const validateLine = (text: string): string | null => {
   if (controlPattern.test(text)) return "must not contain control characters";

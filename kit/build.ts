@@ -81,8 +81,8 @@ const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOn
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
 /**
- * Writes the type declarations. Rewrites their import, because the generated file is api.gen.ts in this repository but api.d.ts in the
- * package.
+ * Writes the type declarations. Changes the name of the generated file in their import, because the file is api.gen.ts in this repository
+ * but api.d.ts in the package.
  */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {

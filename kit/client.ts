@@ -1,6 +1,6 @@
-// The API client for Node, Deno, Bun and Workers. On top of the generated operations in kit/api.gen.ts, it unwraps responses, returns
-// errors as values, retries a POST with the same idempotency key, and waits for `Retry-After`. It is for servers only, because an API key
-// must not be in a web page.
+// The API client for Node, Deno, Bun and Workers. It wraps the generated operations in kit/api.gen.ts: it unwraps responses, returns errors
+// as values, retries a POST with the same idempotency key, and waits for `Retry-After`. It is for servers only, because an API key must not
+// be in a web page.
 import {
   createClient,
   defaultRetryOn,
@@ -26,7 +26,10 @@ export interface SvcOptions {
    * retried.
    */
   readonly retries?: number;
-  /** The longest `Retry-After` to wait for, in seconds. The default is 30. A longer one is returned as the error. */
+  /**
+   * The longest `Retry-After` to wait for, in seconds. The default is 30. If the service asks for a longer wait, the client returns the
+   * error.
+   */
   readonly patienceSeconds?: number;
   /** Timeout per attempt in milliseconds. The default is 15,000. */
   readonly timeoutMs?: number;
@@ -70,7 +73,7 @@ const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** Returns true if the retry conflicts with this call's first attempt, which the service is still processing. */
+/** Returns true if the retry was refused because the service is still processing this call's first attempt. */
 const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
   if (attempt < 2 || response?.status !== 409) return false;
   const error: unknown = await response.clone().json();

@@ -28,7 +28,7 @@ export const loadListenState = (environment: Environment): ListenState | null =>
   }
 };
 
-/** Writes a new file and renames it, so that a crash cannot leave a partly written file behind. */
+/** Writes a new file and renames it, so that a crash never leaves a partly written file. */
 export const saveListenState = (environment: Environment, state: ListenState): void => {
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   writeFileSync(join(stateFolder, ".gitignore"), "*\n");

@@ -73,7 +73,7 @@ const postEvent = async ({ target, secret, signal }: Receiver, event: Event, att
   }
 };
 
-/** Resolves once the receiver has responded. With `shouldRetry`, resolves once it has responded with 2xx. */
+/** Resolves when the receiver has responded. With `shouldRetry`, retries until the response is 2xx. */
 const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
@@ -109,7 +109,8 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
     const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
-    // A position past the end was saved for another feed, for example before a database reset. No event would ever follow it.
+    // A saved position past the end belongs to another feed, for example to the one before a database reset. No event would ever follow
+    // that position.
     const start = position === "now" || position > head ? head : position;
     let state: ListenState = { api, secret, cursor: start };
     saveListenState(environment, state);

@@ -208,8 +208,8 @@ const checkAttestation = async (
 };
 
 /**
- * Runs all checks on one statement and records them in `findings`. `expected` is the statement rebuilt from the record. Returns the time
- * stated by a trusted timestamp authority, in milliseconds, or null.
+ * Runs all checks on one statement and records the results in `findings`. `expected` is the statement rebuilt from the record. Returns the
+ * time stated by a trusted timestamp authority, in milliseconds, or null.
  */
 export const checkAnchor = async (
   findings: Findings,

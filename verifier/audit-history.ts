@@ -140,10 +140,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
   return differing;
 };
 
-/**
- * Checks that the nth withdrawal of consent for individual recipients matches the nth entry, and that there are as many entries as
- * withdrawals.
- */
+/** Compares the nth withdrawal of consent for individual recipients with the nth entry. There must be as many entries as withdrawals. */
 const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   const acts = [...groupEntitiesByWithdrawal(history.certificate)].sort(([a], [b]) => a - b);
   const entries = filterEntries(history, "certificate.entities_withdrawn");

@@ -28,7 +28,7 @@ export interface VerificationOptions {
   readonly trust: Trust | null;
   /** The fingerprint in hex that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
-  /** Whether a timestamp is required. It is also required if the trust document lists an authority. */
+  /** True to require a timestamp even if the trust document lists no authority. */
   readonly requiresTimestamp: boolean;
   /** The minimum number of witnesses. The trust document's policy can require more. */
   readonly witnessMin: number;
@@ -97,7 +97,9 @@ export const checkTimeOrder = (
   return pass(withdrawn === null ? `issued ${issuedAt}` : `issued ${issuedAt}, withdrawn ${withdrawnAt}`);
 };
 
-/** Checks the anchors of the issuance and the withdrawal, and the order of times. `loadEvidence` returns the evidence for each. */
+/**
+ * Checks the anchors of the issuance and the withdrawal, and the order of their times. `loadEvidence` returns the evidence for each anchor.
+ */
 export const checkAnchors = async (
   findings: Findings,
   certificate: JsonObject,

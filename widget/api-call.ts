@@ -23,7 +23,7 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
 
 async function post<T>(url: string, request: RequestInit, requiredKey: keyof T): Promise<ApiResult<T>> {
   // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set, because the browser would
-  // not cancel a keepalive request on abort. The API would then issue a certificate for a form that was already sent without one.
+  // not cancel a keepalive request on abort. The API could then issue a certificate for a form that was sent without one.
   const response = await fetch(url, Object.assign({ method: "POST", credentials: "omit" }, request));
   return parseApiResponse(response, await response.text(), requiredKey);
 }

@@ -1,5 +1,5 @@
-// The hidden inputs of a certified form: `svc_cert_id`, and the certificate URL if `certificateInput` is set. They are present only while
-// the form contains the values that were certified.
+// The hidden inputs of a certified form: `svc_cert_id`, and the certificate URL if `certificateInput` is set. The form contains them only
+// while its values are the certified ones.
 
 import type { Config } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -15,7 +15,7 @@ export function attachCertificate(form: HTMLFormElement, { options }: Config, re
   const isRefused = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
   // The URL is not written to a field that the visitor fills in, because that would overwrite what the visitor typed.
   if (isRefused) warnOwner("data-certificate-input is not hidden: correct it");
-  // The ID is written last: if `certificateInput` is also "svc_cert_id", that input must contain the ID.
+  // The ID is written last. If `certificateInput` is also "svc_cert_id", the input must contain the ID, not the URL.
   fillHiddenInput(form, idInputName, receipt.cert_id);
   certifiedValuesByForm.set(form, values);
 }

@@ -54,7 +54,7 @@ export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/** Finds the script tags of a mode: the tags with a recognized URL and the tag that is running now, regardless of its URL. */
+/** Finds the script tags of a mode. These are the tags whose URL is recognized, and the tag that is running now, whatever its URL is. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
@@ -80,8 +80,8 @@ function isOwnTag(tag: HTMLScriptElement): boolean {
   return tag === document.currentScript || ownScriptPattern.test(tag.src);
 }
 
-// Returns the target form or its selector. Null means that the page looked up its form too early, so null must not select the first form on
-// the page.
+// Returns the target form or its selector. A null form means that the page looked up its form too early. In this case, the default (the
+// first form on the page) must not apply.
 function getTargetForm({ options }: Config): HTMLFormElement | string | null | undefined {
   return options.form === undefined ? options.formSelector : options.form;
 }

@@ -15,8 +15,8 @@ export interface Disclosure {
 }
 
 /**
- * Returns this submission's disclosure. If the element is hidden now, returns the disclosure that was displayed when the box was checked.
- * Uses `disclosureText` only if the selector matches nothing. Throws Misconfiguration if there is no text.
+ * Returns this submission's disclosure. If the disclosure is hidden now, returns the one that was displayed when the box was checked. Uses
+ * `disclosureText` only if the selector matches nothing. Throws Misconfiguration if there is no text.
  */
 export function getDisclosure(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = findDisclosureElements(disclosureSelector);

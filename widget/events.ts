@@ -1,4 +1,4 @@
-// The widget's DOM events. They bubble from the form, so a page needs only one listener on document.
+// The widget's DOM events. They are dispatched on the form and bubble, so a page needs only one listener on document.
 
 export interface Problem {
   code: string;

@@ -7,7 +7,7 @@ import { getControls, queryPage } from "./native-form.ts";
 /** The API's rule for field keys. The API refuses the whole certificate if one key is invalid. */
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values that contain one. Joiners
+// Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values with such characters. Joiners
 // (U+200C, U+200D) are part of writing systems and emoji, so they stay.
 const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
@@ -49,7 +49,8 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type confirms it.
+    // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type is the
+    // same as the key.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (/phone|mobile/.test(key)) {
       best.set(key, {
@@ -91,8 +92,8 @@ export interface IdentifiedControl {
 
 /** Yields the form's controls that contain a contact field, in document order. Does not read values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
-  // `control.labels` searches the whole page for each control, which takes seconds in a form with thousands of them. The list is reversed,
-  // so that a control's first label wins.
+  // `control.labels` searches the whole page for each control, which takes seconds in a form with thousands of controls. The list is
+  // reversed so that the first label of a control wins.
   const labels = new Map(
     queryPage<HTMLLabelElement>("label")
       .reverse()

@@ -166,7 +166,7 @@ function applyResult(
   }
   const { cert_id, fingerprint, verify_url } = receipt;
   attachCertificate(form, config, receipt, submission.values);
-  // Every script on the page can listen to this event, so it contains nothing that could withdraw the consent.
+  // Every script on the page can listen to this event, so it contains nothing that a script could use to withdraw the consent.
   dispatchSvcEvent(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }

@@ -15,7 +15,9 @@ export function warnOwner(cause: string): void {
   }
 }
 
-/** A setup mistake on the page that prevents certification. Thrown only on submission, because until then a form may be incomplete. */
+/**
+ * A setup mistake on the page that prevents certification. It is thrown only on submission, because a form may be incomplete before that.
+ */
 export class Misconfiguration extends Error {}
 
 /** Returns the elements that a selector option matches. Throws Misconfiguration if the selector is invalid. */

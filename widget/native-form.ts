@@ -29,7 +29,8 @@ export function queryPage<E extends Element = HTMLInputElement>(selector: string
 /** Returns the elements that belong to this form. */
 export function filterByForm(form: HTMLFormElement, elements: HTMLInputElement[]): HTMLInputElement[] {
   return elements.filter((element) =>
-    // A <div role="checkbox"> has no `form` property, and a component's `form` can be anything. Both belong to the form that contains them.
+    // A <div role="checkbox"> has no `form` property, and a custom element can set `form` to anything. Both belong to the form that
+    // contains them.
     typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );
 }

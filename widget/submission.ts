@@ -11,7 +11,7 @@ import { isChecked, collectRecipients, toLine } from "./recipients.ts";
 export const widgetVersion = "1.2.0";
 
 export interface Submission {
-  /** Field values and choices as one string. A certificate is attached only while this is unchanged. */
+  /** Field values and choices as one string. A certificate stays attached only while this string is unchanged. */
   values: string;
   body: string;
 }
@@ -79,7 +79,8 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
 const clickedTargets = new WeakSet<EventTarget>();
 
 /**
- * Records clicks by mouse, touch, keyboard or label. A `change` event is not enough, because it is trusted even if a script calls click().
+ * Records clicks by mouse, touch, keyboard or label. A `change` event is not enough, because `isTrusted` is true even if a script calls
+ * click().
  */
 export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
@@ -143,6 +144,6 @@ export function forgetAttempt(form: HTMLFormElement): void {
 function generateUuid(): string {
   const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
   const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");
-  // Digit 13 is the version and digit 17 the variant, so 120 of the 128 bits stay random.
+  // Digit 13 contains the version, and digit 17 contains the variant. The other 120 of the 128 bits stay random.
   return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");
 }

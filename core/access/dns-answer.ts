@@ -5,13 +5,13 @@ import { fail, type Verdict } from "../result.ts";
 export type DnsType = "A" | "AAAA";
 
 /**
- * The addresses in a response. `unanswered`: try the query again later. `refused`: the response is malformed, or it contains an alias or an
- * address that is not allowed.
+ * The IP addresses in a response. `unanswered`: the resolver gave no usable answer, so try the query again later. `refused`: the response
+ * is malformed, or it contains an alias or an address that is not allowed.
  */
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** Returns false for an alias that must not be followed, because a third party could use it to reach an internal host. */
+  /** Returns whether an alias may be followed. A third party could use an alias that is not allowed to reach an internal host. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }
@@ -80,8 +80,7 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 const txtType = 16;
 
 /**
- * Returns the value of a TXT record, which is all its strings joined together. Some resolvers quote each string, and others join the
- * strings themselves.
+ * Returns the value of a TXT record: all its strings, joined. Some resolvers quote each string; others return the strings already joined.
  */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
@@ -89,8 +88,8 @@ const joinTxtStrings = (data: string): string => {
 };
 
 /**
- * Returns the TXT values at a name, following its aliases. The list can be empty. Returns null if the response is malformed or reports an
- * error.
+ * Returns the TXT values at a name. Follows the name's aliases. The list can be empty. Returns null if the response is malformed or reports
+ * an error.
  */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;

@@ -46,9 +46,15 @@ export interface EmailCodeLimits {
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /** Limit for one email address across all topics. The first few emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
-  /** Attempts at one code from the browser that requested it. If browsers are not distinguished, this limit applies to all attempts. */
+  /**
+   * The number of attempts at one code from the browser that requested it. If browsers are not distinguished, this limit applies to all
+   * attempts.
+   */
   readonly attemptsFromContext: number;
-  /** Attempts at one code from any other browser. They are counted separately, so other people cannot use up the person's own attempts. */
+  /**
+   * The number of attempts at one code from all other browsers. These attempts are counted separately, so other people cannot use up the
+   * person's own.
+   */
   readonly attemptsFromElsewhere: number;
   /**
    * After this many wrong codes in a row, only one code can be requested every `everyMs` until a correct code is entered. Null means that
@@ -65,9 +71,9 @@ export interface EmailCodeLimits {
 export const emailCodeLimits = {
   /**
    * A topic is a business and environment, because the code for one certificate also works for the business's other certificates with the
-   * same email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about
+   * same email address. For each topic, the first three emails a day do not count toward the address's limit of twenty, so requests about
    * other businesses cannot use up a person's codes. Ten codes a day with ten attempts each allow an attacker 100 guesses at 1,000,000
-   * codes. Then `guessSlowdown` applies.
+   * codes. After that, `guessSlowdown` applies.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -103,7 +109,7 @@ export const emailCodeLimits = {
 
 /** How long codes count toward a limit. This is the longest period among the limits. */
 export const emailCodeRetentionMs = dayMs;
-/** How long wrong codes count if no other code is entered. They also stop counting when a correct code is entered. */
+/** How long wrong codes count if no further code is entered. They also stop counting when a correct code is entered. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {

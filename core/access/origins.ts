@@ -114,7 +114,7 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 
-/** Verifies the host of the page that contains the form. The page and the Origin may have different hosts as long as both are verified. */
+/** Verifies the host of the page that contains the form. It may differ from the host in the Origin header, as long as both are verified. */
 export const verifyPageUrl = (
   pageUrl: string,
   domains: readonly VerifiedDomain[],

@@ -1,6 +1,6 @@
 // The guard against server-side request forgery (SSRF): decides which URLs of third parties the service may call (webhooks, policy pages).
-// A URL must use https and a public host name, and it must be spelled exactly as the URL parser would write it, because the parser turns
-// `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1. This file checks only names; their IP addresses are checked with resolvers later
+// A URL must use https and a public host name. It must be spelled exactly as the URL parser would write it, because the parser turns
+// `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1. This file checks only host names. Their IP addresses are checked with resolvers later
 // (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
@@ -56,7 +56,7 @@ const internalNames: ReadonlySet<string> = new Set([
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /**
- * Returns the reason why the service must not call this name for a third party, or null. Callers also check every alias that a resolver
+ * Returns why the service must not call this host name for a third party, or null if it may. Callers also check every alias that a resolver
  * returns.
  */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {

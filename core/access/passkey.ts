@@ -106,7 +106,7 @@ const shardIdLength = 2;
 export const generateUserHandle = (shard: ShardId, random: RandomBytes): string =>
   toBase64Url(concatBytes(encodeUtf8(shard), random(userHandleBytes)));
 
-/** Returns the shard in a user handle, or null if the handle does not have the format of this service. */
+/** Returns the shard in a user handle, or null if this service did not generate the handle. */
 export const shardOfUserHandle = (handle: string): ShardId | null => {
   const bytes = fromBase64Url(handle);
   if (bytes === null || bytes.length !== shardIdLength + userHandleBytes) return null;

@@ -38,7 +38,7 @@ export interface ConsumerSession extends BaseSession {
   readonly chain: AuditChain;
 }
 
-/** A session in one of the businesses that an email address belongs to; `userId` is the membership ID. */
+/** A session of a member in one business. The email address can belong to several businesses. `userId` is the membership ID. */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;

@@ -38,7 +38,7 @@ export interface Activity {
   /** Certificates issued and withdrawn per day, for the last thirty days including today. */
   readonly days: readonly ChartPoint[];
   readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
-  /** Withdrawals acknowledged on time and after the deadline per month, for the last twelve months including this one. */
+  /** Withdrawals acknowledged on time and withdrawals acknowledged late, per month, for the last twelve months including this one. */
   readonly months: readonly ChartPoint[];
 }
 

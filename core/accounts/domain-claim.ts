@@ -41,7 +41,7 @@ export const parseClaimedDomain = (
   const { hostname } = new URL(`https://${typed}/`);
   const labels = hostname.split(".");
   const isName = labels.length >= 2 && hostname.length <= maxDomainLength && labels.every((part) => labelPattern.test(part));
-  // The parser reads `2130706433` and `0x7f.1` as IP addresses, so ASCII text that the parser changes was not a host name.
+  // The URL parser turns `2130706433` and `0x7f.1` into IP addresses. If it changes ASCII text, the text was not a host name.
   const isUnchanged = !/^[\x21-\x7e]+$/.test(typed) || hostname === typed;
   if (!isName || !isUnchanged || /^\d+$/.test(labels.at(-1) as string)) return refuse("invalid_request", domainRule);
   if (getRegistrableDomain(hostname) === null)
@@ -92,7 +92,7 @@ export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** Combines the results of all resolvers. The result of a resolver is null if it did not respond. Every resolver must see the proof. */
+/** Combines the results of all resolvers; null stands for a resolver that did not respond. Every resolver must see the proof. */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;
@@ -114,7 +114,7 @@ export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[
     .slice(0, maxShownTexts)
     .map((text) => (text.length > maxShownTextLength ? `${cutText(text, maxShownTextLength)}…` : text));
 
-/** Checks the file. It may contain several proofs, one per line, so that an agency and its customer can both publish theirs. */
+/** Checks the file. It may contain several proofs, one per line, so that an agency and its customer can both publish one. */
 export const checkVerificationFile = (body: string, token: string): VerificationFinding => {
   const lines = body.split("\n").map((line) => line.trim());
   if (lines.includes(formatVerificationText(token))) return "found";
@@ -133,7 +133,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
  */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** How overdue a check must be before a missing response counts as a miss. */
+/** A missing response counts as a miss only if the check is overdue by this much. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;
@@ -151,7 +151,10 @@ export type DomainCheckOutcome =
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 
-/** Applies the result of one check of a verified domain. If a resolver or host fails to respond for only a few hours, nothing changes. */
+/**
+ * Applies the result of one check of a verified domain. If a resolver or host does not respond for only a few hours, the domain's state
+ * does not change.
+ */
 export const applyDomainCheck = (before: DomainCheckState, sighting: VerificationFinding, now: Instant): DomainCheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";
   if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckIntervalMs };

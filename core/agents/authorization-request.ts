@@ -45,8 +45,8 @@ const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
 /**
- * Returns whether every requested resource is this server, identified by its URL or by that URL's origin, which is also the issuer. Clients
- * that read only the issuer's metadata send the origin. Also returns true if the request names no resource.
+ * Returns whether every requested resource is this server, identified by its URL or by the URL's origin. Clients that read only the
+ * issuer's metadata send the origin, because it is the issuer. Also returns true if the request names no resource.
  */
 export const isForResource = (requested: readonly string[], resource: string): boolean => {
   const names: readonly string[] = [normalizeResource(resource), new URL(resource).origin];

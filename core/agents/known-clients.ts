@@ -1,5 +1,5 @@
-// Copies of widely used assistants' client metadata documents. They are used only if neither the document's own URL nor a recent cached
-// copy is available, because this service cannot always reach those hosts.
+// Copies of widely used assistants' client metadata documents. A copy is used only if the document cannot be fetched and there is no recent
+// cached copy, because the service cannot always reach the assistants' hosts.
 import { clientFromDocument, type OAuthClient } from "./oauth-client.ts";
 
 const knownDocuments: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {

@@ -81,7 +81,7 @@ export const parseDocumentUrl = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** Returns whether the document publishes a secret or private key, which anyone could then use. */
+/** Returns whether the document publishes a secret or private key. Anyone could use such a key. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
@@ -95,7 +95,7 @@ export const clientFromDocument = (url: URL, document: unknown): OAuthClient | n
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
   const redirectUris = parseRedirectUris(redirect_uris)?.filter((uri) => parseRedirectUri(uri) !== null) ?? [];
-  // This service does not support private_key_jwt, so a client with that method is treated as public.
+  // This service does not support private_key_jwt, so a client that uses it is treated as public.
   const isPublic = method === undefined || method === "none" || method === "private_key_jwt";
   if (client_id !== url.href || redirectUris.length === 0 || !isPublic || exposesSecret(document)) return null;
   return {
@@ -119,8 +119,8 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
 /**
- * Parses a registration. https redirects are allowed only to `hosts`, because anyone can register under any name. Unusable redirects are
- * dropped.
+ * Parses a registration. Redirects to https URLs are allowed only on `hosts`, because anyone can register under any name. Unusable redirect
+ * URIs are dropped.
  */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";

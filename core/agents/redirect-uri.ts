@@ -1,5 +1,5 @@
-// Redirect URIs of assistants (RFC 8252, RFC 9700). Invalid URIs are refused and never repaired. If the parser has to change a URI, the
-// result is not the URI that was written, and two programs may read it differently.
+// Redirect URIs of assistants (RFC 8252, RFC 9700). Invalid URIs are refused and never repaired. A URI that the parser would change is also
+// invalid, because two programs may interpret it differently.
 
 export interface RedirectUri {
   readonly kind: "https" | "loopback" | "app";

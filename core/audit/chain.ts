@@ -1,5 +1,5 @@
 // Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains only hashes, fixed text
-// and IDs. It commits to the full payload through the payload's hash. The payload is stored elsewhere, where it can be erased.
+// and IDs. Each entry commits to its full payload by hash. The payload is stored elsewhere, where it can be erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import type { HashFunction } from "../ledger/merkle.ts";
@@ -36,8 +36,8 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * Returns the head of an empty chain, which the chain's first entry contains as the previous hash. The head binds the chain to its index.
- * If it consisted of zeros, one principal's chain could be presented as another's.
+ * Returns the head of an empty chain. The chain's first entry contains it as the previous hash. The head binds the chain to its index. If
+ * the head were all zeros, one principal's chain could be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,

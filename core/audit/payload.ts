@@ -1,4 +1,4 @@
-// Audit payloads. They are stored apart from the chain, which commits to them by a salted hash. The chain can therefore be public, and
+// Audit payloads. A payload is stored apart from the chain, which contains only a salted hash of it. The chain can therefore be public, and
 // payloads can be erased while every hash can still be verified.
 import { toCanonicalJson, type JsonObject } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";

@@ -9,7 +9,7 @@ import type { SubmissionNotes } from "./submission-notes.ts";
 
 export type CertificateStatus = "active" | "revoked";
 
-/** How the request reached the service. `capturedVia` comes from a request header, which any sender can set. */
+/** How the request reached the service. `capturedVia` depends on a request header that any sender can set. */
 export interface CaptureContext {
   readonly ip: string;
   readonly userAgent: string;

@@ -46,7 +46,7 @@ const emptyLedgerPart = {
   tlog_proof: null,
 } as const;
 
-/** Returns the proof against the attested checkpoint if there is one, otherwise against the checkpoint in the receipt. */
+/** Returns the proof for the attested checkpoint. If no checkpoint was attested, returns the proof for the checkpoint in the receipt. */
 const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...emptyLedgerPart };
   const { statement, receipt, attested } = anchor;

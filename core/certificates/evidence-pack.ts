@@ -133,7 +133,7 @@ const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
 
 const getIssuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isJsonObject(jwks) ? filterObjects(jwks.keys) : []);
 
-/** Builds the files of the trust folder. Only keys whose IDs are safe in a file name get a file; other keys are only in trust.json. */
+/** Builds the files of the trust folder. A key gets its own file only if its ID is safe in a file name. All keys are in trust.json. */
 const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
   ["trust/trust.json", toJsonBytes(trust)],
   ...getIssuerJwks(trust).flatMap(({ kid, x }): [string, Uint8Array][] =>

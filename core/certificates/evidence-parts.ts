@@ -30,7 +30,10 @@ export interface PackedEntityWithdrawal {
   readonly anchor: PackedStatement | null;
 }
 
-/** A pack contains the proofs of at most this many withdrawals, at about 15 KiB each. Audit entries prove later withdrawals. */
+/**
+ * The maximum number of withdrawals whose proofs a pack contains. Each proof takes about 15 KiB. Later withdrawals are proven by audit
+ * entries.
+ */
 export const maxPackedEntityWithdrawals = 100;
 
 /**

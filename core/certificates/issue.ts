@@ -41,8 +41,8 @@ const addYears = (from: Instant, years: number): Instant => {
 };
 
 /**
- * Builds the evidence. It is salted, because its hash is stored in plain text and is part of redacted packs. Without a salt, a reader who
- * knows everything except the IP address could try all four billion IPv4 addresses.
+ * Builds the evidence. It contains a salt, because its hash is stored in plain text and is part of redacted packs. Without a salt, a reader
+ * who knows everything except the IP address could try all four billion IPv4 addresses.
  */
 const buildEvidence = (
   submission: Submission,
@@ -71,8 +71,8 @@ const buildEvidence = (
 });
 
 /**
- * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL, and refuses at the first one that is not
- * accepted (SPEC Certificate).
+ * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL (SPEC Certificate). The first failed check
+ * determines the refusal.
  */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;

@@ -70,7 +70,7 @@ const toPolicyView = (policy: PublishedPolicy) => ({
   captured_at: toIso(policy.capturedAt),
 });
 
-/** Returns the published `attested` property of an anchor. The time of a timestamp authority is preferred over that of a witness. */
+/** Returns the published `attested` property of an anchor. Prefers the time of a timestamp authority to the time of a witness. */
 const toAttestedView = (attested: AttestedStatement) => {
   const stamp = findEarliestTimestamp(attested);
   return {

@@ -3,14 +3,14 @@
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
-  /** The recipients without duplicates, sorted by UTF-16 code unit, which is the order that the fingerprint uses. */
+  /** The recipients without duplicates, sorted by UTF-16 code unit like in the fingerprint. */
   readonly entities: readonly string[];
   /** The person's answers. The property is present only if the form asked about each recipient. */
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };
 }
 
 /**
- * Returns the form used to compare names: trimmed and in NFC, so that two spellings of one name are one recipient. Names are stored as
- * declared.
+ * Returns the form of a name that is used for comparison: trimmed and in NFC, so that two spellings of one name are one recipient. Names
+ * are stored as declared.
  */
 export const normalizeRecipientName = (name: string): string => trimWhiteSpace(name).normalize("NFC");

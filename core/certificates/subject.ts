@@ -7,7 +7,7 @@ import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
 import { maskFieldValue } from "../masking.ts";
 
-/** The fields by key, as stored. This is a Map, because keys are user input and must not reach an object prototype. */
+/** The fields by key, as stored. This is a Map because keys are user input: as property names, they could reach an object's prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
 const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
@@ -36,8 +36,8 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
 /**
- * Returns the masked form of every field, published with the certificate. `unrecognized` lists the fields to mask completely, regardless of
- * their keys.
+ * Returns the masked form of every field. The certificate publishes these forms. `unrecognized` lists the fields to mask completely,
+ * regardless of their keys.
  */
 export const maskSubject = (fields: SubjectFields, unrecognized: readonly string[] = []): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(unrecognized.includes(key) ? "" : key, value)]));

@@ -1,5 +1,5 @@
-// Limits the size of a form submission's body. The limit allows the longest disclosure and the longest lists of recipients, in every script
-// and even if the sender escapes them.
+// Limits the size of a form submission's body. The longest disclosure and the longest lists of recipients are within the limit in every
+// script, even if the sender escapes every character.
 import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 
@@ -11,7 +11,7 @@ export const maxSubmissionBytes = 4 * 1_024 * 1_024;
 const maxOtherLength = 64 * 1_024; // 20 fields of 500 characters and all evidence take half of that
 const maxBytesPerCharacter = 6;
 
-/** Returns the length of a property that can be long. Returns 0 if the property exceeds its limit, and for all other properties. */
+/** Returns the length of a property that can be long. Returns 0 for other properties, and for a property that exceeds its own limit. */
 const getLongLength = (key: string, value: Json): number => {
   if (key === "disclosure_text") return typeof value === "string" && value.length <= maxDisclosureLength ? value.length : 0;
   if (!["entities", "entities_accepted", "entities_rejected"].includes(key) || !Array.isArray(value) || value.length > maxEntities)
@@ -20,7 +20,9 @@ const getLongLength = (key: string, value: Json): number => {
   return isWithinLimits ? JSON.stringify(value).length : 0;
 };
 
-/** Returns whether a body of more than 256 KiB is accepted: only a disclosure and recipients within their limits may make it that large. */
+/**
+ * Returns whether a body of more than 256 KiB is accepted. Only a disclosure and recipients within their limits may make a body that large.
+ */
 export const isSubmissionSizeAccepted = (body: Json, bytes: number): boolean => {
   if (!isJsonObject(body)) return false;
   const members = Object.entries(body).map(([key, value]) => ({ value, longLength: getLongLength(key, value) }));

@@ -19,8 +19,8 @@ export interface ParsedFields {
 }
 
 /**
- * Accepts 1 to 20 fields, at least one of them with a value, of at most 500 characters each. A value is never refused for its characters:
- * those that cannot be stored become U+FFFD. A null value counts as missing. Refuses with `invalid_request`.
+ * Accepts 1 to 20 fields with values of at most 500 characters. At least one value must be given. A null value counts as missing. A value
+ * is never refused for its characters: characters that cannot be stored become U+FFFD. Refuses with `invalid_request`.
  */
 export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid_request"> => {
   const entries = Object.entries(input);
@@ -64,7 +64,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
   return ok(byComparable);
 };
 
-/** Returns the declared spellings of the names in `answers`. Drops names that were not declared. */
+/** Returns the names in `answers` as the form declared them. Drops names that the form did not declare. */
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 

@@ -37,7 +37,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** Returns the reason according to this record alone. A share that was renewed without the address or number counts as ended. */
+/** Returns the reason that results from this record alone. A share that was renewed without the address or number counts as ended. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";

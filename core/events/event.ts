@@ -25,7 +25,7 @@ export type EventType = (typeof standardEventTypes)[number] | (typeof optInEvent
 
 /** An event before its business's sequence assigns a number to it. */
 export interface UnsequencedEvent {
-  /** A UUID v4, created with the change that the event reports. Receivers use it to detect duplicates. */
+  /** A UUID v4 that is generated with the change that the event reports. Receivers use it to detect duplicates. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;

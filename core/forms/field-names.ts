@@ -29,8 +29,8 @@ const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["full_name", /(^|\b(your|contact|customer|txt|field) ?)name( \d+| required)?$|^nom(bre)?\b/],
 ];
 
-// Matches hints for a part of a phone number, such as a country code or an extension. "Phone (with area code)" is a whole number and does
-// not match.
+// Matches hints for a part of a phone number, such as a country code or an extension. Does not match "Phone (with area code)", because that
+// field contains the whole number.
 const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time)/;
 
 const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
@@ -76,7 +76,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     .replace(/webauthn/i, "")
     .trim()
     .replace(/.*\s/, "");
-  // Some forms use type=tel only for its number pad, for example for a ZIP code, a one-time code or an extension.
+  // Some forms use type=tel only to show a number pad, for example for a ZIP code, a one-time code or an extension.
   const isPadOnly =
     control.type === "tel" &&
     [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));

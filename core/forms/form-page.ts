@@ -19,7 +19,7 @@ export interface FormControl {
   readonly svcField: string | null;
   /** The value of `data-sp1-entity`; null if the attribute is missing. */
   readonly entity: string | null;
-  /** A selector that is certain to match this control and no other in the form; null if there is none. */
+  /** A selector that matches this control and is certain to match no other control in the form; null if there is none. */
   readonly selector: string | null;
   readonly labelSelector: string | null;
 }
@@ -33,7 +33,7 @@ export interface FormText {
 }
 
 export interface PageForm {
-  /** A selector that is certain to match this form and no other on the page; null if there is none. */
+  /** A selector that matches this form and is certain to match no other form on the page; null if there is none. */
   readonly selector: string | null;
   readonly isSearch: boolean;
   readonly controls: readonly FormControl[];

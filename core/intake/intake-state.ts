@@ -23,10 +23,10 @@ const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 export class IntakeState {
   /** When each unavailable shard is tried again. A shard is unavailable if its database did not respond. */
   readonly #silentUntil = new Map<string, Instant>();
-  /** For each journal: its last known state, and when that state expires. At most 32 entries per shard. */
+  /** The last known state of each journal, and when that state expires. There are at most 32 entries per shard. */
   readonly #journals = new Map<JournalName, { readonly view: "well" | "away"; readonly until: Instant }>();
 
-  /** For each shard: the last reported size, and when it expires. */
+  /** The last reported size of each shard, and when that size expires. */
   readonly #sizes = new Map<ShardId, { readonly bytes: number; readonly until: Instant }>();
 
   /** The states and sizes of all shards, and when they expire. */
@@ -43,7 +43,10 @@ export class IntakeState {
     this.#journals.set(journal, { view: "well", until: now + wellMs });
   }
 
-  /** Records that the database did not respond. Each of the shard's journals must then be asked again before it is considered empty. */
+  /**
+   * Records that the database did not respond. Each of the shard's journals must then report its number of entries before it is considered
+   * empty.
+   */
   recordSilence(journal: JournalName, now: Instant): void {
     this.#silentUntil.set(shardOf(journal), now + awayMs);
     for (const name of this.#journals.keys()) if (shardOf(name) === shardOf(journal)) this.#journals.delete(name);

@@ -1,5 +1,5 @@
-// Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. It guesses in the same way as the page script,
-// so the preview matches what will be collected.
+// Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. Guesses fields as the page script does, so the
+// preview matches what the script will collect.
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
 import type { FormControl, FormPage, FormText, PageForm } from "../forms/form-page.ts";

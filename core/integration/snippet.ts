@@ -9,7 +9,7 @@ const attributeEscapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Escapes control characters and every character that could end an attribute value, except the quote given in `kept`. */
+/** Escapes control characters and every character that could end an attribute value. Does not escape the quote given in `kept`. */
 const escapeAttribute = (text: string, kept = ""): string =>
   text
     .replace(/[&<>"'`]/g, (character) => (character === kept ? character : (attributeEscapes[character] as string)))
@@ -26,8 +26,8 @@ export const renderScriptTag = (address: string, attributes: Readonly<Record<str
 };
 
 /**
- * Joins names with vertical bars. A single name that contains a comma gets a trailing bar, because the page script would otherwise split
- * it.
+ * Joins names with vertical bars. If a single name contains a comma, adds a bar at the end, because the page script would otherwise split
+ * the name.
  */
 export const formatEntitiesAttribute = (entities: readonly string[]): string =>
   entities.length === 1 && entities[0]?.includes(",") ? `${entities[0]}|` : entities.join("|");

@@ -80,7 +80,10 @@ export interface LedgerAdapter {
   ) => Promise<LedgerReadResult<{ readonly hashes: readonly Uint8Array[] }>>;
 }
 
-/** Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness that has not seen a different history. */
+/**
+ * Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness. A witness cosigns only if it has not seen a
+ * different history.
+ */
 export type Attestation =
   | { readonly kind: "rfc3161"; readonly tsa: string; readonly time: string; readonly token: string; readonly spki_sha256: string }
   | { readonly kind: "cosignature"; readonly name: string; readonly time: string; readonly line: string };

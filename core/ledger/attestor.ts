@@ -1,4 +1,5 @@
-// The interface of attestors: timestamp authorities and witnesses. Statements are anchored without them; attestations only add evidence.
+// The interface of attestors: timestamp authorities and witnesses. Anchoring a statement does not require attestations; they only add
+// evidence.
 import type { Attestation, LedgerFailure } from "./adapter.ts";
 
 export interface AttestationRequest {

@@ -72,7 +72,7 @@ export interface CheckpointTrust {
   readonly witnesses?: readonly VerifierKey[];
 }
 
-/** Verifies that the trusted log signed the checkpoint in `note`. The signatures of witnesses cannot replace the log's signature. */
+/** Verifies that the trusted log signed the checkpoint in `note`. A witness's signature cannot replace the log's signature. */
 export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: CheckpointTrust): Promise<CheckpointVerdict> => {
   const parsed = parseNote(note);
   if (parsed === null) return fail("note_malformed");

@@ -1,4 +1,4 @@
-// A public key's validity period. Settings contain it after the key as `<key>@<valid_to>` or `<key>@<valid_from>/<valid_to>`, in ISO 8601
+// A public key's validity period. In settings, it follows the key as `<key>@<valid_to>` or `<key>@<valid_from>/<valid_to>`, in ISO 8601
 // (2026-11-22T00:00:00.000Z). A signature at or after `valid_to` is not accepted.
 
 import { toIso } from "../time.ts";

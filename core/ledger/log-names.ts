@@ -6,7 +6,7 @@ const shardPattern = "[0-9a-hjkmnp-tv-z]{2}";
 /** Returns the name of a shard's audit log, such as `api.example.com/audit/00`. Its host is the host of the API, without a port. */
 export const getAuditOrigin = (baseUrl: string, shard: ShardId): string => `${new URL(baseUrl).hostname}/audit/${shard}`;
 
-/** Returns the shard of this deployment's audit log with this name, or null for any other name. */
+/** Returns the shard whose audit log has this name, or null if it is not the name of one of this deployment's audit logs. */
 export const parseAuditOrigin = (baseUrl: string, origin: string): ShardId | null => {
   const shard = new RegExp(`/audit/(${shardPattern})$`).exec(origin)?.[1] as ShardId | undefined;
   return shard !== undefined && getAuditOrigin(baseUrl, shard) === origin ? shard : null;
@@ -14,12 +14,12 @@ export const parseAuditOrigin = (baseUrl: string, origin: string): ShardId | nul
 
 /**
  * Returns the name of a shard's ledger. The first shard's ledger has the configured name, such as `api.example.com/ledger/2026h2`. The
- * others have their shard in the last part, such as `api.example.com/ledger/0a-2026h2`.
+ * names of the others also contain the shard, such as `api.example.com/ledger/0a-2026h2`.
  */
 export const getLedgerOrigin = (ledgerOrigin: string, shard: ShardId): string =>
   shard === firstShard ? ledgerOrigin : ledgerOrigin.replace(/[^/]*$/, (last) => `${shard}-${last}`);
 
-/** Returns the shard of the ledger with this name, or null for any other name. */
+/** Returns the shard whose ledger has this name, or null for any other name. */
 export const parseLedgerOrigin = (ledgerOrigin: string, origin: string): ShardId | null => {
   if (origin === ledgerOrigin) return firstShard;
   const shard = new RegExp(`/(${shardPattern})-[^/]*$`).exec(origin)?.[1] as ShardId | undefined;

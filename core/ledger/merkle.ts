@@ -54,9 +54,9 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 };
 
 /**
- * Returns the number of hashes, counted from the root, that the inclusion proofs of two leaves have in common. `first` must not be greater
- * than `second`. At the node where the paths separate, the first leaf is in the left subtree, which is perfect. The highest bit in which
- * the indexes differ therefore gives the number of hashes that are only in the first leaf's proof.
+ * Returns how many hashes the inclusion proofs of two leaves share, counted from the root. `first` must not be greater than `second`. At
+ * the node where the two paths separate, the first leaf is in the left subtree, which is perfect. The highest bit in which the indexes
+ * differ therefore gives the number of hashes that only the first leaf's proof contains.
  */
 export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number =>
   getInclusionProofLength(first, size) - getBitLength(first ^ second);
@@ -187,8 +187,8 @@ export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSi
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
-  // [start, oldSize) is a complete subtree of the old tree. The verifier knows its root only if it is the root of the old tree; otherwise,
-  // the proof must contain it.
+  // The leaves [start, oldSize) are a complete subtree of the old tree. If this subtree is the whole old tree, the verifier knows its root.
+  // Otherwise, the proof must contain the root.
   if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
   return downward.reverse();
 };

@@ -12,8 +12,8 @@ export interface NoteCrypto {
 const treeNodeLength = 65; // prefix and two hashes
 
 /**
- * Caches tree nodes and signature checks. The receipts in one batch, or the proofs of a hundred audit entries, end in the same signature
- * and share most nodes. The cache grows without limit, so use a new cache for each verification.
+ * Caches tree nodes and signature checks. The receipts in one batch have the same signature and share most nodes, and so do the proofs of a
+ * hundred audit entries. The cache grows without limit, so use a new cache for each verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
@@ -177,7 +177,7 @@ export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, 
 
 /**
  * Verifies the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line has the name and key ID of one of
- * `keys` but its signature is invalid, and with `no_known_signature` if every line is by another key.
+ * `keys` but its signature is invalid. Fails with `no_known_signature` if every line is by another key.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];

@@ -1,5 +1,5 @@
-// Packs the receipts of statements that were submitted together into one record, because they share a checkpoint and most nodes of their
-// proofs. Unpacking restores each receipt byte for byte.
+// Packs the receipts of statements that were submitted together into one record. These receipts have the same checkpoint, and their proofs
+// share most nodes. Unpacking restores each receipt byte for byte.
 import { concatBytes, fromBase64, toBase64 } from "../bytes.ts";
 import type { Instant } from "../time.ts";
 import { parseCheckpoint } from "./checkpoint.ts";

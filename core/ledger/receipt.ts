@@ -1,5 +1,5 @@
-// Receipts: the ledger's proof that it contains a statement, stored as canonical JSON and verified offline with pinned keys. The checks run
-// in a fixed order, so that the same defect always results in the same fault.
+// Receipts: the ledger's proof that it contains a statement. A receipt is stored as canonical JSON and verified offline with pinned keys.
+// The checks run in a fixed order, so that the same defect always results in the same fault.
 import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -146,7 +146,7 @@ export interface ReceiptContext {
    * larger one.
    */
   readonly lastVerifiedTree?: { readonly head: TreeHead; readonly proof: readonly Uint8Array[] };
-  /** Returns whether a leaf that wraps the statement commits to it. It is required for ledgers that wrap statements. */
+  /** Returns whether a leaf that wraps the statement commits to it. This function is required for ledgers that wrap statements. */
   readonly isLeafBoundToStatement?: (leafBody: Uint8Array, statement: Uint8Array) => Promise<boolean>;
 }
 

@@ -244,7 +244,7 @@ const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "non
   return found.length === 1 && members.done() && values?.children.length === 1 ? (values.children[0] ?? null) : null;
 };
 
-/** Returns the hash of the signer's certificate from SigningCertificateV2 or its SHA-1 predecessor. */
+/** Parses SigningCertificateV2, or its predecessor, which uses SHA-1. Returns the hash of the signer's certificate. */
 const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hashName: string; readonly hash: Bytes } | null => {
   const first = createSequenceReader(createSequenceReader(attribute).next(derTags.sequence)?.children[0]);
   const algorithm = isV2 ? first.next(derTags.sequence) : undefined;
@@ -253,7 +253,10 @@ const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hash
   return hashName === undefined || hash === undefined ? null : { hashName, hash: hash.content };
 };
 
-/** Returns the certificate that the signed attributes identify, or a fault if they identify none or it is not in the token. */
+/**
+ * Returns the certificate that the signed attributes identify. Returns a fault if they identify none, or if the token does not contain the
+ * certificate.
+ */
 const findSignerCertificate = async (
   subtle: SignatureCrypto,
   signed: SignedToken,

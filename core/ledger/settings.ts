@@ -1,5 +1,5 @@
-// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors. The code that loads a secret key checks later
-// that the key matches its key ID. Faults are the names of settings, so that values never appear in a message.
+// Parses and validates the settings for the ledgers, the audit logs' keys and the attestors. Does not check that a secret key matches its
+// key ID, because the code that loads the key does that later. Faults are the names of settings, so that values never appear in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -24,7 +24,7 @@ export interface LedgerSettings {
   /** The URL of the ledger's API; empty for the embedded ledger. */
   readonly url: string;
   readonly writeToken: string;
-  /** Secret keys that replace derived keys of the embedded ledgers; empty for an external ledger. */
+  /** Secret keys that the embedded ledgers use instead of derived keys; empty for an external ledger. */
   readonly keys: readonly string[];
   /** The secret key of the embedded ledger's witness; null for a derived key and for an external ledger. */
   readonly witnessKey: string | null;
@@ -56,9 +56,9 @@ export interface ProofSettings {
   readonly mirrors: readonly MirrorSettings[];
   /** LOG_SEED, the secret from which the keys of all logs are derived. */
   readonly logSeed: string;
-  /** Secrets in note format that replace derived keys of audit logs. */
+  /** Secret keys in note format that audit logs use instead of derived keys. */
   readonly auditKeys: readonly string[];
-  /** Earlier public keys of our audit logs, whose proofs must still verify, and keys of other logs that our ledger cosigns. */
+  /** Earlier public keys of our audit logs, whose proofs must stay valid, and keys of other logs whose checkpoints our ledger cosigns. */
   readonly auditVkeys: readonly string[];
   /** The validity periods of ledger and audit log keys, by public key in one-line form. */
   readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;

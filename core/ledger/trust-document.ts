@@ -1,5 +1,5 @@
 // The trust document, which contains the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack
-// contains a copy. Released verifiers read it, so its JSON keys must not change.
+// contains a copy. Its JSON keys must not change, because released verifiers read them.
 
 /** The validity period of a published key. Times are ISO 8601; null means that the period has no end. */
 interface PublishedKeyValidity {

@@ -107,9 +107,9 @@ const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
 };
 
 /**
- * Returns up to three URLs that may serve the policy, best first, without duplicates. If two are ranked equally, the one with the shorter
- * text comes first ("Privacy Policy" before "How to write a privacy policy"), and then the earlier link. Skips links to hosts that
- * `isWithin` does not accept.
+ * Returns up to three URLs that may serve the policy, best first, without duplicates. Among equally good links, the one with the shorter
+ * text comes first ("Privacy Policy" before "How to write a privacy policy"), and then the one that comes earlier on the page. Skips links
+ * to hosts that `isWithin` does not accept.
  */
 export const findPolicyCandidates = (
   kind: PolicyKind,

@@ -3,7 +3,7 @@
 import { shardOfId, type BusinessId, type ShardId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
-/** A shard other than the account's own, and when the business started to issue certificates into it. */
+/** A shard other than the account's own shard, and the time when the business started to issue certificates into it. */
 export interface IssuingShard {
   readonly shard: ShardId;
   readonly startedAt: Instant;

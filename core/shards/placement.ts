@@ -1,5 +1,5 @@
-// Decides when a shard is full, in which shard a new account is created, and into which shard a business issues certificates when its own is
-// full. An account never moves, so it is created where there is the most room.
+// Decides when a shard is full, in which shard a new account is created, and into which shard a business issues certificates when its own
+// shard is full. Accounts never move, so a new account is created in the shard with the most space.
 import type { ShardId } from "../ids.ts";
 
 /** `open`: the shard takes new accounts and certificates. `closed`: it only keeps the accounts and certificates that it has. */
@@ -15,7 +15,7 @@ export interface ShardFill {
 
 /**
  * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued into another shard. The
- * remaining space is for the withdrawals, page views and email of its existing accounts and certificates.
+ * remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
  */
 const fullRatio = 0.7;
 

@@ -1,5 +1,5 @@
 // The ten contact fields that a person can share, their groups, and how their values are validated (SPEC Consumer contact fields). The
-// order of `contactKeys` is the order in responses and of the bits in a stored scope.
+// order of `contactKeys` is also the order of fields in responses and of bits in a stored scope.
 import { validateFieldKind } from "../certificates/field-kinds.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { validateLine, trimWhiteSpace } from "../text.ts";
@@ -41,8 +41,8 @@ export interface RequestedScope {
 }
 
 /**
- * Parses field keys and group names. A trailing `?` makes a name optional; a key that is given both with and without it is required.
- * Refuses unknown names and an empty scope.
+ * Parses field keys and group names. A trailing `?` makes a key or group optional. A key that is given both with and without `?` is
+ * required. Refuses unknown names and an empty scope.
  */
 export const parseRequestedScope = (names: readonly string[]): Result<RequestedScope, "invalid_request"> => {
   const scope = new Set<ContactKey>();
@@ -87,7 +87,7 @@ export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPh
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
-/** Matches a number that is kept even if it does not exist in the person's country. Searches do not find such a number. */
+/** Matches a number that is kept even if it does not exist in the person's country. Searches do not find such numbers. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
 /** The country assumed for a phone number without a country code if the person has not given a country. */

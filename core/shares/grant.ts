@@ -35,7 +35,7 @@ export interface GrantingClient {
   readonly activeTestShares: number;
 }
 
-/** The maximum number of active sandbox shares per business. They are limited because anyone can create them. */
+/** The maximum number of active sandbox shares per business. The number is limited because anyone can create such shares. */
 export const maxTestShares = 10_000;
 
 /** The origin of a request (scheme, host and port) and the verified domain that covers it. */

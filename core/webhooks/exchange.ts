@@ -36,12 +36,12 @@ export interface WebhookExchange {
   readonly response: WebhookResponse | null;
 }
 
-// Control characters other than tabs and line breaks. They take six bytes each in JSON, and readers cannot see them.
+// Control characters other than tabs and line breaks. Each takes six bytes in JSON, and readers cannot see it.
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 const isContinuationByte = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Decodes at most `maxResponseBodyBytes` bytes. Drops a character that this limit would split. */
+/** Decodes at most `maxResponseBodyBytes` bytes. Drops the last character if the limit splits it. */
 const decodeStart = (bytes: Uint8Array): string => {
   let end = Math.min(bytes.length, maxResponseBodyBytes);
   while (end > maxResponseBodyBytes - 3 && isContinuationByte(bytes[end])) end -= 1;

@@ -18,9 +18,9 @@ export interface HostAttempt {
 }
 
 /**
- * The answer to a request for an attempt. `proven`: the host has returned a 2xx status for this business before, so no limit applies.
- * `counted`: one attempt may be sent, and it counts even if it is not sent. `wait`: no attempt may be sent yet, and the caller should ask
- * again after `waitMs`.
+ * The answer to a request to make an attempt. `proven`: the host has returned a 2xx status for this business before, so no limit applies.
+ * `counted`: one attempt may be sent, and it counts even if the caller does not send it. `wait`: no attempt may be sent yet, and the caller
+ * should ask again after `waitMs`.
  */
 export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted" } | { readonly kind: "wait"; readonly waitMs: number };
 
@@ -37,8 +37,9 @@ const attemptsBeforePause = 50; // five minutes at the default limit, which is e
 const attemptsPerDoubling = 10;
 
 /**
- * Returns the minimum time, in milliseconds, between two attempts of a business after `attempts` attempts without a 2xx response from the
- * host. It doubles from one minute to one hour, so that a host that never accepts a request soon gets very few requests.
+ * Returns the minimum time, in milliseconds, between two attempts of a business. `attempts` is the number of attempts so far without a 2xx
+ * response from the host. The time doubles from one minute to one hour, so that a host that never accepts a request soon gets very few
+ * requests.
  */
 export const computeHostPauseMs = (attempts: number): number => {
   if (attempts < attemptsBeforePause) return 0;

@@ -3,10 +3,12 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** After this time, an attempt counts as lost. The time includes DNS resolution (2 s), the timeout, and a margin. */
+/** After this time, an attempt counts as lost. It covers DNS resolution (2 s), the timeout and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
-/** The limit per endpoint: one less than the six connections that the platform gives a Durable Object. */
+/**
+ * The maximum number of concurrent deliveries per endpoint: one less than the six connections that the platform allows a Durable Object.
+ */
 export const maxConcurrentDeliveries = 5;
 
 /** The delays after attempts 1 to 4. */

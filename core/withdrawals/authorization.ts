@@ -34,7 +34,8 @@ export const authorizeByToken = (attempt: {
   const isManageLink = attempt.expectedHashes.some((expected) => isEqualConstantTime(expected, attempt.givenHash)) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
-  // Anyone who submits a form in another person's name receives its manage link, so the link must not withdraw other certificates.
+  // Anyone who submits a form in another person's name receives the manage link for that submission, so the link must not withdraw other
+  // certificates.
   if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
       "invalid_request",

@@ -28,8 +28,8 @@ export interface NamedRecipients {
 }
 
 /**
- * Returns the recipients that the consent covers: the accepted ones if the person could choose each recipient separately, and otherwise
- * all.
+ * Returns the recipients to which the person consented: the accepted ones if the person could choose each recipient separately, and
+ * otherwise all.
  */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 
@@ -41,7 +41,10 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/** Resolves names to the recipients on the certificate. Refuses an empty list and names that the person did not consent to. */
+/**
+ * Finds the recipients on the certificate with the given names. Refuses an empty list and names of recipients to which the person did not
+ * consent.
+ */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],

@@ -23,7 +23,7 @@ export type RecordedChannel = (typeof recordedChannels)[number];
 
 /**
  * The parts of a certificate that a withdrawal needs. The type is not derived from `PublishedCertificate`, because that type contains
- * withdrawals and the import would be a cycle.
+ * withdrawals and importing it would create a cycle.
  */
 export interface WithdrawableCertificate {
   readonly id: CertId;

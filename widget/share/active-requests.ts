@@ -1,5 +1,5 @@
-// Waits for the response to a share request: a message from the consent sheet, or a code that another window of this page
-// received in its URL. Responses are matched by `state`; all others are ignored.
+// Waits for the response to a share request. The response is a message from the consent sheet, or a code that another window of this page
+// received in its URL. It must have the `state` of the request; other messages are ignored.
 
 import { fillForm } from "./fill-form.ts";
 import { waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";
@@ -8,7 +8,10 @@ import { type PendingRequest, deletePending } from "./pending-requests.ts";
 import { redeemCode } from "./redeem.ts";
 
 export interface ActiveRequest extends PendingRequest {
-  /** The sheet's window. If this page was reloaded, or a link opened the sheet, the window is unknown until its first message. */
+  /**
+   * The sheet's window. After this page was reloaded, or if a link opened the sheet, the window is unknown until the sheet sends its first
+   * message.
+   */
   sheet?: Window | null;
   /** Whether the sheet has sent svc:ready, which shows that it can reach this page. */
   isReady?: boolean;

@@ -7,11 +7,16 @@ export interface ShareButton {
   root: HTMLElement;
   setLabel(text: "share" | "severed"): void;
   setNote(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
-  /** Shows links if the window was blocked: one that opens a new tab and, if `onHere` is given, one that opens the sheet in this tab. */
+  /**
+   * Shows links after the browser blocked the window: one that opens a new tab and, if `onHere` is given, one that opens the sheet in this
+   * tab.
+   */
   showLinks(address: string, onHere: (() => string) | undefined): void;
 }
 
-/** Inserts the button after a tag in the body or, failing that, at the start of the form. Returns null if both are missing. */
+/**
+ * Inserts the button after the tag or, if the tag is not in the body, at the start of the form. Returns null if there is no form either.
+ */
 export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement | undefined, onClick: () => void): ShareButton | null {
   const isPlaced = document.body?.contains(tag);
   const place = isPlaced ? tag : form;

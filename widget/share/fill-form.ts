@@ -24,8 +24,8 @@ export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { 
 }
 
 /**
- * Selects one control per key: the most certain one or, if several are equally certain, the first. All of them are found before any is
- * filled in, because filling one in may make the page render the form again.
+ * Selects one control per key: the most certain one or, if several are equally certain, the first. All controls are selected before any is
+ * filled in, because filling in a control may make the page render the form again.
  */
 function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined): Iterable<IdentifiedControl> {
   const best = new Map<string, IdentifiedControl>();
@@ -38,8 +38,8 @@ function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined)
 }
 
 /**
- * Returns whether a control is empty. Checkboxes and radio buttons never are, because only the person may check them, even if a field map
- * contains them.
+ * Returns whether a control is empty. Checkboxes and radio buttons are never considered empty, because only the person may check them, even
+ * if a field map contains them.
  */
 function isEmpty(control: HTMLInputElement): boolean {
   return !/^(checkbox|radio)$/.test(control.type) && !control.readOnly && !control.value;

@@ -99,7 +99,7 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   return address;
 }
 
-/** Returns this page's URL without its fragment, and without its query if it would exceed the API's limit of 2,048 characters. */
+/** Returns this page's URL without its fragment. Also removes the query if the URL would exceed the API's limit of 2,048 characters. */
 function getReturnUrl(): string {
   const address = location.href.replace(/#.*/, "");
   return address.length > 2048 ? address.replace(/\?.*/, "") : address;

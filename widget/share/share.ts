@@ -9,7 +9,7 @@ import { prepareProof, handleShareClick } from "./open-sheet.ts";
 import { listPending } from "./pending-requests.ts";
 import { listenForSheetMessages, startRequest } from "./active-requests.ts";
 
-/** Set on a tag that already has its button, so that other copies and versions of the script skip it. */
+/** Set on a tag that already has its button, so that other copies and versions of the script skip the tag. */
 const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;
