@@ -22,9 +22,9 @@ export const releasedDir = "widget/released";
 const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receivers; the service does not serve it
 
 /**
- * Static assets bypass the Worker, so its default headers are repeated here. Pages on other origins load the scripts, so these need CORS
- * headers. Hashed copies never change, so browsers may cache them forever. `svc-share.js` also matches the rule for the hashed copies, so
- * its own rule first removes the Cache-Control that the other rule sets.
+ * Static assets bypass the Worker, so its default headers are repeated here. Pages on other origins load the scripts, so the scripts need
+ * CORS headers. Hashed copies never change, so browsers may cache them forever. `svc-share.js` also matches the rule for the hashed copies,
+ * so its own rule first removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains

@@ -115,8 +115,8 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   };
 
   /**
-   * Reads a tile that is only in R2, and then only its first part. The Worker serves the whole tile, and the ledger's object serves the
-   * part.
+   * Reads a tile that is only in R2: first the whole tile, which the Worker serves, and then only its beginning, which the ledger's object
+   * serves.
    */
   const readOldTile = async (): Promise<void> => {
     for (const path of [oldTilePath, `${oldTilePath}.p/9`]) {

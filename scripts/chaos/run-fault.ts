@@ -271,7 +271,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
   const log = createWriteLog();
   const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people, oldTile });
 
-  /** Sends the rounds of all visitors. In the meantime, runs the jobs of a minute again and again, faster than in real time. */
+  /** Sends the rounds of all visitors. In the meantime, runs the cron job more often than once a minute. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
     const endsAt = performance.now() + maxMs;
     const ended = new AbortController();

@@ -57,7 +57,7 @@ export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars
 };
 
 /**
- * The version of the key that wraps data keys in an export. A deployment numbers its own key versions from 1, so the two do not collide.
+ * The version of the key that wraps data keys in an export. A deployment numbers its own key versions from 1, so they never reach this one.
  */
 const exportVersion = "9999";
 

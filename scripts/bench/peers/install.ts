@@ -1,4 +1,4 @@
-// Installs the programs that svc is compared with into a folder of their own, because svc itself does not depend on them.
+// Installs the programs that svc is compared with. They have their own folder, because svc does not depend on them.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,5 +1,5 @@
 // Serves /app/details: a person's contact details. Before a change is saved, a review page shows it together with the businesses that will
-// receive it. The person can undo a change for ten minutes; until then, a sealed cookie keeps the previous values.
+// receive it. The person can undo a change for ten minutes. During that time, a sealed cookie keeps the previous values.
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";

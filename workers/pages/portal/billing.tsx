@@ -119,7 +119,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
   });
 };
 
-/** Refuses links from other sites, which could make members pay by mistake. */
+/** Refuses links from other sites, because a link there could make members pay by mistake. */
 const redirectToCheckout = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return renderCrossSiteBlocked(c);

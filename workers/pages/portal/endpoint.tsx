@@ -1,4 +1,4 @@
-// The page of one endpoint, with its attempts, settings and deliveries, and the pages that change it.
+// The page of one endpoint, with its attempts, settings and deliveries. Also contains the pages that change an endpoint.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseDeliveryId, parseWebhookId, type WebhookId } from "../../../core/ids.ts";

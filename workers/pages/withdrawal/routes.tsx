@@ -47,8 +47,8 @@ const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate
 };
 
 /**
- * Reads the email address that was typed for this certificate, and the token that verifies it. Both are null if the browser has no such
- * cookie.
+ * Reads the email address that was typed for this certificate, and the token that verifies it. Both are null if the browser has no cookie
+ * for this certificate.
  */
 const getPendingWithdrawal = async (c: Context<AppEnv>, certId: CertId): Promise<WithdrawalNote> => {
   const sealed = findCookie(c, pendingWithdrawalCookie);
