@@ -263,7 +263,8 @@ describe("a timestamp", () => {
 /** An authority on loopback that responds as the test defines and records the requests. */
 class FakeAuthority {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
-  readonly #server = createServer((request, response) => {
+  // Idle connections stay open: openssl blocks this process, and a connection must not time out while the next request is using it.
+  readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   answer: (query: Buffer, response: ServerResponse) => void = (_, response) => response.writeHead(500).end();
