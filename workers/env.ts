@@ -331,7 +331,7 @@ export const loadConfig = (env: Env): Config => {
     ]),
   );
 
-  // Production refuses every setting with this prefix, including development settings that are added later.
+  // Production refuses every setting that starts with DEV_, including development settings that are added later.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const demo = parseDemoSettings(setting("DEV_DEMO"));
   if (demo === null) faults.push("DEV_DEMO");

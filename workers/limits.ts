@@ -1,5 +1,5 @@
-// Every rate limit and every limit on stored records and bytes (SPEC Limits), with its reason. The setting
-// `LIMIT_<NAME>="<count>/<seconds>"` changes a rate limit. A setting with a whole number changes a limit on records or bytes.
+// Every rate limit and every limit on stored records and bytes (SPEC Limits), with its reason. An operator can change each limit with a
+// setting: `LIMIT_<NAME>="<count>/<seconds>"` for a rate limit, and a whole number for a limit on records or bytes.
 import { cutText } from "../core/cut-text.ts";
 import type { RateLimit } from "../core/access/rate-limit.ts";
 import type { StorageLimit, StorageLimits, StorageOwnerKind } from "../core/access/storage-limits.ts";

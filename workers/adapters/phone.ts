@@ -1,5 +1,5 @@
 // Normalizes phone numbers to E.164 for matching. The stored number stays as entered. The library's complete metadata is used, because the
-// smaller sets contain only the lengths of numbers, not which ones are assigned.
+// smaller sets contain only the possible lengths of numbers, not the ranges that are assigned.
 import { isSupportedCountry, parsePhoneNumberFromString as parse, type PhoneNumber } from "libphonenumber-js/max";
 import { toAsciiDigits } from "../../core/digits.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";

@@ -51,7 +51,7 @@ const classifyError = (error: unknown): "dns" | "tls" | "connection" => {
   return /\bDNS\b|resolve|ENOTFOUND|EAI_AGAIN/i.test(text) ? "dns" : "connection";
 };
 
-/** Reads as much of the start of the body as arrives in time, and then closes the connection. */
+/** Reads the part of the body that arrives in time, up to the size limit, and then closes the connection. */
 const readResponse = async (response: Response): Promise<WebhookResponse> => {
   const { headers, isCut: isHeaderCut } = cutHeaders(response.headers);
   const reader = response.body?.getReader();

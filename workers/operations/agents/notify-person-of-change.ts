@@ -1,5 +1,5 @@
 // Emails the person that their agent changed something, at most once per token per hour. The email can reveal a stolen token to people who
-// never read their history.
+// never read their audit history.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";

@@ -18,7 +18,7 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 /** The statements and the audit entry of a change, for the person's shard. */
 export interface FieldsWrite {
-  /** The number of rows that the first statement changes is the number of events. */
+  /** When the rows are committed, the number of rows that the first statement changes is the number of events. */
   readonly rows: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
   /** Sends the events and updates the remaining shares. Call it after the commit. */
