@@ -22,7 +22,7 @@ const refresh = async (id: string): Promise<boolean> => {
   return true;
 };
 
-/** Updates the element regularly, and returns a function that stops the updates. Calls `onEnd` if they end for any other reason. */
+/** Updates the element regularly, and returns a function that stops the updates. Calls `onEnd` if the updates stop for any other reason. */
 const follow = (id: string, onEnd: () => void): (() => void) => {
   const endsAt = Date.now() + maxPollingMs;
   const stop = (): void => clearInterval(timer);

@@ -262,7 +262,7 @@ const OperationGroup: FC<{ document: ApiDocument; name: string; description: str
 
 const renderedPages = new WeakMap<ApiDocument, Map<string, string>>();
 
-/** Renders a page once per isolate. It is the same for everyone. */
+/** Renders a page once per isolate, because the page is the same for everyone. */
 const renderCached = (document: ApiDocument, path: string, render: () => Child): Child => {
   const pages = renderedPages.get(document) ?? new Map<string, string>();
   renderedPages.set(document, pages);

@@ -16,7 +16,7 @@ export interface Breadcrumb {
   readonly text: Child;
 }
 
-/** Shows the current business with a menu of the others, or only its name if there are no others. */
+/** Shows the current business with a menu of the member's other businesses, or only the current one if there are no others. */
 const BusinessSwitcher: FC = () => {
   const { pathInMode, member, memberships } = usePortalRequest();
   const { plan } = member;

@@ -154,7 +154,9 @@ const createFormatters = (locale: string) => ({
 
 const formattersByLanguage = new Map<Language, ReturnType<typeof createFormatters>>();
 
-/** Returns the formatters of a language. They are constructed once per isolate, because that takes far longer than using them. */
+/**
+ * Returns the formatters of a language. They are constructed once per isolate, because constructing them takes far longer than using them.
+ */
 const getFormatters = (language: Language) => {
   const formatters = formattersByLanguage.get(language) ?? createFormatters(languageInfo[language].locale);
   formattersByLanguage.set(language, formatters);
