@@ -9,7 +9,7 @@ const base64UrlSchema = (max: number) =>
     .max(max)
     .regex(/^[A-Za-z0-9_-]+$/, "must be base64url");
 
-/** The maximum length of 1,023 bytes as base64url. WebAuthn allows no longer credential ID. */
+/** WebAuthn allows credential IDs of up to 1,023 bytes. In base64url, they have up to 1,364 characters. */
 const credentialIdSchema = base64UrlSchema(1_364);
 /** The parts of a credential usually have a few hundred bytes, or one to two kilobytes with an RSA key. */
 const credentialPartSchema = base64UrlSchema(16_384);
