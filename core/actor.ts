@@ -26,7 +26,7 @@ export const parseActor = (text: string): Actor | null => {
   return prefix === "subject" && verifiedBy !== undefined ? { kind: "subject", verifiedBy } : null;
 };
 
-/** Returns the text form of an actor. Audit chains commit to it, so it must never change. */
+/** Returns the text form of an actor. Audit chains commit to this text, so its format must never change. */
 export const formatActor = (actor: Actor): string => {
   switch (actor.kind) {
     case "subject":

@@ -103,7 +103,7 @@ export const findDueNotices = (
 /** Returns the path, in the repository, of the page that explains what to do. */
 export const getAlertPage = (kind: AlertKind): string => `docs/operate/alerts/${kind.replaceAll("_", "-")}.md`;
 
-/** Builds the email of a notice, which contains no personal data. */
+/** Builds the email for a notice. It contains no personal data. */
 export const formatAlertMail = (
   { kind, change, since }: AlertNotice,
   figure: number,

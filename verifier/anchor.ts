@@ -46,7 +46,7 @@ const toCheckId = (event: "issued" | "revoked", step: AnchorStep): CheckId => {
   return step === "attest.inclusion" || step === "attest.cosign" || step === "attest.tsa" ? step : `anchor.${step}`;
 };
 
-/** The receipt faults that make the `note` check fail. All other faults make `inclusion` fail. */
+/** Receipt faults that make the `note` check fail. All other receipt faults make the `inclusion` check fail. */
 const noteFaults: readonly ReceiptFault[] = [
   "receipt_malformed",
   "note_malformed",

@@ -232,7 +232,7 @@ export const checkStatus = (history: AuditHistory): Finding => {
 
 const policyKinds = ["privacy", "terms"] as const;
 
-/** Returns what the `policy.linked` payload says about each policy in addition to its hash. */
+/** Returns the ID, the source URL and the capture time of each policy. */
 const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
   Object.fromEntries(
     policyKinds.map((kind) => {

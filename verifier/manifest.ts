@@ -16,7 +16,7 @@ export interface Manifest {
   readonly redacted: readonly string[];
 }
 
-/** Parses manifest.json. Returns null unless it is canonical and has this schema. */
+/** Parses manifest.json. Returns null unless it is canonical JSON with the expected schema. */
 export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: Json }) | null => {
   const record = asObject(parseCanonical(decodeText(files.get("manifest.json"))));
   if (record === null || !hasExactMembers(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;

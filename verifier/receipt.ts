@@ -18,7 +18,7 @@ export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number],
   readonly entities?: readonly string[];
 };
 
-/** Checks that recipients are listed if the scope is `recipient`, and only then. */
+/** Checks that recipients are listed if and only if the scope is `recipient`. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0

@@ -32,7 +32,7 @@ export interface Config {
   hooksSubmit: boolean;
 }
 
-/** Matches svc.js and the copy whose name contains its hash, which pages can pin. */
+/** Matches svc.js, and its copy with a hash in the name. Pages can pin that copy. */
 const ownScriptPattern = /\/svc(-[0-9a-f]{12})?\.js([?#]|$)/;
 
 export function createConfig(options: ConsentOptions, scriptAddress: string): Config {

@@ -15,7 +15,7 @@ import { type Submission, getCurrentValues, forgetAttempt, forgetClicks, recordC
 
 export type GetConfigs = () => Config[];
 
-/** The forms being certified, each with the function that releases it without submitting it. */
+/** The forms being certified. Each has a function that releases the form without submitting it. */
 const heldForms = new Map<HTMLFormElement, () => void>();
 /** Forms whose second submit event is being dispatched. */
 const resubmittingForms = new WeakSet<HTMLFormElement>();

@@ -113,7 +113,7 @@ function describeOptIn(boxes: HTMLInputElement[]) {
 const maxUrlLength = 2048;
 
 function getPageUrl(): string {
-  // A srcdoc frame's URL is about:srcdoc; its base URL is that of the page that contains it.
+  // The URL of a srcdoc frame is about:srcdoc, but its base URL is that of the page that contains it.
   const address = location.protocol === "about:" ? document.baseURI : location.href;
   // Browsers never send the fragment, so it is removed.
   return address.replace(/#.*/, "").slice(0, maxUrlLength);

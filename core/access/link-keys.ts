@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** This word in the list stands for INDEX_KEY, which is a separate setting. */
+/** In the list, this word stands for INDEX_KEY, which has its own setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {
@@ -56,7 +56,7 @@ export const addNextLinkKey = (text: string | undefined, key: Bytes): string => 
   return `${earlier},${newest + 1}:${toBase64(key)}${nextMark}`;
 };
 
-/** Makes the last key the one that creates tokens. */
+/** Removes `@next`, so that the last key creates tokens. */
 export const useNextLinkKey = (text: string): string => (text.endsWith(nextMark) ? text.slice(0, -nextMark.length) : text);
 
 /** Removes all keys except the last. */

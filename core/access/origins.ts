@@ -18,7 +18,7 @@ export interface OriginRules {
   readonly allowsSandboxLocalhost: boolean;
 }
 
-/** Returns the rules for this deployment and these records. */
+/** Returns the rules for a deployment and the environment of its records. */
 export const getOriginRules = (
   deployment: { readonly environment: string },
   records: { readonly environment: Environment },

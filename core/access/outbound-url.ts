@@ -36,7 +36,7 @@ const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"`]/;
-/** Browsers send these characters unencoded in queries, but not before them. */
+/** Browsers send these characters unencoded in a query, but encode them before it. */
 const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS resolves underscores, and some clouds use them
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address

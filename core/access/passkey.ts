@@ -15,7 +15,7 @@ export const addPasskeyProofMinutes = 10;
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** The site that passkeys belong to: the app's host. They work only on the app's origin. */
+/** The site that passkeys belong to: the app's host. Passkeys work only on the app's origin. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;

@@ -8,8 +8,8 @@ export interface StorageLimit {
 }
 
 /**
- * The owner whose records are counted together. Without an API key, submissions are counted per client; with one, per business. Shares are
- * counted per person. Sandbox records and captured policy texts are counted per business.
+ * The owner whose records are counted together. Submissions are counted per business if they have an API key, and otherwise per client.
+ * Shares are counted per person. Sandbox records and captured policy texts are counted per business.
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 

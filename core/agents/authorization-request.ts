@@ -41,7 +41,7 @@ const unsupportedParameters = ["request", "request_uri"] as const;
 
 const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 
-/** Normalizes a resource: ignores the case of scheme and host, and one trailing slash. */
+/** Normalizes a resource: converts the scheme and host to lowercase, and removes one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
 /**
@@ -53,7 +53,7 @@ export const isForResource = (requested: readonly string[], resource: string): b
   return requested.every((name) => names.includes(normalizeResource(name)));
 };
 
-/** Returns the error text for any other resource. It names the correct one. */
+/** Returns the error text for a wrong resource. The text names the correct one. */
 export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });

@@ -40,7 +40,7 @@ const cleanClientName = (text: unknown): string | null => {
   return cutText(name, maxNameLength).trim() || null;
 };
 
-/** Well-known assistants by the beginning of their names, and the hosts that belong to them. */
+/** Well-known assistants: how their names begin, and the hosts that belong to them. */
 const knownClientNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
   ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
   ["anthropic", ["claude.ai", "claude.com", "anthropic.com"]],

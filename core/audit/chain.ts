@@ -4,7 +4,7 @@ import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import type { HashFunction } from "../ledger/merkle.ts";
 
-/** An event, with the property names that are hashed and published. */
+/** An event. Its property names are hashed and published. */
 export interface AuditEvent {
   readonly type: string;
   readonly entity_type: string;
@@ -72,5 +72,5 @@ export const createNextEntry = (
   return { entry, head: { seq, hash: hashAuditEntry(hash, entry) } };
 };
 
-/** An entry with the hash that is claimed for it. */
+/** An entry and its claimed hash. */
 export type HashedEntry = AuditEntry & { readonly hash: string };

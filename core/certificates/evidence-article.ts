@@ -8,7 +8,7 @@ import { html, parseInstant, renderTime, renderTimeText, type Markup } from "./e
 import { isConsentRefused, type PublishedCertificate } from "./published-certificate.ts";
 import type { SubmissionNotes } from "./submission-notes.ts";
 
-/** The details of the person that are shown in full, as pairs of key and value. */
+/** The details of the person that are shown in full, as `[key, value]` pairs. */
 export type DisclosedFields = readonly (readonly [string, string])[];
 
 /**

@@ -45,7 +45,7 @@ button{font:inherit;color:var(--action);background:none;border:1px solid current
 
 const toCspHash = (text: string): string => `'sha256-${toBase64(sha256(text))}'`;
 
-/** Blocks loading and sending anything, and allows only the script with this hash to run. */
+/** Builds a policy that blocks all loading and sending, and allows only this style and script, by hash. */
 const buildContentSecurityPolicy = (style: string, script: string | null): string =>
   `default-src 'none'; style-src ${toCspHash(style)}; ${script === null ? "" : `script-src ${toCspHash(script)}; `}base-uri 'none'; form-action 'none'`;
 

@@ -10,7 +10,7 @@ export interface LedgerSubmission {
   readonly prepared: string | null;
 }
 
-/** A ledger's last tree that passed every check, as text ready for storage. */
+/** The last verified tree of a ledger. Its properties are text, so that they can be stored. */
 export interface VerifiedTree {
   /** The number of entries, as a decimal. */
   readonly size: string;

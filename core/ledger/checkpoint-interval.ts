@@ -1,4 +1,4 @@
-// The 15-minute intervals in which checkpoints are taken.
+// Numbers the 15-minute intervals in which checkpoints are taken.
 import { minuteMs, type Instant } from "../time.ts";
 
 export const checkpointIntervalMs = 15 * minuteMs;

@@ -41,7 +41,7 @@ export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
-  /** Certificates that other tools can use to check the authority's timestamps. The text can be empty. */
+  /** Certificates in PEM format, with which other tools can check the authority's timestamps; can be empty. */
   readonly pem: string;
 }
 

@@ -15,7 +15,7 @@ export interface ActiveRequest extends PendingRequest {
   sheet?: Window | null;
   /** Whether the sheet has sent svc:ready, which shows that it can reach this page. */
   isReady?: boolean;
-  /** The code that is being redeemed or could not be redeemed. */
+  /** The code that is being redeemed, or that could not be redeemed. */
   code?: string;
   isRedeeming?: boolean;
   channel?: BroadcastChannel | undefined;

@@ -4,7 +4,7 @@ import { type IdentifiedControl, type identifyControls, parseFieldMap } from "..
 import { fillHiddenInput } from "../hidden-input.ts";
 import type { RedeemedShare } from "./redeem.ts";
 
-/** Passed in by svc.js, so that the share part contains no second copy of the code. */
+/** The type of `identifyControls`. svc.js passes this function in, so that the share part contains no second copy of it. */
 export type ControlIdentifier = typeof identifyControls;
 let identify: ControlIdentifier = () => [];
 

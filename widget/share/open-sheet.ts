@@ -50,7 +50,7 @@ function openInThisTab(offer: ShareOffer): void {
   link.click();
 }
 
-/** Saves the request before anything opens. It replaces the same button's earlier request. */
+/** Saves the request before anything opens. The request replaces the same button's earlier one. */
 function beginRequest(offer: ShareOffer, display: DisplayMode): ActiveRequest | undefined {
   const pending = offer.retry || createPendingRequest(offer, display);
   if (!pending) return undefined;

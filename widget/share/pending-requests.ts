@@ -19,7 +19,7 @@ export interface PendingRequest extends ShareRequestBase {
 const storagePrefix = "svc:share:";
 /** One hour, well above the ten minutes after which the sheet expires. */
 const pendingLifetimeMs = 3_600_000;
-/** Stored requests are limited because each of them takes up to 16 KB. */
+/** The number of stored requests is limited because each takes up to 16 KB. */
 const maxPendingRequests = 3;
 
 export function savePending(pending: PendingRequest): void {

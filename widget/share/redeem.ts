@@ -13,7 +13,7 @@ export interface RedeemedShare {
   fields: Record<string, string | null>;
 }
 
-/** Two attempts and the delay between them stay below the 60-second lifetime of the code. */
+/** Two attempts and the delay between them take less than the 60-second lifetime of the code. */
 const attemptTimeoutMs = 10_000;
 const retryDelayMs = 1000;
 
