@@ -113,7 +113,7 @@ const formatReport = (report: Report): string => {
 const exitCodes = { valid: 0, invalid: 1, incomplete: 3 } as const;
 const usageErrorExitCode = 2;
 
-/** Parses a withdrawal receipt. Returns null unless the file has the members `receipt` and `canonical`. */
+/** Parses a withdrawal receipt. Returns null unless the file contains `receipt` and `canonical`. */
 const parseReceiptFile = (bytes: Uint8Array): JsonObject | null => {
   const parsed = parseIJson(bytes);
   const file = parsed.ok ? asObject(parsed.value) : null;

@@ -16,7 +16,10 @@ const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: st
   return overdue !== (acknowledgedAt === null && lateMs > 0);
 };
 
-/** Returns null if every withdrawal's overdue mark is correct. An acknowledgment of the whole withdrawal counts for each recipient. */
+/**
+ * Returns null if every withdrawal is correctly marked as overdue or not. An acknowledgment of the whole withdrawal counts for each
+ * recipient.
+ */
 export const findOverdueFault = (certificate: JsonObject, createdAt: string): string | null => {
   const withdrawal = asObject(certificate.withdrawal);
   const wholeAcknowledgedAt = withdrawal?.cease_acknowledged_at ?? null;

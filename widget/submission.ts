@@ -75,7 +75,7 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
   return Object.assign(collectFields(form, fieldMap), recipients);
 }
 
-/** Everything the visitor has clicked since the page was loaded. */
+/** The elements that the visitor has clicked since the page was loaded, and their ancestors. */
 const clickedTargets = new WeakSet<EventTarget>();
 
 /**

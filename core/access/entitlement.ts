@@ -15,7 +15,7 @@ export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusa
   return ok(true);
 };
 
-/** Denies write access whenever read access is denied, and also while a payment is past due. */
+/** Denies write access while read access is denied or a payment is past due. */
 export const authorizeWrite = (status: BusinessStatus): Result<true, AccessRefusal> =>
   status === "past_due" ? refuse("subscription_past_due") : authorizeRead(status);
 

@@ -81,7 +81,7 @@ export interface EvidenceParts {
   /** The document at /.well-known/svc-trust.json. */
   readonly trust: JsonObject;
   readonly issuer: PackIssuer;
-  /** The keys of the fields to disclose with value and salt; null discloses every field. */
+  /** The keys of the fields that the pack discloses with value and salt; null means all fields. */
   readonly disclosedKeys: ReadonlySet<string> | null;
   /** True if the pack omits the subject's values and everything in the evidence that points to a person. */
   readonly isRedacted: boolean;

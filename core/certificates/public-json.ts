@@ -116,7 +116,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
   };
 };
 
-/** Returns a withdrawal and the state of the duty to cease contact. */
+/** Returns a withdrawal, with the deadline to cease contact and whether the business has met it. */
 export const toWithdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext) => ({
   withdrawn_at: toIso(withdrawal.withdrawnAt),
   cease_by: toIso(withdrawal.ceaseBy),

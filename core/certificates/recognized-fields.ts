@@ -16,7 +16,7 @@ export type FormatPhone = (phone: string, country: string) => string;
 export interface RecognizedFields {
   /** The keys of recognized fields with invalid values, sorted. */
   readonly unrecognized: readonly string[];
-  /** The addresses and numbers, normalized for matching, without duplicates, and at most five of each. */
+  /** The email addresses, normalized for matching, without duplicates, and at most five. The same applies to `phones`. */
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }
@@ -29,7 +29,7 @@ const toKeyPattern = (name: string): RegExp => new RegExp(`^(?:(?:${qualifier})_
 const emailKeyPattern = toKeyPattern("e_?mail(?:_address)?");
 const phoneKeyPattern = toKeyPattern("(?:phone|telephone|tel|mobile|cell|landline|whatsapp)(?:_(?:phone|number))?");
 
-/** Returns the email addresses in form order. Each is a pair of the address as typed and the normalized address. */
+/** Returns the email addresses in form order, each as typed and normalized. */
 export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [typed: string, normalized: string])[] =>
   [...fields].flatMap(([key, value]) => {
     const normalized = emailKeyPattern.test(key) ? normalizeEmailAddress(value) : null;

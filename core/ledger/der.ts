@@ -137,7 +137,7 @@ export const encodeUnsignedInteger = (bytes: Uint8Array): Bytes => {
 export const ecdsaRawToDer = (raw: Uint8Array): Bytes =>
   encodeDer(derTags.sequence, encodeUnsignedInteger(raw.subarray(0, raw.length / 2)), encodeUnsignedInteger(raw.subarray(raw.length / 2)));
 
-/** Converts a DER signature to `size` bytes each for r and s. Returns null unless both are positive and fit. */
+/** Converts a DER signature to `size` bytes each for r and s. Returns null unless both numbers are positive and fit. */
 export const ecdsaDerToRaw = (signature: Uint8Array, size: number): Bytes | null => {
   const members = createSequenceReader(parseDer(signature) ?? undefined);
   const numbers = [members.next(derTags.integer), members.next(derTags.integer)].map((value) => {
