@@ -62,7 +62,8 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
 };
 
 /**
- * Builds a change that contains its ledger statement and its audit entry. Both can be rebuilt from the record after the change is deleted.
+ * Builds a change that contains its ledger statement and its audit entry. After the change is deleted, both can be rebuilt from the
+ * certificate.
  */
 const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statement }: AnchorRow): RecordedChange => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;

@@ -48,8 +48,8 @@ type QueueRow = SettingsRow & {
   last_delivery_at: number | null;
   last_status: number | null;
   /**
-   * The host that last returned a 2xx status for the endpoint's business. If it is not the host in the endpoint's URL, the URL's host is
-   * unproven.
+   * The last host in this endpoint's URL that is known to have returned a 2xx status to the business. If the URL now has another host, that
+   * host is unproven.
    */
   proven_host: string | null;
   /** Nothing is sent before this time, because the host is unproven and has reached a limit. */

@@ -66,7 +66,10 @@ describe("the migrations", () => {
   });
 });
 
-/** A table in a form that can be built from both sources. Only indexes have names, because the migrations name no other constraints. */
+/**
+ * A table in a form that can be built from both the schema and the migrations. Only indexes have names, because the migrations do not name
+ * constraints.
+ */
 interface Shape {
   readonly columns: readonly unknown[];
   readonly primaryKey: readonly string[];

@@ -11,7 +11,9 @@ import { noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
 
-/** Returns the ID of an audit log that belongs to no shard, so that no two tests use the same log. */
+/**
+ * Returns the ID of a test audit log. It belongs to no shard. A test that needs an empty log must use a number that no other test uses.
+ */
 export const toAuditLog = (number: number): ShardId => `t${"0123456789abcdefghjkmnpqrstvwxyz".charAt(number)}` as ShardId;
 
 export const getAuditLogStub = (auditLog: ShardId) => objects.getByName(auditLog);

@@ -25,7 +25,7 @@ import { bundleWorker, prepareDatabases, startPreparedRuntime, type D1Like, type
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 
 export interface LocalService {
-  /** The service's origin. All its hosts use this origin. */
+  /** The service's origin. Locally, the API, the app and all other parts of the service share this origin. */
   readonly origin: string;
   /** The demo business site's origin. */
   readonly demoOrigin: string;

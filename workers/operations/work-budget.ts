@@ -10,8 +10,8 @@ export interface WorkBudget {
 }
 
 /**
- * The budget for work after the response, which the platform ends after 30 seconds. Three jobs with this budget together stay within an
- * invocation's 1,000 queries.
+ * The budget for work that runs after the response has been sent. The platform stops such work after 30 seconds. Three jobs with this
+ * budget together stay within an invocation's 1,000 queries.
  */
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 

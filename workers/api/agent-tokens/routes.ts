@@ -54,7 +54,7 @@ const listedTokenFields = {
   client: connectedClientSchema.nullable().openapi({ description: "The connected client; `null` for a minted token." }),
   redirect_host: z.string().nullable().openapi({
     description:
-      "Where the authorization code was sent: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app. `null` for a minted token.",
+      "Where the authorization code was sent: the host name of a website, a loopback host such as `127.0.0.1` or `localhost` for a program on the person's own machine, or the name of an app. `null` if `source` is `minted`.",
   }),
   last_used_at: z
     .string()

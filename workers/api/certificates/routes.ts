@@ -195,7 +195,9 @@ const verifyCertificateRoute = createRoute({
   responses: {
     200: {
       ...successResponse("The certificate.", "VerifyAnswer", wire.verifiedCertificateSchema, verifiedCertificateExample),
-      headers: { ETag: { description: "Changes whenever the certificate changes.", schema: { type: "string" } } },
+      headers: {
+        ETag: { description: "Changes whenever the response data changes, for example after a withdrawal.", schema: { type: "string" } },
+      },
     },
     304: { description: "The certificate has not changed since the ETag in `If-None-Match`." },
   },

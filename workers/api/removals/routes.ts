@@ -137,7 +137,7 @@ const downloadAffidavitRoute = createRoute({
   operationId: "readAffidavit",
   summary: "Download the affidavit for a removal",
   description:
-    "Returns a PDF that lists the data brokers we asked to delete your data, and the results. Every download returns the same file. Its SHA-256 is signed in the removal and recorded in your audit chain.",
+    "Returns a PDF that lists the data brokers we asked to delete your data, and the results. Every download returns the same file. The removal's `affidavit` contains the file's signed SHA-256, which is also recorded in your audit chain.",
   middleware: consumerGuard(),
   request: { params: removalIdParamSchema },
   responses: {

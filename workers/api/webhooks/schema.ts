@@ -269,9 +269,10 @@ export const recoverWebhookSchema = z
   .openapi("WebhookRecovery");
 export const webhookRecoverySchema = z.object({
   queued: z.int().openapi({ description: "Number of deliveries queued again. The oldest events are sent first, at most 10 per second." }),
-  has_more: z
-    .boolean()
-    .openapi({ description: "`true` if more than 10,000 deliveries failed. Repeat the request after these have been sent." }),
+  has_more: z.boolean().openapi({
+    description:
+      "`true` if more than 10,000 deliveries failed. Only the 10,000 with the oldest events were queued. Repeat the request after they have been sent.",
+  }),
 });
 export const deliveryReplaySchema = webhookCallSchema.extend({ delivery: deliverySchema });
 

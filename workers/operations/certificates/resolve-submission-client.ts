@@ -90,7 +90,7 @@ export const resolveSubmissionClient = async (
   const cached = services.cachedClients.get(id);
   if (cached !== undefined) return toSubmissionClient(services, id, cached, originHeader, null);
   const journal = journalOfClient(shardOfId(id), id);
-  const target = chooseIntakeTarget(services, journal); // runs while the account is read
+  const target = chooseIntakeTarget(services, journal); // awaited first, because it decides where the account is read
   if ((await target) === "journal") {
     const snapshot = await readSnapshot(services, id, originHeader, target);
     if (snapshot !== null) return snapshot;

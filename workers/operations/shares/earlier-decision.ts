@@ -27,7 +27,7 @@ const toCodePurpose = (requestHash: string, generation: number): string => `code
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(toCodePurpose(requestHash, generation))}`;
 
-/** Derives the code of a stored decision again. The stored hash shows which link key created it. */
+/** Derives a decision's code with every link key and returns the one whose hash is stored. If none matches, returns the first. */
 const rederiveShareCode = async (
   { vault }: Stores,
   shard: ShardId,

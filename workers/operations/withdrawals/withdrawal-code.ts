@@ -8,7 +8,7 @@ import type { Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
-/** Binds a code's hash and a link's token to the row of the code. */
+/** Builds the text that a code's hash and its link's token cover. It contains the code's ID, so neither is valid for another code. */
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
 /**

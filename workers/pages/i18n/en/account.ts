@@ -14,7 +14,7 @@ export const messages = {
     listHeading: "Assistants with access",
     none: "No assistants have access",
     noneAdvice: "Create a token and give it to your assistant. The assistant will then appear here.",
-    nameless: "Token without a name",
+    nameless: "Unnamed token",
     made: "Added on {made}, expires on {date}",
     unused: "Not used yet",
     connectedBy: "Connected by {host}",

@@ -21,7 +21,7 @@ const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>>
   change_exceptions: "Changes that were set aside",
   anchors: "Statements for the ledger",
   parked_anchors: "Statements that the ledger refused",
-  events: "Events without a number",
+  events: "Events not yet in the event feed",
   mail: "Emails",
   policies: "Policy pages",
   subscription_ends: "Subscriptions to cancel",

@@ -1168,7 +1168,7 @@ export const messages = {
     allowedText: "No Content-Security-Policy blocks it.",
     blocked: "Your page’s CSP blocks the tag",
     unblock: {
-      sandbox: "Add allow-scripts, or remove it.",
+      sandbox: "Add allow-scripts, or remove this directive.",
       "script-src": "Add {origin}, or give the tag the policy’s nonce.",
       "connect-src": "Add {origin}.",
     },
