@@ -65,7 +65,7 @@ describe("the landing page and its forms", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForURL(`${service.origin}/c/${certId}#withdrawal-heading`);
     await page.goto(`${service.origin}/withdraw?lang=fr-CA`);
-    await page.getByLabel("Votre adresse courriel").fill("pat@person.example");
+    await page.getByRole("textbox", { name: "Votre adresse courriel" }).fill("pat@person.example");
     await page.getByRole("button", { name: "M’envoyer un code" }).click();
     await page.waitForURL(`${service.origin}/app/sign-in?lang=fr-CA`);
     expect(await page.getByRole("main").textContent()).toContain("pat@person.example");
