@@ -75,7 +75,7 @@ const buildMonthlyPoints = (
     return { start, up: sumMetric(counted, up, start, end), down: sumMetric(counted, down, start, end) };
   });
 
-/** Returns certificates issued and withdrawn per month, for the last twelve months including this one. */
+/** Returns how many certificates were issued and withdrawn in each of the last twelve months, including this one. */
 export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
   buildMonthlyPoints(counted, now, "issued", "withdrawn");
 

@@ -72,7 +72,7 @@ const findSigners = async (
   return signers.length === 0 ? "no_known_signature" : signers;
 };
 
-/** Verifies that a key trusted for its origin signed the checkpoint. */
+/** Verifies that the checkpoint is signed by a key that is trusted for the checkpoint's origin. */
 export const verifyRekorCheckpoint = (
   crypto: RekorCrypto,
   signedRoot: string,

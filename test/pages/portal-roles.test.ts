@@ -37,7 +37,7 @@ const ownersOnly = "403 owners";
 type More = Pick<Line, "test" | "id" | "sent">;
 /** A page that every member of the business can open. The owner of another business sees that business's own records. */
 const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
-/** Like `open`, but for a page about one record. Other businesses have no record with that ID. */
+/** Like `open`, but for a page about one record. The owner of another business gets 404. */
 const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });
 const owned = (answer: string, more: More = {}): Line => ({ ...open(answer, more), member: ownersOnly });
 const ownedRecord = (answer: string, id: string, more: More = {}): Line => ({ ...owned(answer, more), stranger: "404", id });

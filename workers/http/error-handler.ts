@@ -6,7 +6,9 @@ import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
-/** Returns whether the caller can safely repeat the request, because the database was unavailable or rows of another request conflicted. */
+/**
+ * Returns whether the caller can safely repeat the request: the database was unavailable, or a write conflicted with another request's.
+ */
 export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;
   return kind === "outage" || kind === "constraint";

@@ -176,7 +176,7 @@ export const en = {
     subject: "A business confirmed that it stopped contacting you",
     intro: "You stopped sharing with {business}, and they’ve confirmed that they stopped contacting you.",
     action: "View your record",
-    hint: "Your record has the share and this confirmation, with proof of both.",
+    hint: "Your record shows what you shared and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",
     contacted: "Keep the message. Include the share ID above when you complain.",
   },
@@ -185,7 +185,7 @@ export const en = {
     intro:
       "{business} had until the end of {date} (UTC) to confirm that they’ve stopped contacting you. They haven’t confirmed, but they may have stopped.",
     action: "View your record",
-    hint: "Your record has the share and when you stopped it, with proof of both.",
+    hint: "Your record shows what you shared and when you stopped sharing it, with proof of both.",
     contactedTitle: "Still being contacted?",
     contacted: "Contact your data protection authority. Include the share ID above.",
     contactedContact: "Write to {contact}, or contact your data protection authority. Include the share ID above.",

@@ -11,8 +11,8 @@ export interface SubmissionWrite<T> {
   readonly target: Promise<IntakeTarget>;
   readonly commit: () => Promise<T>;
   /**
-   * Builds the journal's entry from the same sealed rows. It is null if the database has not confirmed the account recently enough to use
-   * the account without the database.
+   * Builds the journal's entry, with the same sealed rows that `commit` writes. Null if the copy of the account is too old to issue a
+   * certificate without the database.
    */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
   /** The number of submissions that the client may still send on this day, as last known; null if there is no limit. */

@@ -101,7 +101,7 @@ const testShareLimitRefusal = refuse(
  * - the errors for the business's account status, and `origin_mismatch`
  * - the errors of `checkDecision`
  * - `rate_limited` if there are 10,000 active test shares or a storage limit is reached
- * - `share_limit` if the person has 100 active shares with the business
+ * - `share_limit` if the person has 100 active shares with the business, or 1,000 in its shard
  * - `invalid_request` for a missing value
  * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
  */

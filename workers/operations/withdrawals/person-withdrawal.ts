@@ -98,8 +98,8 @@ export const withdrawVerified = async (
     const { isDone } = await endNamedShares(services, accountDb, work);
     if (!isDone) return;
     await finishAccountWithdrawal(accountDb, work).run();
-    // The shares have ended, so this work row is done. A separate job, whose work row is in the certificate's batch, withdraws the
-    // certificates in other shards.
+    // The shares have ended, so this row is no longer needed. The certificates in other shards are withdrawn by a separate job, whose row
+    // was written in the batch that withdrew the certificate.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

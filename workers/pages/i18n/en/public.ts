@@ -24,7 +24,7 @@ export const messages = {
   summaryRefused:
     "A person submitted a form on {domain}. This certificate records the exact text they saw, the recipients they declined, and when they submitted it. None of it can be changed without a trace.",
   refusedTitle: "This person declined consent for every recipient",
-  refusedText: "The form asked about each recipient separately. It doesn’t allow any of them to contact this person.",
+  refusedText: "The form asked about each recipient separately. This certificate doesn’t allow any of them to contact this person.",
   withdrawnTitle: "Consent withdrawn on {date}",
   withdrawnText: "The recipients below must stop contacting this person by the end of {day} (UTC).",
   partlyTitleOne: "Consent withdrawn for 1 of {all} recipients",

@@ -23,7 +23,8 @@ export const messages: PublicMessages = {
   summaryRefused:
     "Una persona envió un formulario en {domain}. Este certificado registra el texto exacto que vio, los destinatarios que rechazó y cuándo lo envió. Nada de esto se puede cambiar sin dejar rastro.",
   refusedTitle: "Esta persona rechazó a todos los destinatarios",
-  refusedText: "El formulario preguntó por cada destinatario por separado. No autoriza a ninguno de ellos a contactar a esta persona.",
+  refusedText:
+    "El formulario preguntó por cada destinatario por separado. Este certificado no autoriza a ninguno de ellos a contactar a esta persona.",
   withdrawnTitle: "Consentimiento retirado el {date}",
   withdrawnText: "Los destinatarios que aparecen abajo deben dejar de contactar a esta persona a más tardar el {day} (UTC).",
   partlyTitleOne: "Consentimiento retirado a uno de los {all} destinatarios",

@@ -24,7 +24,7 @@ export const messages: PublicMessages = {
     "Une personne a envoyé un formulaire sur {domain}. Ce certificat consigne le texte exact qu’elle a vu, les destinataires qu’elle a refusés et le moment de l’envoi. Rien de tout cela ne peut être modifié sans laisser de trace.",
   refusedTitle: "Cette personne a refusé tous les destinataires",
   refusedText:
-    "Le formulaire posait la question séparément pour chaque destinataire. Il n’autorise aucun d’eux à communiquer avec cette personne.",
+    "Le formulaire posait la question séparément pour chaque destinataire. Ce certificat n’autorise aucun d’eux à communiquer avec cette personne.",
   withdrawnTitle: "Consentement retiré le {date}",
   withdrawnText: "Les destinataires ci-dessous doivent cesser de communiquer avec cette personne au plus tard le {day} (UTC).",
   partlyTitleOne: "Consentement retiré à un destinataire sur {all}",
