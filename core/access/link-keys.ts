@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** In the list, this word stands for INDEX_KEY, which has its own setting. */
+/** The list contains this word instead of INDEX_KEY, which has its own setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {

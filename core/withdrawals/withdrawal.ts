@@ -46,7 +46,7 @@ export interface RecordedRequest {
 
 export interface Withdrawal {
   readonly certId: CertId;
-  /** When the certificate was revoked, by our clock. Nobody can backdate this time. */
+  /** When the certificate was revoked, by our clock. The business cannot backdate it. */
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;

@@ -27,7 +27,10 @@ const toCodePurpose = (requestHash: string, generation: number): string => `code
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(toCodePurpose(requestHash, generation))}`;
 
-/** Derives a decision's code with every link key and returns the one whose hash is stored. If none matches, returns the first. */
+/**
+ * Derives a decision's code with every link key and returns the one whose hash is stored. Throws if none matches. This cannot happen while
+ * a code is valid, because a rotation keeps the earlier key for much longer than a code is valid.
+ */
 const rederiveShareCode = async (
   { vault }: Stores,
   shard: ShardId,
@@ -35,7 +38,9 @@ const rederiveShareCode = async (
 ): Promise<string> => {
   const tokens = await vault.listLinkTokens(toCodePurpose(requestHash, generation));
   const codes = tokens.map((token) => `ac_${shard}${token}`);
-  return codes.find((code) => sha256Hex(code) === codeHash) ?? (codes[0] as string);
+  const code = codes.find((each) => sha256Hex(each) === codeHash);
+  if (code === undefined) throw new Error("shares: no link key derives the code of the decision");
+  return code;
 };
 
 /** Returns the hash that identifies a request by person and decision key. All test people count as the same person (null). */

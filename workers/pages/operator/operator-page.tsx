@@ -1,6 +1,7 @@
 // The operator's page: the figures that trigger alerts, how full each shard is, overdue work, failing endpoints, and requests by code. It
 // shows no personal data.
 import { alertKinds } from "../../../core/alerts.ts";
+import type { ShardState } from "../../../core/shards/placement.ts";
 import type { Metrics } from "../../operations/admin/dependencies.ts";
 import type { ServiceInspection } from "../../operations/admin/measure-service.ts";
 import { messages } from "../i18n/en/operator.ts";
@@ -11,6 +12,11 @@ import type { Page } from "../shared/layout.tsx";
 const mebibyte = 1_048_576;
 
 const formatSize = (bytes: number): string => `${Math.ceil(bytes / mebibyte).toLocaleString("en-US")} MiB`;
+
+const formatShardState = (state: ShardState | null, isNext: boolean): string => {
+  if (isNext) return messages.next;
+  return state === null ? messages.unknown : messages.shardStates[state];
+};
 
 type RequestCounts = Awaited<ReturnType<NonNullable<Metrics["countRequests"]>>>;
 
@@ -63,17 +69,7 @@ export const operatorPage = (
             [
               messages.shardState,
               ({ state, isNext, isAvailable }) =>
-                isAvailable ? (
-                  isNext ? (
-                    messages.next
-                  ) : state === null ? (
-                    messages.unknown
-                  ) : (
-                    messages.shardStates[state]
-                  )
-                ) : (
-                  <StatusLabel tone="bad" text={messages.unavailable} />
-                ),
+                isAvailable ? formatShardState(state, isNext) : <StatusLabel tone="bad" text={messages.unavailable} />,
             ],
           ]}
         />
