@@ -74,7 +74,7 @@ export interface AlertState {
 
 export interface AlertNotice {
   readonly kind: AlertKind;
-  /** `raised` is also used to repeat an alert that continues. */
+  /** `raised` also if an alert that continues is sent again. */
   readonly change: "raised" | "ended";
   readonly since: Instant;
 }

@@ -1,6 +1,6 @@
 // Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Throws for anything that JSON
-// cannot represent exactly, such as `undefined`. Other serializers drop `undefined` silently: a certificate would lose its list of rejected
-// recipients, which changes what it states. Input is validated earlier, so such a value is always a bug in the service.
+// cannot represent exactly, such as `undefined`, because silently dropping a property would change what a certificate states. Input is
+// validated earlier, so such a value is always a bug in the service.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;

@@ -1,6 +1,5 @@
-// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). The count includes Monday to Friday in UTC,
-// excludes the day of the event and uses no holiday calendar, so anyone can recompute the deadline from the timestamp alone. A deadline
-// that also skipped holidays could only be later.
+// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). Business days are Monday to Friday in UTC, not
+// counting the day of the event. Holidays count as business days, so anyone can compute the deadline from the timestamp alone.
 import { dayMs, type Instant } from "./time.ts";
 
 const ceaseBusinessDays = 10;

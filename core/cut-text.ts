@@ -1,4 +1,5 @@
-// Cuts text that is too long. Old browsers lack `Intl.Segmenter`, so this code is separate from text.ts, which the page script includes.
+// Cuts text that is too long. This is separate from text.ts, because the page script includes text.ts, and old browsers lack
+// `Intl.Segmenter`.
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 

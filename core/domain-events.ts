@@ -1,7 +1,6 @@
 // Domain events: everything that happens to records. For each type, the table decides whether the event is anchored in the ledger and
-// whether the business receives a public event. To change what is anchored or sent, change only this table. The exception is
-// `consumer.updated.*`: one changed field can produce several events with data, which workers/operations/consumers/prepare-share-updates.ts
-// builds.
+// whether the business receives a public event. The public events for `consumer.updated.*` are an exception:
+// workers/operations/consumers/prepare-share-updates.ts builds them.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, parseActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
@@ -119,8 +118,8 @@ export interface DomainEvent {
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /**
-   * Salt of the audit entry, set only if the statement and the audit entry can be rebuilt from the record, which must contain the salt and
-   * never be deleted. The two are then not stored separately. Such an event must have exactly one chain.
+   * The salt of the audit entry. Set it only if the record contains the salt and is never deleted: the statement and the audit entry are
+   * then rebuilt from the record instead of stored. The event must have exactly one chain.
    */
   readonly recordSalt?: string;
   /** The business that receives the public event; required if the table has a public event for the type. */
@@ -153,9 +152,7 @@ export const createAuditedEvent = (
  */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/**
- * The audit chain of a principal. The tag is random and not derived from personal data. The audit log is the one of the account's shard.
- */
+/** The audit chain of a principal, in the audit log of the account's shard. The tag is random and not derived from personal data. */
 export interface AuditChain {
   readonly tag: string;
   readonly auditLog: ShardId;
@@ -172,8 +169,8 @@ export const createCertificateEvent = (
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**
- * An audit chain that records the event. If `content` is set, this chain records it instead of the event's actor and payload. A business's
- * chain needs this because it must never identify the person.
+ * An audit chain that records the event. `content` replaces the event's actor and payload in this chain. It is needed for a business's
+ * chain, which must never identify the person.
  */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;

@@ -1,7 +1,6 @@
-// Identifiers and secrets: their format, how they are generated from random bytes, and the shard they contain. An ID is a prefix, the two
-// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. Certificate IDs differ: the first of the 24
-// characters comes from the client's ID and, if the request has an idempotency key, the other 23 are a keyed hash. The verify page is
-// public, so IDs must be neither guessable nor sequential; otherwise, anyone could list certificates.
+// Identifiers and secrets: their format, and how they are generated from random bytes. An ID is a prefix, the two characters of its shard
+// and 24 characters (120 random bits) of lowercase Crockford base32. `buildCertId` describes certificate IDs. IDs must be neither guessable
+// nor sequential, because certificate pages are public.
 import { toBase64Url } from "./bytes.ts";
 
 declare const brand: unique symbol;
@@ -69,8 +68,9 @@ export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes
   `${prefix}${shard}${encodeCrockford(random(randomBytesPerId))}`;
 
 /**
- * Returns the ID of a certificate: its shard, the last character of its client's ID, then 23 characters (115 bits) of the 15 given bytes.
- * The shard and the client's character together are the name of the certificate's journal (intake/journal-name.ts).
+ * Returns the ID of a certificate: the shard, the last character of the client's ID, and 23 characters (115 bits) of `bytes`. `bytes` are
+ * random or, for a request with an idempotency key, a keyed hash. The shard and the first character after it are the name of the
+ * certificate's journal (intake/journal-name.ts).
  */
 export const buildCertId = (shard: ShardId, clientId: ClientId, bytes: Uint8Array): CertId =>
   `cc_${shard}${clientId.at(-1)}${encodeCrockford(bytes).slice(1)}` as CertId;

@@ -1,6 +1,6 @@
-// Decides which text may be sealed. People read certificates, so a name must look like what it is: no invisible characters and nothing that
-// reorders the line around it. Most invalid text is refused. Only the values of a form's fields are repaired, because one wrong character
-// must not cost a person their certificate. The repair is visible: each refused character becomes U+FFFD.
+// Decides which text may be sealed. A name must look like what it is: no invisible characters and nothing that reorders the line around it.
+// Other text is refused, except in form fields, because one wrong character must not cost a person their certificate: there, each refused
+// character becomes U+FFFD.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;

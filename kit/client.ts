@@ -144,7 +144,7 @@ const nextPageQueries = {
   listCertificates: (page: PageOf<"listCertificates">) => (page.page * page.per_page < page.total ? { page: page.page + 1 } : null),
 };
 
-/** Yields every page of a list, as the list operation returns it. If a call fails, its error is the last page. */
+/** Yields every page of a list, as the list operation returns it. If a call fails, yields its error and ends. */
 export async function* pagesOf<Name extends keyof typeof nextPageQueries>(
   svc: Svc,
   name: Name,

@@ -32,7 +32,7 @@ const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): 
   return sha256Hex(JSON.stringify([contents, extraShards, vars.ISSUER_KEY, vars.MASTER_KEYS, vars.INDEX_KEY]));
 };
 
-/** Returns true if the databases already contain the data that would be written. A restart then opens them only once. */
+/** Returns true if the databases already contain the data that would be written. A restart then does not need to open them to check. */
 const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {
   const path = join(stateDir, markerName);
   if (!hasDatabases(stateDir) || !existsSync(path)) return false;

@@ -19,7 +19,7 @@ import { listLogKeys, type Trust } from "./trust.ts";
 /** The evidence for one statement. Parts that are missing are null. */
 export interface AnchorEvidence {
   readonly statement: string | null;
-  /** The anchor as the certificate publishes it. */
+  /** The receipt's proof in the format c2sp.org/tlog-proof@v1. */
   readonly published: JsonObject | null;
   readonly receipt: string | null;
   /** The same proof in the format c2sp.org/tlog-proof@v1. */

@@ -1,7 +1,6 @@
-// Compares the audit entries in a pack with its certificate. The issuer can rewrite and sign the certificate, but cannot rewrite the audit
-// log. Each entry must match a claim on the certificate, and each claim must match an entry. An entry's details are in its payload.
-// `audit.chain` has checked each payload against the hash in its entry. Payloads contain no personal data, so an erasure does not excuse a
-// missing payload.
+// Compares the audit entries in a pack with its certificate, because the issuer can rewrite and sign the certificate but not the audit log.
+// Each entry must match a claim on the certificate, and each claim must match an entry. `audit.chain` checks the payloads against their
+// entries. Payloads contain no personal data, so an erasure does not excuse a missing payload.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
@@ -183,8 +182,8 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks an event whose time the certificate states. If it states a time, exactly one entry must have that time; otherwise there must be no
- * entry. `bound` contains the expected members of the entry's payload.
+ * Checks one type of event against its entries. If the certificate states when the event happened, there must be exactly one entry, with
+ * that time. Otherwise there must be none. `bound` contains the expected members of the entry's payload.
  */
 const checkDatedEvent = (
   history: AuditHistory,

@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The pack omits the chain's entries about other certificates. Where entries are omitted between two entries, the hash
-// link between the two cannot be checked, but their order in the log can.
+// recorded chain head. The pack omits entries about other certificates. Across such a gap, the hash link cannot be checked, but the order
+// of the entries in the log can.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -201,7 +201,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(sha256, recordText));
   if (!verdict.ok) return fail(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail("the record is not at the log index that it names");
-  // The record must cover exactly the entries that the log contains before it.
+  // The recorded chain must contain exactly the entries that precede the record in the log.
   for (const entry of entries) {
     const proof = parseTlogProof(decodeText(files.get(getProofPath(entry.seq))) ?? "");
     if (proof !== null && proof.index < verdict.index && BigInt(entry.seq) > seq)

@@ -83,7 +83,7 @@ const checkEntityWithdrawal = async (
 ): Promise<EntityWithdrawalFindings> => {
   const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // `audit.status` compares each recipient's time with the log.
+    // A missing receipt is accepted only for older withdrawals. `audit.status` compares the time of each recipient with the log.
     const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
     return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }

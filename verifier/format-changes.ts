@@ -1,5 +1,5 @@
-// Dates on which the pack format changed. The time of an audit entry determines which format applies to it. Missing parts do not, because
-// otherwise anyone could remove parts from a pack and make it pass as an older one.
+// Dates on which the pack format changed. The time of an audit entry determines its format. Missing parts never do, because otherwise
+// anyone could remove parts from a pack and make it pass as an older one.
 
 /**
  * From this time on, packs contain a signed receipt for each withdrawal of consent for individual recipients, and certificates list how
@@ -8,8 +8,7 @@
 export const entityReceiptsSince = "2026-11-22T20:00:00.000Z";
 
 /**
- * From this time on, payloads contain more details. An issuance's payload states the privacy signal and the kind of request. A withdrawal's
- * payload states when the business received it. A policy link's payload states where and when each policy was found. Since then, every link
- * to policies also has an audit entry.
+ * From this time on, the payload of an issuance contains the privacy signal and the kind of request, the payload of a withdrawal contains
+ * when the business received it, and every link to policies has an audit entry that states where and when each policy was found.
  */
 export const boundDetailsSince = "2026-11-27T00:00:00.000Z";

@@ -5,9 +5,9 @@ import { callForm, getControls } from "./native-form.ts";
 type Submitter = HTMLButtonElement | null;
 
 /**
- * Records which controls are enabled and the button's value, and returns a function that runs a task in that state. One tick after the
- * click, pages disable the button or whole fieldsets and rename the button ("Sending..."). The browser collects the values of a normal
- * submission before that. A held submission is sent later, so without this it would lose these fields and send the changed button value.
+ * Records which controls are enabled and the button's value, and returns a function that runs a task in that state. Pages disable controls
+ * and rename the button ("Sending...") right after the click. By then, the browser has collected the values of a normal submission, but not
+ * those of a held one.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
   // form.elements does not include image buttons.

@@ -1,4 +1,4 @@
-// Describes the device of a session or passkey by its operating system and browser family, as a certificate page does.
+// Describes the device of a session or passkey by operating system and browser family, for example `Firefox, Windows`.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {

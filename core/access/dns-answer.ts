@@ -46,7 +46,10 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   return records;
 };
 
-/** Returns the name at the end of the alias chain, or null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
+/**
+ * Follows the aliases from `host` and returns the last name. Returns null if the aliases form a loop, lead in two directions, are not all
+ * part of one chain, or lead to a name that is not allowed.
+ */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
   for (const { name, type, data } of records) {
@@ -114,8 +117,8 @@ export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
 };
 
 /**
- * Combines the resolvers' verdicts. A host is public only if all resolvers agree. A single `not_public` decides, even if other resolvers
- * found nothing or did not respond. Without resolvers, the result is `unanswered`.
+ * Combines the resolvers' verdicts. A host is public only if all resolvers agree. One `not_public` outweighs all other verdicts. Without
+ * resolvers, the result is `unanswered`.
  */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";

@@ -62,8 +62,8 @@ export interface EmailCodeLimits {
    */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * The number of wrong codes in a row from browsers that requested none of the open codes. After this many, only the browsers that
-   * requested a code can enter codes, until a correct code is entered. Null means that there is no limit.
+   * After this many wrong codes in a row from browsers that did not request an open code, only browsers that requested one can enter codes,
+   * until a correct code is entered. Null means that there is no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }
@@ -71,9 +71,9 @@ export interface EmailCodeLimits {
 export const emailCodeLimits = {
   /**
    * A topic is a business and environment, because the code for one certificate also works for the business's other certificates with the
-   * same email address. For each topic, the first three emails a day do not count toward the address's limit of twenty, so requests about
-   * other businesses cannot use up a person's codes. Ten codes a day with ten attempts each allow an attacker 100 guesses at 1,000,000
-   * codes. After that, `guessSlowdown` applies.
+   * same email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about
+   * other businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) before
+   * `guessSlowdown` applies.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -90,9 +90,8 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * A topic is a realm. Twenty codes a day with five attempts each allow an attacker 100 guesses at 1,000,000 codes per day in their own
-   * browser, and twenty more from other browsers. Wrong codes never keep the person from requesting another code and entering it in their
-   * own browser.
+   * A topic is a realm. An attacker gets 100 guesses a day in their own browser (twenty codes, five attempts each), and twenty from other
+   * browsers. Wrong codes never keep the person from requesting another code and entering it in their own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,

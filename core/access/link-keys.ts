@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** The list contains this word instead of INDEX_KEY, which has its own setting. */
+/** In the list, this word stands for the key in the INDEX_KEY setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {

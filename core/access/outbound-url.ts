@@ -1,7 +1,6 @@
-// The guard against server-side request forgery (SSRF): decides which URLs of third parties the service may call (webhooks, policy pages).
-// A URL must use https and a public host name. It must be spelled exactly as the URL parser would write it, because the parser turns
-// `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1. This file checks only host names. Their IP addresses are checked with resolvers later
-// (core/access/dns-answer.ts).
+// Protects against server-side request forgery (SSRF): decides which third-party URLs the service may call (webhooks, policy pages). A URL
+// must be spelled exactly as the URL parser would write it, because the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1. The
+// IP addresses of host names are checked later (dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
@@ -75,8 +74,8 @@ const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
  * Rewrites a typed or pasted URL as a browser does: converts an international domain to punycode, and encodes spaces, braces and non-ASCII
- * letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` finds its fault. Store and show the result,
- * so that the author sees the host that will be called.
+ * letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` reports what is wrong with it. Store and show
+ * the result, so that the author sees which host will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();

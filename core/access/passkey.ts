@@ -113,7 +113,7 @@ export const shardOfUserHandle = (handle: string): ShardId | null => {
   return String.fromCharCode(...bytes.subarray(0, shardIdLength)) as ShardId;
 };
 
-/** Returns the challenge in the client data, or null. The caller checks that it was issued. */
+/** Returns the challenge in the client data, or null. The caller checks that the service issued this challenge. */
 export const parseChallenge = (clientDataJson: string): string | null => {
   const bytes = fromBase64Url(clientDataJson);
   const parsed = bytes === null ? null : parseIJson(bytes);

@@ -133,7 +133,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
  */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** A missing response counts as a miss only if the check is overdue by this much. */
+/** If no response arrives, the check counts as failed only once it is overdue by this much. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;
@@ -147,7 +147,7 @@ export interface DomainCheckState {
 
 export type DomainCheckOutcome =
   | { readonly kind: "kept"; readonly state: DomainCheckState; readonly nextAt: Instant }
-  /** This is the first miss, so the owners are notified. */
+  /** The first failed check in a row. The owners are notified. */
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 

@@ -32,7 +32,10 @@ export interface AgentToken {
 export interface ConnectedClient {
   /** The host that published the program's metadata document; null if the program registered itself. */
   readonly host: string | null;
-  /** Where the authorization response was sent: a host, the person's own machine, or an app. */
+  /**
+   * Where the authorization response was sent: a website's host, a loopback host for a program on the person's own machine, or the name of
+   * an app.
+   */
   readonly redirectHost: string;
 }
 
@@ -41,7 +44,7 @@ interface BaseAgent {
   readonly tokenHash: string;
   /** The day of the last use before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The consumer or business to whose records the token gives access. */
+  /** The consumer or business whose records the token gives access to. */
   readonly ownerId: string;
   readonly chain: AuditChain;
 }

@@ -1,5 +1,5 @@
-// OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. The service does not verify what a
-// self-registered client claims about itself. It checks redirect URIs strictly and ignores metadata that it does not use.
+// OAuth clients. A client either serves a metadata document whose URL is the client's ID, or registers itself. The service does not verify
+// what a self-registered client claims about itself, but it checks redirect URIs strictly.
 import { cutText } from "../cut-text.ts";
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
@@ -21,7 +21,7 @@ export interface OAuthClient {
 export interface ResolvedClient {
   /** The client; null if the URL does not serve a client document. */
   readonly client: OAuthClient | null;
-  /** When the document was fetched from its URL; null if the client comes from a copy. */
+  /** When the document was fetched from its URL; null if the client comes from the copies in known-clients.ts. */
   readonly fetchedAt: Instant | null;
   /** When to fetch the document again. */
   readonly refetchAt: Instant;

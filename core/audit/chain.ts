@@ -36,8 +36,8 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * Returns the head of an empty chain. The chain's first entry contains it as the previous hash. The head binds the chain to its index. If
- * the head were all zeros, one principal's chain could be presented as another's.
+ * Returns the head of an empty chain. The chain's first entry contains it as the previous hash. The head depends on the chain and its
+ * index, so that one principal's chain cannot be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,

@@ -1,7 +1,5 @@
-// The tree of heads. It has one leaf per chain, which contains the chain's current length and head hash. Entries prove that something was
-// written; this tree proves that nothing was left out. Every 15 minutes, the log records the root over all heads. A principal's leaf under
-// that root states exactly how many entries the chain has and the hash of the last one. Unlike the leaves of the log's own tree, these
-// leaves change.
+// The tree of heads, which proves that no entry was left out. It has one leaf per chain, with the chain's current length and head hash.
+// Every 15 minutes, the log records the root of this tree. Unlike the leaves of the log's own tree, these leaves change.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import {

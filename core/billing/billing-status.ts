@@ -1,7 +1,6 @@
-// One customer's billing status, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The plan,
-// the payments and the end of the subscription are therefore each stored with the provider's time, and only newer values replace them.
-// Events that arrive in a different order therefore lead to the same plan and status. The only exception is two events with the same
-// timestamp, which has a resolution of one second: the one that arrives later is used.
+// One customer's billing status, derived from the payment provider's events. Events can arrive late, repeatedly and in any order, so each
+// value is stored with the provider's time, and only newer values replace it. The order of arrival matters only for two events with the
+// same timestamp (in seconds): the one that arrives later is used.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
@@ -167,8 +166,8 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * Returns the plan that an account gets. This is the provider's plan if that plan changed or the account was just linked by a checkout.
- * Otherwise the current plan stays, even if an operator set it.
+ * Returns the plan that an account gets. If the provider changed its plan, or a checkout just linked the account, this is the provider's
+ * plan. Otherwise it is the current plan, even if an operator set it.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);

@@ -41,7 +41,7 @@ const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Arr
   return bytes;
 };
 
-/** Returns the fields that both headers of a member contain. */
+/** Returns the fields that a member's local header and its central header both contain. */
 const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
   [2, zipVersion],
   [2, utf8NamesFlag],
@@ -100,8 +100,8 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * Returns the members of an archive that `createZip` could have written, or the first fault found. Reads the members from the first byte
- * on, writes the archive again and compares both. The comparison covers every field that was not read.
+ * Returns the members of an archive that `createZip` could have written, or the first fault found. Reads the members, creates a new archive
+ * from them and compares it with the original, so that every byte is checked.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

@@ -8,10 +8,7 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /**
-   * The business's ID, and its name at the time of issuance. A later change of name does not affect the consent, because the ID stays the
-   * same.
-   */
+  /** The business's ID, and its name at the time of issuance. */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;

@@ -1,7 +1,5 @@
 // A certificate's published JSON. GET /v1/certs/{id}/verify returns it, packs contain it as certificate.json, and svc-verify checks it.
-// `PublishedCertificate` is the internal form; every `to…View` function here converts a part of it to this format. The code is in core
-// rather than in workers/api because evidence packs and consent receipts contain the same JSON. It reads only published parts, so decrypted
-// values cannot get into the JSON.
+// This code reads only `PublishedCertificate`, so decrypted values cannot get into the JSON.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
 import { parseWithdrawalReceipt } from "../withdrawals/receipt.ts";
@@ -23,7 +21,7 @@ import {
   type WithdrawalProof,
 } from "./published-certificate.ts";
 
-/** The base URLs from the settings (never from the request), and the time of the view, which decides whether a deadline has passed. */
+/** Values that are not part of the certificate. `now` decides whether a deadline has passed. */
 export interface ViewContext {
   readonly verifyBase: string;
   /** The base URL of the API, including the version. */
@@ -36,7 +34,7 @@ export const toAnswersView = (answered: PublishedCertificate["answered"] | undef
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
 /**
- * Returns the recipients for whom the person has withdrawn consent individually; the list can be empty. None of them counts as overdue once
+ * Returns the recipients for whom the person has withdrawn consent individually; the list can be empty. No recipient counts as overdue once
  * the business has acknowledged the withdrawal of the whole certificate.
  */
 export const toWithdrawnEntitiesView = (

@@ -67,9 +67,9 @@ export interface IssuerSignature {
 }
 
 /**
- * Another text that was signed for the same submission under the same certificate ID. This happens if the database stores the certificate
- * but its response is lost, and the repeated request is journaled. The text that the database stored first is the certificate. Receipts for
- * the journaled text stay valid.
+ * Another text that was signed for the same submission and certificate ID. This happens if the database stores the certificate but its
+ * response is lost, and the retry goes to the journal. The text in the database is the certificate. Receipts for the journal's text stay
+ * valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;

@@ -6,7 +6,7 @@ import type { SubjectFields } from "./subject.ts";
 
 /**
  * Returns the E.164 form of a phone number, or null if the text is not a phone number. A number without a country code must be valid in
- * `country`. Otherwise it could be a foreign number, and the same digits could belong to someone else in `country`.
+ * `country`, so that a foreign number is not matched with someone else's number in `country`.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
 

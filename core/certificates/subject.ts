@@ -1,7 +1,6 @@
-// A certificate's subject. For each field, the certificate publishes a salted commitment. A plain hash of a phone number could be reversed
-// by trying all ~10^10 numbers, and only the service could check a keyed hash. With a 128-bit salt per field, someone who has the value and
-// its salt can prove one field at a time, and other people cannot guess values. Deleting the root salt makes the commitments useless, while
-// the fingerprint stays valid.
+// A certificate's subject. The certificate publishes a commitment to each field with a 128-bit salt, because a plain hash of a phone number
+// could be reversed by trying all ~10^10 numbers. Anyone who has a value and its salt can prove that field alone. Deleting the root salt
+// makes the commitments useless, while the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";

@@ -4,7 +4,8 @@ import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 
 /**
- * The longest disclosure and the longest lists of recipients together have 600,000 characters. Escaped as \uXXXX, each takes six bytes.
+ * The longest disclosure and the longest lists of recipients together have 600,000 characters. A character that is escaped as \uXXXX takes
+ * six bytes.
  */
 export const maxSubmissionBytes = 4 * 1_024 * 1_024;
 
@@ -21,7 +22,8 @@ const getLongLength = (key: string, value: Json): number => {
 };
 
 /**
- * Returns whether a body of more than 256 KiB is accepted. Only a disclosure and recipients within their limits may make a body that large.
+ * Returns whether a body of more than 256 KiB is accepted. It is accepted if only the disclosure and the recipients make it that large, and
+ * each of them is within its own limit.
  */
 export const isSubmissionSizeAccepted = (body: Json, bytes: number): boolean => {
   if (!isJsonObject(body)) return false;

@@ -40,8 +40,8 @@ const secretHintPattern =
 
 /**
  * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
- * secret. Set `isFullNumber` for a hidden input that the page maps and a country picker fills with the full phone number. Such an input can
- * be read.
+ * secret. With `isFullNumber`, a hidden input is allowed. Use it for an input that the page maps and in which a country picker writes the
+ * full phone number.
  */
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code", which would look like a secret. If the control's own

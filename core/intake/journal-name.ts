@@ -1,6 +1,6 @@
-// The journal that stores a client's certificates while the shard's database does not respond. A shard has 32 journals, one for each letter
-// that an ID can contain. The last character of a client's ID is its letter. It is also the first character after the shard in the IDs of
-// the client's certificates, so a certificate's ID gives the name of its journal without a lookup.
+// The journal that stores a client's certificates while the shard's database does not respond. A shard has 32 journals, one for each
+// character that an ID can contain. A client uses the journal of the last character of its ID. The IDs of its certificates also contain
+// this character, so no lookup is needed to find a certificate's journal.
 import type { CertId, ClientId, ShardId } from "../ids.ts";
 
 /** The name of a journal: a shard and a letter, such as `00k`. */

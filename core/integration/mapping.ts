@@ -117,8 +117,8 @@ const contactPattern = /\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontac
 const mentionsConsent = (text: string): boolean => agreementPattern.test(text) || contactPattern.test(text);
 
 /**
- * Prefers a checkbox whose label and name both suggest consent. The next choices are a checkbox whose label does, and then one whose name
- * does. Excludes recipient checkboxes.
+ * Prefers a checkbox whose label and name both suggest consent, then one whose label does, then one whose name does. Excludes recipient
+ * checkboxes.
  */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(

@@ -14,7 +14,7 @@ export interface AttestationRequest {
 
 /**
  * The result of a request. `verified` is false if the token is valid but its key is not pinned; the token is then stored for manual review.
- * If a witness returns `ok`, it has cosigned a checkpoint of this size.
+ * `ok` from a witness means that it has cosigned this checkpoint.
  */
 export type AttestationOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | LedgerFailure;
 

@@ -12,7 +12,7 @@ export interface KeyWithValidity extends KeyValidity {
   readonly key: string;
 }
 
-/** The start of the validity period of a key whose start is unknown. */
+/** The `validFrom` of a key whose period gives no start. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
 /** Returns whether the text has the exact format of `toIso`, with a four-digit year. Times in this format sort as text. */

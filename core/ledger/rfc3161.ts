@@ -1,9 +1,6 @@
-// RFC 3161 timestamps: the request and every check of the reply. To a reader who trusts the authority's key, a token proves that bytes
-// existed at a certain time. The key is pinned, so certificate chains are not checked. WebCrypto is an argument, so that the same code runs
-// in a Durable Object, in Node and in a browser.
-//
-// Some parts of a reply can be changed without affecting what it proves: the outer encoding, unsigned attributes, and the certificates' own
-// signatures. A format that contains the reply must therefore protect its bytes in another way.
+// RFC 3161 timestamps: the request and every check of the reply. The authority's key is pinned, so certificate chains are not checked. Some
+// parts of a reply can be changed without affecting what it proves: the outer encoding, unsigned attributes, and the certificates' own
+// signatures. A format that contains the reply must protect its bytes in another way.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
@@ -127,7 +124,7 @@ interface SignedToken {
   readonly signature: Bytes;
 }
 
-/** Returns the identifier of an AlgorithmIdentifier without parameters, or null if it has parameters. */
+/** Returns the object identifier of an AlgorithmIdentifier. Returns null if it has parameters. */
 const parseAlgorithm = (value: DerValue | undefined): string | null => {
   const members = createSequenceReader(value);
   const oid = parseOid(members.next(derTags.oid));

@@ -183,7 +183,7 @@ const parseLedgerSettings = (
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
   const isEmbedded = url === "";
-  // The key of a tile log has the same name as the log. The embedded ledger has one log for each shard.
+  // A tile log's key has the same name as the log. The embedded ledger has one log for each shard.
   const isCurrent = (name: string): boolean => (isEmbedded ? parseLedgerOrigin(origin, name) !== null : name === origin);
   const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || isCurrent(getKeyName(vkey)));
   const faults: string[] = [];

@@ -74,9 +74,9 @@ const entryKeyTimeLength = 8;
 const entryKeyLength = 24;
 
 /**
- * Returns a 24-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 16 bytes of its SHA-256.
- * Statements arrive roughly in the order of their times, so an index over these keys grows at its end. An index over plain hashes would
- * read and write random pages for every append, which becomes more expensive as the log grows.
+ * Returns a 24-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 16 bytes of the entry's SHA-256.
+ * The time comes first so that new keys are added at the end of an index. With plain hashes, every append would read and write random pages
+ * of the index.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

@@ -1,5 +1,5 @@
-// The content of each email, which has the same order in every language: the result, the facts and one action. Below them, the email says
-// what to do if something is wrong and why the recipient gets it.
+// Arranges the content of each email, in the same order for every language: the result, the details and one action. The footer says what to
+// do if something is wrong and why the recipient gets the email.
 import type { FieldGroup } from "../shares/fields.ts";
 import type { Instant } from "../time.ts";
 import { formatBusinessContact, formatContact, formatDate, formatFieldGroups, formatMinute, formatNames } from "./formatting.ts";

@@ -50,7 +50,7 @@ export type MailLine =
   /** A one-time code. In the text body, it is on a separate line. */
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "facts"; readonly facts: readonly MailFact[] }
-  /** The button of the email. The email also shows its URL, for readers who cannot click the button. */
+  /** A button. The email also shows the button's URL, for readers who cannot click it. */
   | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
   | { readonly kind: "link"; readonly label: string; readonly link: string }
   /** A heading with its paragraph. */

@@ -3,7 +3,7 @@
 import { computeRetryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
-/** Between eight attempts there are seven delays: 10, 20, 40 … 640 s. Together they take 21 minutes. */
+/** The seven delays between eight attempts are 10, 20, 40 … 640 s, about 21 minutes in total. */
 export const maxCaptureAttempts = 8;
 const captureBackoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 

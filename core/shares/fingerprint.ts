@@ -1,5 +1,5 @@
 // A share's fingerprint: the SHA-256 of the canonical JSON of exactly these properties. Certificates, statements and audit entries have
-// different keys, so that text of one kind cannot pass for text of another kind.
+// different properties, so that none of them can pass for a share.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";

@@ -243,7 +243,7 @@ export const decideGrant = (
 };
 
 /**
- * Replaces an active share. Fields in the old scope may no longer have a value, but added fields must have one. Refuses if the share is not
+ * Replaces an active share. A field from the old scope may be empty, but an added field must have a value. Refuses if the share is not
  * active.
  */
 export const decideRenewal = (

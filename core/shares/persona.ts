@@ -36,6 +36,6 @@ const alternateValues: Readonly<Record<ContactKey, string>> = {
   last_name: "Specimen",
 };
 
-/** Returns a value that differs from `current`, to simulate a change. If `current` is that value, returns the original one. */
+/** Returns a value that differs from `current`, to simulate a change: the alternate value or, if that is the current one, the original. */
 export const getAlternatePersonaValue = (key: ContactKey, current: string | null): string | null =>
   current === alternateValues[key] ? (personaValues.default[key] ?? null) : alternateValues[key];

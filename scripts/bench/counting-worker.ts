@@ -6,7 +6,7 @@ import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 
 /**
  * The number of rows written since the counter was last read, by verb and table of the statement. Rows that a trigger writes count toward
- * the statement that fired it.
+ * the statement that fired the trigger.
  */
 let written: Record<string, number> = {};
 

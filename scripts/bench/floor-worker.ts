@@ -1,7 +1,6 @@
-// The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
-// statements that svc runs for it (storage/issuances.ts, storage/commit.ts). GET /read/<id> is one read by primary key. GET /page/<id>,
-// /list/<key hash> and /detail/<key hash>/<id> make the same round trips to the database as the routes of svc, with shorter queries. The
-// difference between svc and this baseline is the cost of everything else that svc does.
+// The baseline: a Worker that does only the database work. POST /write runs one D1 batch with the same statements as svc
+// (storage/issuances.ts, storage/commit.ts). GET /read/<id> is one read by primary key. GET /page/<id>, /list/<key hash> and /detail/<key
+// hash>/<id> make as many round trips to the database as the routes of svc, with shorter queries.
 
 interface FloorEnv {
   readonly DB: D1Database;

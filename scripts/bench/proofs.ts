@@ -33,7 +33,7 @@ const buildStatement = (at: number): string =>
     at: 1_772_600_767_089 + at,
   });
 
-/** Measures how many entries per second the log accepts when it already has a given number of entries, for each of `sizes`. */
+/** For each of `sizes`, grows the log to that many entries and measures how many more entries per second the log accepts. */
 const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
   let size = 0;
   const grow = async (to: number): Promise<number> => {

@@ -86,7 +86,8 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
   const bundledIn = join(bench.state, "rows-bundle");
   await bundleWorker(bundledIn, "scripts/bench/counting-worker.ts");
   renameSync(join(bundledIn, "counting-worker.js"), join(bundledIn, "index.js"));
-  // With this batch window, only the cron job runs deferred work. Work after each response would split the batches differently in each run.
+  // The batch window is an hour, so that only the cron job runs deferred work. If work ran after each response, each run would split the
+  // batches differently.
   const vars = { ...bench.vars, DEV_RATE_SCALE: "1000000", DEV_BATCH_WINDOW_MS: "3600000" };
   const service = await startBenchService({ ...bench, bundledIn, vars }, "rows");
   const { acme } = bench.world;

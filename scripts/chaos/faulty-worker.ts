@@ -112,7 +112,7 @@ const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Depend
     },
   });
 
-/** Returns zeros instead of the bytes of an object, with the metadata of the object. */
+/** Returns the R2 object with zeros instead of its bytes. Its metadata stays unchanged. */
 const falsifyTile = (answer: unknown): unknown => {
   const { customMetadata, arrayBuffer } = (answer ?? {}) as Partial<R2ObjectBody>;
   return arrayBuffer === undefined ? answer : { customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };

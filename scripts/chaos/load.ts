@@ -58,7 +58,7 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   const withdraw = async (submission: Submission, token: string): Promise<void> => {
     const path = `/v1/certs/${submission.certificate?.id}/opt-out/manage`;
     const answer = await client.sendUntilAnswered(path, { method: "POST", headers: nextAddress(), body: { token } });
-    // already_revoked: an earlier attempt succeeded, although its response was lost
+    // The code `already_revoked` means that an earlier attempt succeeded, but its response was lost.
     if (answer?.status === 200 || answer?.code === "already_revoked") submission.isWithdrawn = true;
   };
 
@@ -115,8 +115,8 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   };
 
   /**
-   * Reads a tile that is only in R2: first the whole tile, which the Worker serves, and then only its beginning, which the ledger's object
-   * serves.
+   * Reads a tile that is only in R2: first the whole tile, which the Worker serves, and then only its beginning, which the ledger's Durable
+   * Object serves.
    */
   const readOldTile = async (): Promise<void> => {
     for (const path of [oldTilePath, `${oldTilePath}.p/9`]) {

@@ -82,7 +82,7 @@ const readFeed = async (client: Client, business: Business): Promise<readonly Fe
   }
 };
 
-/** Reads a list. Throws if that fails, because duplicate writes would go unnoticed. */
+/** Reads a list. Throws if the list cannot be read, because an empty list would hide duplicates. */
 const readList = async (client: Client, path: string, options: RequestOptions): Promise<Answer["data"]> => {
   const answer = await client.sendUntilAnswered(path, options);
   if (answer?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${answer?.status} ${answer?.code}`);

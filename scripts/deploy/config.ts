@@ -58,7 +58,7 @@ export interface Deployment {
  */
 export const keySettings = ["LEDGER_ORIGIN"] as const;
 
-/** Settings that a key rotation adds to the secrets. They are uploaded together with the keys, so that they always match. */
+/** Settings that a key rotation adds to the secrets. They are uploaded together with the keys that they describe. */
 export const rotationSettings = ["ISSUER_KEY_FROM", "RETIRED_ISSUER_KEYS"] as const;
 
 /** Thrown with one line for each option that must be corrected. */

@@ -105,8 +105,7 @@ const findValue = (database: DatabaseSync, table: string, sql: string): string |
 };
 
 /**
- * Finds the name of an object. The name of an audit log is its shard. Other objects have stored their name. Returns null if no name is
- * found.
+ * Finds the name of an object. The name of an audit log is its shard. Other objects store their own name. Returns null if no name is found.
  */
 const findObjectName = (className: ExportedClass, database: DatabaseSync, shards: readonly string[], file: string): string | null => {
   switch (className) {

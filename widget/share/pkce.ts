@@ -1,8 +1,8 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
- * State and PKCE pair for the next request. It is created ahead of time. A click that has to wait for a digest may not be allowed to open a
- * window.
+ * The state and PKCE pair for the next request. They are created ahead of time, because the browser may not let a click open a window if
+ * the click first waits for a digest.
  */
 export interface PkceProof {
   state: string;

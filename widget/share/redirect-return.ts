@@ -1,4 +1,4 @@
-// Handles a response in this page's URL. The sheet puts it there when it cannot reach an opener. If the page that started the request is
+// Handles a response that the sheet put in this page's URL because it could not reach an opener. If the page that started the request is
 // open in another window, that page gets the response. Otherwise, this page handles it.
 
 import { offers, dispatchShareEvent } from "./offers.ts";

@@ -203,7 +203,7 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
   );
 };
 
-/** The status on the certificate's own page. Unlike the status in lists, it tells refused and partly withdrawn consents apart. */
+/** The status on the certificate's own page. Unlike the status in lists, it also says whether consent was refused or partly withdrawn. */
 const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);

@@ -23,8 +23,8 @@ if (sheet !== null) {
     if (event.origin !== origin || event.source !== opener || opener === null) return;
     const { type, state: messageState } = (event.data ?? {}) as { readonly type?: unknown; readonly state?: unknown };
     if (messageState !== state) return;
-    // The page replies only to a state that it created, so a reply proves that it made the request. With an empty state, a reply proves
-    // nothing.
+    // The opener replies only to a `state` that it created, so a reply proves that the opener made the request. If `state` is empty, a
+    // reply proves nothing.
     if (type === "svc:hello" && confirmation !== null && state !== "" && !isConfirmed) {
       isConfirmed = true;
       (confirmation.elements.namedItem("opener_origin") as HTMLInputElement).value = event.origin;
@@ -62,7 +62,7 @@ if (sheet !== null) {
     if (opener === null) returnToPage();
     else setTimeout(returnToPage, responseTimeoutMs);
   } else if ((sheet.dataset.back ?? "") === "") {
-    // Here, only the opener can receive the result, so there is no decision without an opener.
+    // In this case, only the opener can receive the result, so the decision is shown only if there is an opener.
     show(opener === null ? "[data-lost-opener]" : "[data-decides]");
     if (opener !== null) show("[data-lost]", false);
   }

@@ -27,7 +27,8 @@ export interface ConnectView {
 
 /**
  * Returns the origin that the Content Security Policy's `form-action` directive must allow for the redirect to the client. Returns
- * undefined for app schemes and IPv6 hosts, because the directive cannot express them; they get `returningPage` instead of a redirect.
+ * undefined for app schemes and IPv6 hosts, because the directive cannot express them. In that case, the response is `returningPage`
+ * instead of a redirect.
  */
 export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
   const kind = parseRedirectUri(redirectUri)?.kind;

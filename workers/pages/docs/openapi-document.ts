@@ -153,9 +153,7 @@ export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember
   }));
 };
 
-/**
- * Returns an example for the schema: its own example, its default or its first choice. If it has none of them, builds one from its members.
- */
+/** Returns the schema's `example`, its default or its first choice. If the schema has none of them, builds an example from its members. */
 export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
   const { schema: own, orNull } = resolveNullable(document, schema);
   const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];

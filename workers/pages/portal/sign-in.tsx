@@ -121,10 +121,7 @@ interface CodeStepProps {
   readonly next: string;
   readonly email: string;
   readonly error: FormError | undefined;
-  /**
-   * Set if a signed-in member must sign in again. It is the page to which the member can return instead. The member cannot change the email
-   * address.
-   */
+  /** The page to which a signed-in member can return instead of signing in again. If set, the email address cannot be changed. */
   readonly cancelPath?: string;
 }
 

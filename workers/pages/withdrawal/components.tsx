@@ -26,7 +26,8 @@ export type WithdrawableCertificate = Pick<
 >;
 
 /**
- * Removes the masked details if the person's data was erased. After that, they must not be shown, and the person cannot get an email code.
+ * Removes the masked details if the person's data was erased, because these details must no longer be shown, and the person cannot get an
+ * email code.
  */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
