@@ -1,7 +1,7 @@
 // Schema migrations of Durable Objects. Each object has its own database, which is migrated when the object starts.
 
 /**
- * Step n migrates from version n to version n + 1. New steps are added at the end. They must only add to the schema, so that the previous
+ * Step n migrates from version n to version n + 1. Add new steps at the end. A step must only add to the schema, so that the previous
  * deployment still works with it.
  */
 export type SchemaSteps = readonly string[];
@@ -10,8 +10,8 @@ export type SchemaSteps = readonly string[];
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs the steps that this database still needs, in one transaction. Does nothing if a later deployment has already migrated it. Call this
- * function in the constructor, so that it runs before any request.
+ * Runs the steps that this database still needs, in one transaction. Does nothing if a later deployment has already migrated the database.
+ * Call this function in the constructor, so that it runs before any request.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

@@ -1,6 +1,6 @@
-// Erases a person's account. The data key of a sealed value is stored in the same column, so setting the column to NULL, or to an empty
-// string if it cannot be NULL, destroys the value. Hashes, times, statuses and fingerprints stay, so proofs still verify. The copies of
-// values in shares are destroyed earlier, when the caller revokes the shares (share-changes.ts).
+// Erases a person's account. A sealed value and its data key are stored in the same column. Setting the column to NULL, or to an empty
+// string if NULL is not allowed, destroys both. Hashes, times, statuses and fingerprints stay, so proofs still verify. The caller destroys
+// the copies in shares earlier, by revoking the shares (share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
@@ -56,7 +56,7 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Returns the statements that erase a person's data in one shard. They skip active shares, so the caller must end those first. */
+/** Returns the statements that erase a person's data in one shard. They skip active shares, so the caller must first end all shares. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -85,7 +85,7 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** Returns the statements for the last step. They fail if the account is already erased. `isOutdatedFields` recognizes the error. */
+/** Returns the statements for the last step. The batch fails if the account is already erased (`isOutdatedFields`). */
 export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

@@ -1,4 +1,4 @@
-// Copies of business accounts in KV, so that a new isolate can accept submissions while the database does not respond. A copy can be
+// Copies of business accounts in KV. With a copy, a new isolate can accept submissions while the database does not respond. A copy can be
 // outdated, so it is used only to accept a submission, never to refuse one. It contains no personal data.
 import type { ClientId } from "../core/ids.ts";
 import { hourMs, secondMs, type Instant } from "../core/time.ts";

@@ -18,7 +18,7 @@ export const businessChainFields = { tag: businesses.auditChain, auditLog: audit
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/** A field for queries on `businesses`: the verified domains of a business. A CHECK guarantees that each of them has a `method`. */
+/** A field for queries on `businesses`: the verified domains of a business. A CHECK guarantees that each domain has a `method`. */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
@@ -46,7 +46,7 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
     .where(eq(clients.id, clientId))
     .get()) ?? null;
 
-/** The account data for issuing a certificate. Every change of this data increases `revision`. */
+/** The account data for issuing a certificate. `revision` increases with every change of this data. */
 export type IssuingClient = Found<typeof findIssuingClient>;
 
 const actingBusinessFields = {
@@ -57,7 +57,7 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/** The number of active test shares if the client is for the sandbox, otherwise 0. Only the number of test shares is limited. */
+/** Counts active test shares for a sandbox client. Returns 0 for a live client, because only the number of test shares is limited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
@@ -67,10 +67,7 @@ export const findBusinessIdByClient = async (db: Database, clientId: ClientId): 
   return row?.id ?? null;
 };
 
-/**
- * Loads the data about a client and its business that the share protocol needs, in one query. Returns null if the client is unknown. SPEC
- * Share.
- */
+/** Loads a client and its business for the share protocol, in one query. Returns null if the client is unknown. SPEC Share. */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
@@ -95,7 +92,7 @@ export const findGrantingClient = async (db: Database, clientId: ClientId): Prom
   return { ...client, business: { ...business, chain } };
 };
 
-/** Selects the business ID for a row to insert. It is NULL if the account has changed since it was read, so that the insert fails. */
+/** Selects the business ID for a row to insert. If the account has changed since it was read, the ID is NULL, so that the insert fails. */
 export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
@@ -119,8 +116,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds the business of an active API key by the key's SHA-256. Returns null for an unknown or revoked key. Response times do not
- * distinguish the two, because both run the same query. SPEC Authentication.
+ * Finds the business of an active API key by the key's SHA-256. Returns null for an unknown or revoked key. The same query runs in both
+ * cases, so response times do not reveal which one applies. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -143,7 +140,10 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
   return row?.id ?? null;
 };
 
-/** Loads the business's verified domains and oldest client, to check one of its pages. Returns null if there is no such client. */
+/**
+ * Loads the verified domains and the oldest client of a business, to check one of the business's pages. Returns null if there is no such
+ * client.
+ */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
     .select({ domains: verifiedDomainsField, clientId: clients.id })
@@ -153,7 +153,7 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** Returns the identity of a business for formal documents. All fields are null if the business is unknown. */
+/** Returns the name and address of a business for formal documents. All fields are null if the business is unknown. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
@@ -175,7 +175,7 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists the IDs of up to `max` businesses whose account is in this shard, in ascending order, starting after the ID `after`. */
+/** Lists the IDs of up to `max` businesses whose account is in this shard, in ascending order, after the ID `after`. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })

@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token together with its person and business. Therefore, erasing an account, removing a member or
-// suspending a business takes effect with the next request. SPEC Agent server.
+// Agent tokens. One query reads a token with its person and business. Therefore, if an account is erased, a member removed or a business
+// suspended, the next request with the token fails. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
@@ -34,7 +34,7 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
 /** Returns true if the batch failed because a token with this ID exists. This happens if the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Builds a condition for later statements in the batch. It is true if the token was inserted. */
+/** Builds a condition for later statements in the batch. It is true if the batch has inserted the token. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
@@ -62,7 +62,7 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 
 /**
  * Finds the person and business of a live token. Returns null if the token is unknown or has ended, or if the person's account no longer
- * exists. Response times do not distinguish these cases, because they run the same query.
+ * exists. The same query runs in all cases, so response times do not reveal which one applies.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -121,7 +121,7 @@ export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Lists a person's live tokens for one program and redirect host. A new connection replaces them. */
+/** Lists a person's live tokens for one client and redirect host. A new connection replaces these tokens. */
 export const listTokenIdsByClient = async (
   db: Database,
   of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -171,8 +171,8 @@ const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
 /**
- * Builds a condition that is true if the person was not notified about this token within the last hour. Statements with this condition must
- * come before `markTokenNotified` in the batch.
+ * Builds a condition that is true if the person was not notified about this token in the last hour. Use it before `markTokenNotified` in
+ * the batch.
  */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
@@ -186,8 +186,8 @@ const isUnnotifiedConnection: SQL = allOf(
 );
 
 /**
- * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections if the person has
- * already been notified of their expiry.
+ * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections whose person has already
+ * been notified of the expiry.
  */
 export const listExpiringConnections = async (
   db: Database,
@@ -213,10 +213,7 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/**
- * Builds a condition that is true if the person was not notified of the expiry yet. Statements with this condition must come before
- * `markExpiryNotified` in the batch.
- */
+/** Builds a condition that is true if the person was not notified of the expiry yet. Use it before `markExpiryNotified` in the batch. */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
 export const markExpiryNotified = (db: Database, id: string, now: Instant) =>

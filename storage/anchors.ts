@@ -1,6 +1,6 @@
-// Anchors: statements that are sent to a ledger, and their receipts. The statement of a live issuance is in its change and can be rebuilt
-// from its certificate, so it has a row in `anchors` only if the ledger did not accept it at the first attempt. All other statements have a
-// row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
+// Anchors: statements for a ledger, and the ledger's receipts. A live issuance has a row in `anchors` only if the ledger did not accept its
+// statement at the first attempt. Until then, the statement is in the change, and later it can be rebuilt from the certificate. All other
+// statements always have a row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
 import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -15,7 +15,7 @@ import { anchors, changeReaders, changes, receipts } from "./schema.ts";
 const leaseMs = minuteMs; // a call to the slowest ledger (30 s) and ten requests for a checkpoint take less time
 
 const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
-// The values are inlined, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
+// Inline the values, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
@@ -25,14 +25,14 @@ const readerPrefix = "ledger/";
 /** Returns the name under which a ledger reads the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
-/** Matches the row of `receipts` that covers a change. Use it only for changes whose statement has no row in `anchors`. */
+/** Matches the row of `receipts` that covers a change. Use it only for changes that have no row in `anchors`. */
 const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
 
 /**
- * Claims up to `max` statements for a ledger: first those that failed and are due again, then new ones. `holder` has the ledger's lease
- * until it calls `finishAnchors` or `releaseAnchors`, but at most for one minute. Returns null if another worker has the lease or there is
- * nothing to submit. `readUpTo` is the number of the last change that the ledger will have read once these statements are submitted. It is
- * null if that number stays the same.
+ * Claims up to `max` statements for a ledger: first failed statements that are due again, then new ones. `holder` has the ledger's lease
+ * until it calls `finishAnchors` or `releaseAnchors`, or for one minute. Returns null if another worker has the lease or there is nothing
+ * to submit. `readUpTo` is the number of the last change that the ledger has read after these statements are submitted, or null if that
+ * number stays the same.
  */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const reader = getLedgerReader(ledgerId);
@@ -92,7 +92,7 @@ export interface PreparedAnchor {
   readonly prepared: string;
 }
 
-/** Copies the statements of these changes into `anchors`, unless they have a row there. Does nothing if the lease was lost. */
+/** Copies the statements of these changes into `anchors`, except those that already have a row. Does nothing if the lease was lost. */
 const storeStatements = (db: Database, ledgerId: string, holder: string, ords: readonly number[]) =>
   db
     .insert(anchors, "ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt")
@@ -189,9 +189,9 @@ const storeReceipts = (
 };
 
 /**
- * Returns the SQL statements that store the results of a submission and then end the lease. If the ledger did not accept a statement,
- * stores the statement in `anchors`, so that it can be retried while the ledger continues with later changes. If another worker has taken
- * the lease, nothing is stored.
+ * Returns the SQL statements that store the results of a submission and then end the lease. Statements that the ledger did not accept are
+ * stored in `anchors`, so that they can be retried while the ledger continues with later changes. If another worker has taken the lease,
+ * the SQL stores nothing.
  */
 export const finishAnchors = (
   db: Database,
@@ -233,8 +233,8 @@ export const finishAnchors = (
 export const releaseAnchors = (db: Database, ledgerId: string, holder: string) => releaseReader(db, getLedgerReader(ledgerId), holder);
 
 /**
- * Makes all waiting rows due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because they have
- * failed most often and therefore wait longest.
+ * Makes all waiting rows due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because their delays
+ * have grown longest.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -242,7 +242,7 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .set({ nextAt: now })
     .where(allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, gt(nextAt, now)));
 
-/** Makes parked rows pending again when they are due. */
+/** Makes parked rows pending again once they are due. */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db
     .update(anchors)
@@ -250,9 +250,9 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .where(allOf(hasFailed, eq(status, "parked"), lte(nextAt, now)));
 
 /**
- * Returns the SQL statements that move all statements from earlier ledgers to the current one, including those that the earlier ledgers
- * have not read yet, and then remove the earlier ledgers from the readers of the change log. Statements about checkpoints are not moved,
- * because each ledger gets its own statements about checkpoints.
+ * Returns the SQL statements that move event statements from earlier ledgers to the current one, including those that the earlier ledgers
+ * have not read yet. They then remove the earlier ledgers from the readers of the change log. Statements about checkpoints are not moved,
+ * because each ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
@@ -265,7 +265,7 @@ export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: re
     .select({ ord: sql`min(${changeReaders.ord})`.as("first_unread") })
     .from(changeReaders)
     .where(isEarlierReader);
-  // With `attempts` = 1, `claimAnchors` finds these rows even if the current ledger has already read past their changes.
+  // With `attempts` = 1, `claimAnchors` finds these rows even if the current ledger has already read beyond their changes.
   const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
   const isUnreadIssuance = allOf(
     sql`${changes.ord} > ${firstUnread}`,

@@ -15,7 +15,7 @@ export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 const maxKeys = 20;
 const maxListedRevoked = 100;
 
-/** Fails if the business already has 20 active keys. `isApiKeyLimitReached` recognizes the error. */
+/** Fails if the business already has 20 active keys (`isApiKeyLimitReached`). */
 export const insertApiKey = (
   db: Database,
   businessId: BusinessId,
@@ -53,15 +53,17 @@ export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: stri
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/** Builds a condition for statements after `markApiKeyRevoked` with the same `now`. It is true if `markApiKeyRevoked` revoked the key. */
+/**
+ * Builds a condition for statements after `markApiKeyRevoked` with the same `now`. It is true if `markApiKeyRevoked` has revoked the key.
+ */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
-/** Returns true if the key's use today has not been recorded yet. */
+/** Returns true if today's use of the key is not recorded yet. */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-/** Records midnight (UTC) of today as the time of the last use, unless it is already recorded. */
+/** Records midnight (UTC) of today as the time of the last use. Does nothing if it is already recorded. */
 export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
   const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;

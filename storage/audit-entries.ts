@@ -1,7 +1,7 @@
-// Audit entries. A committed change has one row for each audit chain that records it, written in the same batch. The rows are kept, because
-// nothing else contains the payloads whose hashes are in the chains. Two kinds of entries have no row: those of live issuances and of
-// reads. Until the audit log has recorded such an entry, the entry is stored in its change. After that, the entry of a live issuance is
-// rebuilt from the certificate, and the entry of a read is in the audit log with its payload.
+// Audit entries. Each committed change has one row for each audit chain that records it, written in the same batch. These rows are never
+// deleted, because nothing else contains the payloads whose hashes are in the chains. Entries of live issuances and of reads have no row.
+// The change contains such an entry until the audit log has recorded it. Later, the entry of an issuance is rebuilt from the certificate,
+// and the audit log itself stores the entry of a read with its payload.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -27,7 +27,9 @@ const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSeal
 /** Returns the name under which an audit log reads the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/** Selects the audit log of a business or person. Its name is the shard in the ID: two characters after a prefix of four. */
+/**
+ * Selects the audit log of a business or person. The log has the same name as the shard in the ID: two characters after a prefix of four.
+ */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
@@ -35,7 +37,7 @@ const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditL
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
 /**
- * Inserts the entries of changes that earlier statements in the batch have appended. `back` is 0 for the newest change, 1 for the one
+ * Inserts the entries of changes that earlier statements in the batch have appended. `back` is 0 for the newest change, 1 for the change
  * before it, and so on.
  */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
@@ -49,7 +51,7 @@ const pendingFields = {
   entityId,
   at,
   payloadHash,
-  /** The payload to store in the audit log; null if the database keeps it. */
+  /** The payload to store in the audit log; null if only the database stores it. */
   payload: sql<string | null>`null`.as("payload"),
 };
 
@@ -66,7 +68,7 @@ const containedFields = {
   payload: changes.payload,
 };
 
-/** Selects an audit log's entries, oldest first. `ofChange` returns the condition on the column that contains the number of the change. */
+/** Selects an audit log's entries, oldest first. `ofChange` builds the condition on the column with the number of the change. */
 const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
   unionAll(
     db
@@ -87,10 +89,13 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// A malformed entry can be recorded only after the code is fixed, so frequent attempts would not help.
+// Only a fix of the code can make a malformed entry recordable, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
-/** Creates the change log reader of an audit log. If a change has malformed entries, the reader sets only that change aside. */
+/**
+ * Creates the reader with which an audit log reads the change log. If a change has malformed entries, the reader sets only that change
+ * aside.
+ */
 export const createAuditReader = (
   auditLog: ShardId,
   { maxPerPage, process, clock }: Pick<ChangeReader<PendingAuditEntry>, "maxPerPage" | "process"> & { readonly clock: () => Instant },
@@ -109,7 +114,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // The time is stored only for issuances. No other entry is shown with the time when the audit log recorded it.
+  // Store the time only for issuances. For other entries, nothing shows when the audit log recorded them.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
@@ -141,13 +146,13 @@ export const issuanceRecordedAtField = sql<Instant | null>`(${query
 
 const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
 
-/** True if the audit log in the list `j` has unread entries. */
+/** True if the audit log `j.value` has unread entries. */
 const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
- * Returns those of the given audit logs that have unread entries in this shard. Moves the positions of the others to the newest change.
- * Otherwise, old changes could not be deleted while a log has nothing to read.
+ * Returns which of the given audit logs have unread entries in this shard. Moves the positions of the other logs to the newest change.
+ * Otherwise, a log with nothing to read would prevent old changes from being deleted.
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
@@ -178,8 +183,8 @@ export const auditPayloadContext = columnContext("audit_entries", "payload");
 const unsealedPrefix = "0.";
 
 /**
- * The event types whose entries are stored unsealed. Sealing an entry requires its chain, but the statements that insert these entries
- * select the chain in SQL, so the code does not know it beforehand.
+ * The event types whose entries are stored unsealed. To seal an entry, the code must know its chain, but the statements for these types
+ * select the chain in SQL.
  */
 export const unsealedEventTypes = [
   "share.redeemed",
@@ -191,8 +196,8 @@ export const unsealedEventTypes = [
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
 /**
- * Creates a payload that is stored unencrypted, and its hash. The payload must contain only fixed text, times and IDs that the service
- * generates, never personal data.
+ * Creates an unencrypted payload and its hash. The payload must contain only fixed text, times and IDs that the service generates, never
+ * personal data.
  */
 export const createUnsealedPayload = (payload: JsonObject) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
@@ -205,8 +210,8 @@ interface UnsealedPayload {
 }
 
 /**
- * Returns the statements that record a change of each selected share in the business's chain, and also in the person's chain if the person
- * has an account and `personEntryIf` is true.
+ * Returns the statements that record a change of each selected share in the business's chain. If the person has an account and
+ * `personEntryIf` is true, they also record it in the person's chain.
  */
 export const recordShareChanges = (
   db: Database,
@@ -217,18 +222,18 @@ export const recordShareChanges = (
     readonly id: string | SQL;
     readonly type: UnsealedEventType | SQL;
     readonly at: Instant;
-    /** The maximum number of shares that are selected. */
+    /** The maximum number of shares to select. */
     readonly max: number;
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
     readonly personEntryIf?: SQL;
-    /** If the changes are public events: their event sequence, the time that each event shows, and their order. */
+    /** Set only for public events: their event sequence, the time that each event shows, and their order. */
     readonly event?: { readonly sequence: SQL; readonly at: SQL; readonly order: SQL };
   },
 ) => {
   const { from, where, id: changeId, type: eventType, at: now, max, business, person, personEntryIf = sql`true`, event } = recorded;
   const about = sql`${eventType}, 'share', ${shares.id}, ${now}`;
-  // The limit makes SQLite build an index for these rows. Without it, 2,000 shares took 12 s, because the time was quadratic.
+  // The limit makes SQLite build an index for these rows. Without the index, the time was quadratic: 12 s for 2,000 shares.
   const appended = sql`(select ${changes.ord}, ${changes.id} from ${changes} where ${changes.ord} > ${lastChangeOrd} - ${max} limit -1)`;
   const withChange = sql`${from} inner join ${appended} ${changes} on ${changes.id} = ${changeId}`;
   const withBusiness = sql`${withChange} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
@@ -262,7 +267,7 @@ export const listWaitingEntries = (
   );
 };
 
-/** Returns whether a record has an audit entry. Reads from the primary, so that it sees a commit whose response was lost. */
+/** Returns whether a record has an audit entry. Reads from the primary database, to see a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditEntries).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
@@ -279,11 +284,11 @@ const issuanceFacts = {
   notes: certificates.submissionNotes,
 };
 
-/** Rebuilds the audit entry of an issuance from its certificate. Returns null if the entry has a row. */
+/** Rebuilds the audit entry of an issuance from its certificate. Returns null if the entry has its own row. */
 const rebuildIssuanceEntry = ({ auditSalt, ...facts }: IssuanceFacts & { readonly auditSalt: string | null }): IssuanceEntry | null =>
   auditSalt === null ? null : buildIssuanceEntry(facts, auditSalt);
 
-/** Lists up to `max` of a certificate's audit entries of these types: first its issuance and withdrawals, then the others, oldest first. */
+/** Lists up to `max` of a certificate's audit entries of these types: first the issuance and withdrawals, then the others, oldest first. */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
@@ -321,26 +326,26 @@ const parsePayload = (text: string): CommittedPayload => {
 
 const parseUnsealedPayload = (stored: string): CommittedPayload => parsePayload(stored.slice(unsealedPrefix.length));
 
-/** Opens an entry's salt and payload. Returns null after an erasure. */
+/** Opens an entry's salt and payload. Returns null if they were erased. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
   if (stored.startsWith(unsealedPrefix)) return parseUnsealedPayload(stored);
   return parsePayload(await vault.open(auditPayloadContext(entry, chainTag), stored));
 };
 
-/** The change that an entry of an audit log records. */
+/** The change that an audit log's entry records. */
 interface RecordedChange {
   readonly change_ord: number;
   readonly change_id: string;
   readonly type: string;
   readonly entity_id: string;
-  /** The payload if the audit log stores it. */
+  /** The payload; null if the audit log does not store it. */
   readonly payload: string | null;
 }
 
 /**
- * Returns the salts and payloads of these changes in a chain, by change ID. A value is null after an erasure. If the database was restored
- * to an earlier state, the result omits the changes that the database has lost, except those whose payload is in the audit log.
+ * Returns the salts and payloads of these changes in a chain, by change ID. A value is null if it was erased. After a database restore, the
+ * result omits changes that the database has lost, unless the audit log stores their payload.
  */
 export const listCommittedPayloads = (
   db: Database,

@@ -27,7 +27,7 @@ export const findBillingCustomer = async (db: Database, id: string): Promise<Bil
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** `isOver` is true if an operator has closed the business, so that its subscription must end. */
+/** `isOver` is true if an operator has closed the business. The subscription must then end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -44,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** `isOver` is true if the person has deleted the account. */
+/** `isOver` is true if the person has deleted the account. The subscription must then end. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
@@ -77,8 +77,8 @@ const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /**
- * Returns the insert for an event, to add to the batch that applies the event. The batch fails if the customer or account has changed since
- * it was read, because the customer ID is then NULL. `isOutdatedBilling` recognizes the error.
+ * Returns the insert for a billing event, for the batch that applies the event. If the customer or account has changed since it was read,
+ * the customer ID is NULL, and the batch fails (`isOutdatedBilling`).
  */
 export const insertBillingEvent = (
   db: Database,
@@ -97,7 +97,7 @@ export const insertBillingEvent = (
   });
 };
 
-/** Like `insertBillingEvent`, makes the batch fail if the customer or account has changed since it was read, but records no event. */
+/** Makes the batch fail if the customer or account has changed since it was read, like `insertBillingEvent`, but inserts no event. */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)
@@ -140,9 +140,7 @@ export const updateEntitlementAtRevision = (db: Database, { id, revision: known 
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/**
- * Builds a condition for statements after `updateEntitlementAtRevision`. It is true if `updateEntitlementAtRevision` changed the account.
- */
+/** Builds a condition for statements after `updateEntitlementAtRevision`. It is true if that statement has changed the account. */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,
@@ -156,8 +154,8 @@ export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan)
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
 /**
- * Lists customers whose payments have been failing since `since` or earlier, longest first. Omits customers whose account has already been
- * suspended because of that.
+ * Lists customers whose payments have been failing since `since` or earlier, longest first. Omits customers whose account is already
+ * suspended for that reason.
  */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));

@@ -1,4 +1,4 @@
-// A business's account as its members see and change it.
+// A business account as members see and change it.
 import { eq, getColumns } from "drizzle-orm";
 import type { BusinessProfileChange } from "../core/accounts/profile.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -18,7 +18,7 @@ export const findBusinessAccount = (db: Database, id: BusinessId) => {
 
 export type BusinessAccount = Found<typeof findBusinessAccount>;
 
-/** Changes only the fields that are given. */
+/** Changes only the given fields. */
 export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) =>
   db
     .update(businesses)

@@ -1,4 +1,4 @@
-// The development mailbox. Emails are stored, sealed, instead of being sent. The page /dev/mail shows them.
+// The development mailbox: stores sealed emails instead of sending them. The page /dev/mail shows the emails.
 import { desc, eq, lte, max, sql } from "drizzle-orm";
 import type { OutgoingMail } from "../core/mail/message.ts";
 import { normalizeEmailAddress } from "../core/email-address.ts";

@@ -1,6 +1,6 @@
-// The email addresses and phone numbers on certificates, as blind indexes. In this file, "address" means either. Searches for a person's
-// certificates read this table, so a certificate is found by every address on it. The row of a certificate in `certificates` also lists its
-// addresses, so that triggers can find the rows in this table when the certificate is revoked, erased or deleted.
+// The email addresses and phone numbers on certificates, as blind indexes. In this file, "address" means either of them. Searches for a
+// person's certificates read this table, so they find a certificate by any of its addresses. `certificates` also stores the addresses in
+// each row. When a certificate is revoked, erased or deleted, triggers use them to find the rows in this table.
 import { eq, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -40,21 +40,21 @@ const insertAddresses = prepareOnce<{ certId: CertId; addresses: string }>()((db
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) =>
   insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones]) });
 
-/** Builds a condition for queries on `certificateAddresses`. It is true for active certificates of the business with this address. */
+/** Builds a condition for queries on `certificateAddresses`. It is true for the business's active certificates with this address. */
 export const isActiveAddress = (index: string, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the address is on the certificate. Searches both lists, because an email
- * address and a phone number never have the same index.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. It searches the lists of email addresses
+ * and phone numbers, because an index never occurs in both.
  */
 export const hasAddress = (index: string | SQL): SQL =>
   sql`${index} in (select value from json_each(${certificates.emailIndexes}) union all select value from json_each(${certificates.phoneIndexes}))`;
 
 /**
  * Selects the `ord` of the newest certificates with an address: at most `max`, after skipping `offset`. The condition must specify the
- * address, the environment and the business. Active and revoked certificates are two ranges of the primary key. SQLite reads both in order
- * and merges them, so it reads no more rows than it returns or skips.
+ * address, the environment and the business. SQLite merges active and revoked certificates, which are two ranges of the primary key, in
+ * order. Therefore, it reads only the rows that it returns or skips.
  */
 export const selectNewestOrds = (condition: SQL, max: number, offset = 0): SQL => {
   const inState = (state: SQL) =>

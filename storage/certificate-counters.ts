@@ -1,9 +1,8 @@
 // Counters of certificates: per business, per group (purpose, recipients and origin), per hour and day of a group, and per day of a
-// business. Issuing a certificate does not change the counters. Instead, a run adds many certificates at once. `counted_certificates`
-// contains the number of the newest certificate that the counters include. Readers add the certificates after that one, so their totals are
-// exact. When a certificate that the counters include is withdrawn or deleted, triggers update the counters. Each run also stores its
-// certificates as one retention block. The retention sweep uses the blocks to find the people whose data must be erased
-// (certificate-erasures.ts).
+// business. Issuing a certificate does not change the counters. Instead, a run adds many certificates at once and stores the number of the
+// last one in `counted_certificates`. Readers add the later certificates themselves, so totals are exact. Triggers update the counters when
+// a counted certificate is withdrawn or deleted. Each run also stores its certificates as one retention block. The retention sweep uses the
+// blocks to find due erasures (certificate-erasures.ts).
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
@@ -21,16 +20,16 @@ import {
 
 /** One run adds at most this many certificates to the counters. The transaction takes about 50 ms. */
 const maxPerRun = 2_000;
-/** A run starts when this many certificates are waiting. Until then, every total has to read them. */
+/** A run starts when this many certificates are waiting. Every total reads the waiting certificates. */
 const maxUncounted = 256;
-/** A run also starts when the oldest certificate has waited this long, so that totals do not keep reading the same few certificates. */
+/** A run also starts when the oldest certificate has waited this long, so that totals stop reading the same few certificates. */
 const maxUncountedMs = hourMs;
 
 const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${countedCertificates}), 0)`;
 
 /**
- * The table `certificates`, to read the certificates after a certain `ord`. Because of `not indexed`, SQLite starts at that `ord`.
- * Otherwise, it would use the index on the business and read all of the business's certificates.
+ * The table `certificates`, for queries that start at a certain `ord`. Without `not indexed`, SQLite would use the index on the business
+ * and read all of the business's certificates.
  */
 export const certificatesByOrd = sql`${certificates} not indexed`;
 /** A condition for queries on `certificatesByOrd`. It is true if the counters do not include the certificate yet. */
@@ -84,7 +83,7 @@ const buildRun = (db: Database) => {
       .select(
         sql`select min(${certificates.ord}), max(${certificates.ord}), min(${certificates.retentionUntil}) ${inThisRun} having count(*) > 0`,
       )
-      // A block with this first number can exist, because the number of a deleted test certificate can be used again.
+      // A block with this first number can already exist, because the number of a deleted test certificate can be reused.
       .onConflictDoUpdate({
         target: retentionBlocks.firstOrd,
         set: {
@@ -100,9 +99,8 @@ const buildRun = (db: Database) => {
 };
 
 /**
- * Adds new certificates to the counters if at least 256 are waiting, or if the oldest has waited for an hour. Returns true if more
- * certificates may be waiting. Concurrent runs count nothing twice, because each transaction starts after the number that the previous one
- * stored.
+ * Adds new certificates to the counters if at least 256 are waiting or the oldest has waited for an hour. Returns true if more certificates
+ * may be waiting. Concurrent runs count no certificate twice, because each transaction starts where the previous one ended.
  */
 export const countNewCertificates = async (db: Database, now: Instant): Promise<boolean> => {
   const [waiting] = await db

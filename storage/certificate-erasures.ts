@@ -1,5 +1,5 @@
-// Erases the personal data of a certificate: the sealed values and their keys, the blind indexes of the person, the view trail, and waiting
-// emails and saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
+// Erases the personal data of a certificate: sealed values and their keys, the person's blind indexes, the view trail, waiting emails and
+// saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
 import { count, eq, inArray, isNotNull, isNull, lte, max, min, notInArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -45,9 +45,8 @@ export const findErasableCertificate = async (
 };
 
 /**
- * Returns the statements that erase certificates. The view counts stay. The update of the certificates comes first, because triggers
- * protect the other personal data until then. The batch fails if one of the certificates has already been erased. `isAlreadyErased`
- * recognizes the error.
+ * Returns the statements that erase certificates, except their view counts. The update of the certificates comes first, because until then
+ * triggers protect the other personal data. The batch fails if one of the certificates is already erased (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);
@@ -93,12 +92,15 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
     .where(eq(table.certId, id))}, 0)`;
 
 /**
- * When a certificate can be erased: after its retention period, and after the last deadline by which its recipients must comply with a
- * withdrawal. Until then, a contact check must be able to find the person.
+ * When a certificate can be erased: after its retention period and, if consent was withdrawn, after the last deadline for its recipients.
+ * Until then, contact checks must still find the person.
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
-/** Builds a condition that is true if a certificate must be erased now. A withdrawal that is still being applied delays the erasure. */
+/**
+ * Builds a condition that is true if a certificate must be erased now. Erasure waits while a withdrawal of the person's certificates is in
+ * progress.
+ */
 const isErasureDue = (now: Instant) => {
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
   return allOf(
@@ -124,8 +126,8 @@ const isInBlocks = (blocks: SQLWrapper): SQL =>
   inArray(certificates.ord, sql`(select c.ord from ${blocks} b cross join ${certificates} c on c.ord between b.first_ord and b.last_ord)`);
 
 /**
- * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks,
- * without those in `except`. If a block in the result has no due certificates, `updateBlocks` moves its due time.
+ * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks
+ * that are not in `except`. Returns these blocks for `updateBlocks`, even those without due certificates.
  */
 export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
   const [blocks, due] = await batch(db, [
@@ -141,7 +143,7 @@ export const findDueErasures = async (db: Database, now: Instant, maxCertificate
   return { blocks: blocks.map((block) => block.firstOrd), certificates: due };
 };
 
-/** Returns the statements that set the due time of blocks after an erasure, and delete the blocks in which every certificate is erased. */
+/** Returns the statements that delete blocks whose certificates are all erased, and set the next due time of the other blocks. */
 export const updateBlocks = (db: Database, blocks: readonly number[]) => {
   const isGiven = inArray(firstOrd, jsonList(blocks));
   const next = query

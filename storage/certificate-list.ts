@@ -1,8 +1,8 @@
-// A business's certificate list: one page and the total, at a cost that does not grow with the number of certificates. A group is a
-// combination of purpose, recipients and origin, and a business uses only a few. A search first finds the matching groups. It then merges
-// their newest certificates, and adds up their counters and the certificates that the counters do not include yet. Anyone can submit a form
-// with a new combination, so the number of groups with counters is limited (issuances.ts). A search reads only the newest 1,000
-// certificates of the other groups. The result says whether anything was left out.
+// A business's certificate list: one page and the total. The cost does not grow with the number of certificates. A group is a combination
+// of purpose, recipients and origin, and a business uses only a few. A search first finds the matching groups. It then merges their newest
+// certificates, and adds up their counters and the certificates that are not counted yet. Anyone can submit a form with a new combination,
+// so only a limited number of groups have counters (issuances.ts). For groups without counters, a search reads only the newest 1,000
+// certificates. The result says whether it is incomplete.
 import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
@@ -86,7 +86,7 @@ const isOwnCertificate = ({ businessId, environment }: Pick<CertificateListQuery
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
 
-/** All filters except the address, for certificates that were not found through their group. */
+/** All filters except the address. Used for certificates that were not found through their group. */
 const isWanted = ({ filter }: CertificateListQuery) =>
   and(
     isWantedStatus(filter),
@@ -96,13 +96,16 @@ const isWanted = ({ filter }: CertificateListQuery) =>
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
   );
 
-/** A search reads only this many of the newest certificates with an address, and of the newest certificates whose group has no counters. */
+/** A search by address reads only this many of the newest certificates. So does a search of groups without counters. */
 const maxJudged = 1_000;
-/** A total adds up at most this many counters, and this many certificates from partial hours. Beyond that, it is a lower bound. */
+/**
+ * A total adds up at most this many counters, and this many certificates from partial hours. Beyond these limits, the total is a lower
+ * bound.
+ */
 const maxCounters = 20_000;
 const maxPartial = 5_000;
 
-/** Returns where the page starts in the list and how long it is. Pages end at certificate number `maxListed`. */
+/** Returns the position and length of the page. The last page ends at certificate number `maxListed`. */
 const pageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPage">) => {
   const start = Math.min((page - 1) * perPage, maxListed);
   return { start, length: Math.min(perPage, maxListed - start) };
@@ -113,11 +116,11 @@ interface Search {
   readonly ords: SQL;
   /** The numbers whose sum is the total. */
   readonly totals: readonly SQL<number>[];
-  /** Conditions that are true if the search did not read all certificates or counters that could match. */
+  /** Conditions that are true if the search skipped certificates or counters that could match. */
   readonly omissions: readonly SQL[];
 }
 
-/** Searches the newest certificates with the first address. If there is a second address, it must be on the certificate as well. */
+/** Searches the newest certificates with the first address. If a second address is given, a certificate must have both. */
 const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   const isOfAddress = allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment));
@@ -135,9 +138,7 @@ const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [
   };
 };
 
-/**
- * Handles lists without filters, or with only a status. These lists use the index on the business, in which the certificates are in order.
- */
+/** Handles lists without filters, or with only a status. Reads the certificates in order from the index on the business. */
 const searchByBusiness = (list: CertificateListQuery): Search => {
   const { start, length } = pageRange(list);
   const newest = query
@@ -183,8 +184,8 @@ const searchByGroups = (list: CertificateListQuery): Search => {
 
   // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
   // the next older one of the same group and status. Therefore, the query reads one certificate per group and status, and then one per
-  // certificate in the list. An older certificate needs no check of the end of the period. With that check, SQLite would not start its
-  // index search at the previous certificate.
+  // certificate in the list. The step does not check the end of the period, which older certificates always satisfy. With that check,
+  // SQLite would not start its index search at the previous certificate.
   const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
     sql`(select ${certificates.ord} from ${certificates} where ${and(sql`${certificates.groupId} = ${group}`, sql`${certificates.status} = ${status}`, position)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit 1)`;
   const behind = and(
@@ -218,8 +219,8 @@ const searchByGroups = (list: CertificateListQuery): Search => {
     const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
     return { ords, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
   }
-  // SQLite never reorders a cross join. With another join, it would read all counters and certificates of a group before it knows the
-  // period.
+  // Use cross joins, because SQLite never reorders them. With other joins, it would read all counters and certificates of a group before it
+  // knows the period.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const partial = jsonTable(periods.remainders);
@@ -263,7 +264,7 @@ export interface CertificatePage {
   readonly certificates: readonly CertificateSummary[];
   /** The number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
   readonly total: number;
-  /** True if more than `total` certificates may match, or if more match than the pages can show. */
+  /** True if more than `total` certificates may match, or if the pages cannot show all matches. */
   readonly isTruncated: boolean;
 }
 
@@ -322,8 +323,8 @@ export interface ListStart extends Omit<CertificatePage, "certificates"> {
 }
 
 /**
- * Lists the positions from the start of a list to the end of the page. When the lists of several shards are merged, the page can begin at
- * any of these positions.
+ * Lists the positions of a list from the start to the end of the page. A page that merges the lists of several shards can begin at any of
+ * these positions.
  */
 export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
   const { start, length } = pageRange(list);

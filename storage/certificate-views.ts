@@ -1,5 +1,5 @@
-// The view trail of a certificate: one row for each time its public page was opened, up to 10,000 rows. Views beyond that are only counted.
-// Data about the viewer is sealed.
+// The view trail of a certificate: one row for each view of its public page, up to 10,000 rows. Later views are only counted. Data about
+// the viewer is sealed.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
@@ -24,7 +24,7 @@ const insertView = prepareOnce<Pick<typeof certificateViews.$inferSelect, "certI
   },
 );
 
-/** `changes()` is the number of rows that the preceding statement, `insertView`, has inserted. */
+/** `changes()` is the number of rows that `insertView`, the preceding statement, has inserted. */
 const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId, views }) =>
   db
     .update(certificates)
@@ -34,7 +34,7 @@ const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId
 );
 
 /**
- * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. Once its
+ * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. If its
  * personal data is erased, they only count the view.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {

@@ -53,7 +53,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
     .where(eq(policyCaptures.id, certificates.policyCaptureId)),
 );
 
-/** Matches the audit entry of the issuance of the certificate in the outer query. */
+/** Matches the audit entry for the issuance of the certificate in the outer query. */
 const isIssuanceEntry = allOf(eq(auditEntries.entityId, certificates.id), eq(auditEntries.type, "certificate.issued"));
 
 const publishedFields = {
@@ -88,7 +88,10 @@ const publishedFields = {
   revocation: firstAnchorField(allOf(eq(anchors.entityId, certificates.id), eq(anchors.event, "certificate.revoked")).inlineParams()),
 };
 
-/** Joins the receipts, because almost every certificate has one. Withdrawals are rare, so they are a sub-select in `publishedFields`. */
+/**
+ * Joins the receipts, because almost every certificate has one. `publishedFields` selects withdrawals with a sub-select, because they are
+ * rare.
+ */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
     .select({ ...publishedFields, ...more })
@@ -136,15 +139,15 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
-/** Like `findPublishedCertificate`, but returns a lookup, and its result has no `duplicates`. */
+/** Like `findPublishedCertificate`, but returns a lookup without `duplicates`. */
 export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
   createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
     row === undefined ? null : toPublishedCertificate(row),
   );
 
 /**
- * Looks up when a certificate's personal data will be erased, and when the audit log recorded its issuance (null if it has not). The result
- * is null if the certificate is unknown.
+ * Looks up the end of a certificate's retention period, and when the audit log recorded its issuance (null if it has not). Returns null if
+ * the certificate is unknown.
  */
 export const lookUpCustody = (
   db: Database,
@@ -159,8 +162,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate for its public page, and the time when the audit log recorded its issuance. In the same round trip, first runs
- * `viewStatements` to record the view. Returns null if the certificate is unknown.
+ * Returns the certificate for its public page, and when the audit log recorded its issuance. `viewStatements` record the view first, in the
+ * same round trip. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -198,8 +201,8 @@ const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, busine
 });
 
 /**
- * Returns a certificate for its business, with subject and evidence decrypted. Returns null if the certificate is unknown or belongs to
- * another business. SPEC Certificate API.
+ * Returns a certificate for its business, with the person's details and the evidence decrypted. Returns null if the certificate is unknown
+ * or belongs to another business. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
   const row = await selectOwnedById(db, ref).get();
@@ -225,8 +228,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates, decrypted, so that the caller can compare it with a repeated submission. Ignores certificates
- * that were not issued after `since` and certificates whose personal data is erased. Returns null if none is left.
+ * Returns the newest of these certificates, decrypted, for comparison with a repeated submission. Ignores certificates that were issued no
+ * later than `since` or whose personal data is erased. Returns null if none is left.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db
@@ -293,7 +296,10 @@ const openPerson = async (vault: Vault, certId: string, businessId: string, pers
   return { subject: { fields: new Map(subject.fields), rootSalt }, evidence };
 };
 
-/** Returns the email address with this blind index as it was typed. Returns null if the form did not contain it or the data is erased. */
+/**
+ * Returns the email address with this blind index, as the person typed it. Returns null if the form did not contain it or the data is
+ * erased.
+ */
 export const openPersonEmail = async (
   vault: Vault,
   certId: string,
@@ -311,7 +317,7 @@ export const openPersonEmail = async (
 
 /**
  * Returns the domains on which these certificates of the business were issued, by certificate ID. Omits certificates of other businesses.
- * The query has no condition on the business. With such a condition, SQLite would read all of the business's certificates.
+ * The SQL has no condition on the business, because SQLite would then read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

@@ -1,6 +1,6 @@
-// Runs the audit logs' readers and the event reader, which read the change log. A run first retries the work that was set aside. It then
-// reads the log page by page, processes each page, and stores its position. If the process dies, the next run reads the same changes again,
-// so readers must recognize what they have already done. Several runs can overlap.
+// Runs the readers of the change log: the audit logs' readers and the event reader. A run first retries work that was set aside. It then
+// reads the log page by page, processes each page, and stores its position. Runs can overlap, and after a crash the next run reads the same
+// changes again. Therefore, readers must recognize what they have already done.
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -16,9 +16,9 @@ import {
 } from "./changes.ts";
 import { batch, onPrimary, type Database, type Statement } from "./database.ts";
 
-/** Work that a reader has to do because of a change. */
+/** The work that one change requires of a reader. */
 interface ChangeWork extends ChangePosition {
-  /** True if the reader has set the work's subject aside. The work then waits for the next attempt. */
+  /** True if the reader has set the subject of the work aside. The work then waits for the next retry. */
   readonly isSetAside?: boolean;
 }
 
@@ -27,18 +27,18 @@ export interface ChangeReader<Work extends ChangeWork> {
   readonly maxPerPage: number;
   /** Selects up to `max` rows of work in unread changes, oldest first. One change can have several rows. */
   readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
-  /** Lists the work that was set aside with these exceptions. */
+  /** Lists the work that was set aside as these exceptions. */
   readonly listWorkOf: (db: Database, exceptions: readonly ChangeException[]) => Promise<readonly Work[]>;
-  /** Returns the subject of the work. If the work for one change fails, later changes of the same subject wait for it. */
+  /** Returns the subject of the work. If work for one change fails, later changes of the same subject wait. */
   readonly getSubject: (work: Work) => string;
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
   /**
-   * True if changes that contain no work for this reader can be deleted even if it has not read them. The reader then stores no position
-   * for a page without work.
+   * True if changes without work for this reader can be deleted before it has read them. The reader then stores no position for a page
+   * without work.
    */
   readonly isPassedWithoutWork?: true;
-  /** Returns statements for the batch that stores the position after this work. */
+  /** Returns statements to run in the batch that stores the position. */
   readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];
   /** The delays before failed work is tried again. */
   readonly backoff: Backoff;
@@ -46,13 +46,13 @@ export interface ChangeReader<Work extends ChangeWork> {
 
 interface ReaderPorts {
   readonly clock: () => Instant;
-  /** Called before each page. If the result is false, this run ends, and the next one continues. */
+  /** Called before each page. If it returns false, this run ends, and the next run continues. */
   readonly canContinue: () => boolean | Promise<boolean>;
 }
 
 /**
- * Reads one page. If it contains work for a change, it contains all work for that change. `position` is the last change that the page
- * covers; null if there are no changes.
+ * Reads one page, which always contains all or none of the work for a change. `position` is the last change that the page covers, or null
+ * if there are no changes.
  */
 const readPage = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>) => {
   const primary = onPrimary(db); // to see changes that were just committed
@@ -83,7 +83,7 @@ const retryExceptions = async <Work extends ChangeWork>(db: Database, reader: Ch
   ]);
 };
 
-/** Runs a reader. Returns whether changes remain for the next run, or null if the reader stopped itself. */
+/** Runs a reader. Returns true if changes remain for the next run, or null if `process` stopped the reader. */
 export const runReader = async <Work extends ChangeWork>(
   db: Database,
   reader: ChangeReader<Work>,

@@ -1,6 +1,5 @@
 // The change log of a shard: one row for each committed change, in commit order. Readers do the background work that a change requires.
-// Each reader stores the last change that it has read, and changes that all readers have passed are deleted. docs/internals/change-log.md
-// explains the design.
+// Each reader stores its position, and changes that all readers have passed are deleted. docs/internals/change-log.md explains the design.
 import { desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
@@ -12,7 +11,7 @@ import { changeExceptions, changeReaders, changes } from "./schema.ts";
 
 export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
 
-/** Appends changes in order. Later statements in the batch get the number of the last one from `lastChangeOrd`. */
+/** Appends changes in order. Later statements in the batch can get the number of the last one from `lastChangeOrd`. */
 export const appendChanges = bulkInsert(changes, [
   "id",
   "type",
@@ -35,7 +34,7 @@ export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.or
 /** Selects the number that the next change will get. */
 export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
-/** The last change that a reader has read. After a database restore, the number can belong to another change, so the ID is stored too. */
+/** The last change that a reader has read. Includes the ID, because after a database restore the number can belong to another change. */
 export interface ChangePosition {
   readonly ord: number;
   readonly id: string;
@@ -49,18 +48,18 @@ const isPresent = (position: typeof changeReaders): SQL =>
 
 /**
  * Selects the number of the last change that a reader has read. If the log does not contain that change, the database was restored to an
- * earlier state. Like a new reader, the reader then starts with the oldest change in the log. It must recognize what it has already done.
+ * earlier state. The reader then starts with the oldest change in the log, like a new reader, and must recognize what it has already done.
  */
 export const readerOffset = (reader: SQL | string): SQL<number> =>
   sql`coalesce(
     (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
     (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
-/** Selects the newest change. It must be read in the same transaction as the work up to it. Otherwise, a change could be skipped. */
+/** Selects the newest change. Read it in the same transaction as the work, or the reader could skip a change. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
-/** Stores a reader's position, unless the stored one is later. After a database restore, always stores it. */
+/** Stores a reader's position, unless the stored position is later. After a database restore, always stores it. */
 export const advanceReader = (db: Database, reader: string, position: ChangePosition) =>
   db
     .insert(changeReaders)
@@ -72,8 +71,8 @@ export const advanceReader = (db: Database, reader: string, position: ChangePosi
     });
 
 /**
- * Claims a reader's lease for `holder` if no other worker has it and `hasWork` is true. Returns a row if it was claimed. The readers of
- * ledgers need a lease, because any isolate can run them, and two isolates must not do the same work at the same time.
+ * Claims a reader's lease for `holder` if no other worker has it and `hasWork` is true. Returns a row if it has claimed the lease. Readers
+ * of ledgers need a lease, because two isolates must not submit the same statements at the same time.
  */
 export const claimReader = (
   db: Database,
@@ -97,7 +96,7 @@ const isHeldBy = (reader: string, holder: string): SQL => allOf(eq(changeReaders
 /** Builds a condition that is true if no other worker has claimed the reader's lease since `holder` did. */
 export const holdsReader = (reader: string, holder: string): SQL => existsIn(changeReaders, isHeldBy(reader, holder));
 
-/** Ends a reader's lease. If `ord` is given, also stores that the reader has read all changes up to this one. */
+/** Ends a reader's lease. If `ord` is given, also stores that the reader has read all changes up to `ord`. */
 export const releaseReader = (db: Database, reader: string, holder: string, ord: number | null = null) => {
   const id = sql`coalesce((select ${changes.id} from ${changes} where ${changes.ord} = ${ord}), '')`;
   return db
@@ -107,12 +106,12 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 };
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match one of the conditions in
- * `needed`. Also keeps the last change that the slowest reader has read, so that its number is not used again and a database restore is
+ * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`. Also
+ * keeps the last change that the slowest reader has read. Without it, its number could be reused, and a database restore would not be
  * detected.
  */
 export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {
-  // A ledger that is no longer configured remains a reader until its statements are moved to the current ledger.
+  // A ledger that is no longer configured stays a reader until its statements are moved to the current ledger.
   const all = sql`(select value as reader from json_each(${JSON.stringify(readers)})
     union select ${changeReaders.reader} from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
   const slowest = sql`(select min(${readerOffset(sql`j.reader`)}) from ${all} j)`;
@@ -132,7 +131,7 @@ export const isSetAside = (reader: SQL | string, subject: SQL): SQL =>
 /** A subject that a reader could not process: an event sequence that did not respond, or a change with malformed entries. */
 export interface ChangeException {
   readonly subject: string;
-  /** The number of the subject's first change that was not processed. */
+  /** The number of the subject's first unprocessed change. */
   readonly ord: number;
 }
 
@@ -145,7 +144,7 @@ export const setAside = (db: Database, reader: string, exceptions: readonly Chan
     .onConflictDoNothing();
 };
 
-/** Selects the subjects that the reader must try again now, oldest change first. */
+/** Selects the subjects whose retry is due, oldest change first. */
 export const selectDueExceptions = (db: DrizzleD1Database, reader: string, now: Instant, max: number) =>
   db
     .select({ subject: changeExceptions.subject, ord: changeExceptions.ord })
@@ -158,8 +157,8 @@ const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
   allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.subject, jsonList(subjects)));
 
 /**
- * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader has already
- * read further, because later changes of these subjects may then be waiting too.
+ * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader has read
+ * further, because this run may not have processed later changes of these subjects.
  */
 export const deleteExceptions = (db: Database, reader: string, subjects: readonly string[], readUpTo: number) =>
   db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${readerOffset(reader)} <= ${readUpTo}`));

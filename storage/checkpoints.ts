@@ -1,5 +1,5 @@
-// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. The rows for the
-// logs of all shards are in shard `00`.
+// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. Shard `00`
+// stores these rows for all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement } from "../core/ledger/statement.ts";
@@ -26,7 +26,7 @@ export interface NewCheckpoint {
   readonly headsSize: string;
 }
 
-/** A witness or timestamp service. `attestation` is null if it must still be requested. */
+/** A witness or timestamp service. `attestation` is null if it has not been obtained yet. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
@@ -41,7 +41,7 @@ export const findHighWater = async (db: Database, auditLog: ShardId) =>
     .where(eq(auditLogHighWater.auditLog, auditLog))
     .get()) ?? null;
 
-// The value is inlined, because SQLite uses the partial index attestations_due only if the condition contains no bound values.
+// Inline the value, because SQLite uses the partial index attestations_due only if the condition contains no bound values.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -59,8 +59,8 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
     });
 
 /**
- * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Saving the same window again does nothing. Gives
- * up pending attestations of earlier checkpoints, because this checkpoint covers the same entries.
+ * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Does nothing if the window already has a
+ * checkpoint. Gives up pending attestations of earlier checkpoints, because this checkpoint covers their entries too.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -76,7 +76,7 @@ export const insertCheckpoint = async (
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    // Each of these inserts depends on the preceding one, so a checkpoint that is already stored adds no rows.
+    // Each insert depends on the preceding one, so a checkpoint that is already stored adds no rows.
     ...requested.ledgerIds.flatMap((ledgerId) => [
       insertIf(db, changes, { id: crypto.randomUUID(), type, entityType: "log", entityId: origin, at: now }, hasPreviousChange()),
       insertIf(
@@ -126,7 +126,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Returns the decimal size of the newest checkpoint that this witness has cosigned; "0" if there is none. */
+/** Returns the size (decimal) of the newest checkpoint that this witness has cosigned, or "0". */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })
@@ -141,7 +141,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
 
 const leaseMs = minuteMs; // an attestation takes at most three requests of 10 s each
 
-/** Claims up to `max` due attestations and their checkpoints for one minute. */
+/** Claims up to `max` due attestations for one minute, with their checkpoints. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
   const found = await batch(
@@ -162,7 +162,7 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
-/** The outcome of an attempt. If it is `pending`, the next attempt is at `nextAt`. */
+/** The outcome of an attempt. If it is `pending`, the next attempt is due at `nextAt`. */
 export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
@@ -184,9 +184,9 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 };
 
 /**
- * Returns the log's first checkpoint that covers the entry `index`, has at least `witnessMin` cosignatures and, if `needsStamp` is true,
- * has a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`, which must not be later
- * than the entry.
+ * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures and, if `needsStamp` is true,
+ * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`. It must not be later than the
+ * entry.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

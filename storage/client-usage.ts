@@ -1,5 +1,5 @@
 // Daily limits for a client's submissions without an API key. Anyone who knows a page's client ID can send such submissions, so their
-// number and stored bytes are limited. The batch that issues the certificate counts them and fails beyond a limit. SPEC Limits.
+// number and stored bytes are limited. The batch that issues a certificate counts the submission and fails beyond a limit. SPEC Limits.
 import { eq, isNull, lte, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
@@ -12,22 +12,22 @@ import { clientDailyUsage, clients, disclosures, entityLists } from "./schema.ts
 export type ClientUsageDay = Pick<typeof clientDailyUsage.$inferSelect, "clientId" | "day">;
 
 export interface SubmissionUsage extends ClientUsageDay {
-  /** The bytes that are stored only for this certificate. */
+  /** The bytes that only this certificate uses. */
   readonly ownBytes: number;
-  /** Texts that several certificates can share. Their bytes count only if the text is new. */
+  /** The hash of a text that several certificates can share. The bytes of a shared text count only if it is new. */
   readonly disclosureHash: string;
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
   readonly entitiesBytes: number;
-  /** The limits of clients that have no limits of their own; null if usage is not counted. */
+  /** The default limits, for clients without limits of their own. If null, usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
 }
 
 /**
- * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails beyond a limit.
- * `isDailyLimitReached` recognizes the error. Returns `isNear`, which is true if at least 80% of a limit is used and the owners were not
- * warned that day. Also returns `room`, the number of submissions left that day. Returns no row if usage is not counted.
+ * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails beyond a limit
+ * (`isDailyLimitReached`). `isNear` is true if at least 80% of a limit is used and the owners were not warned that day. `room` is the
+ * number of submissions left that day. Returns no row if usage is not counted.
  */
 export const recordSubmissionUsage = (
   db: Database,
@@ -69,7 +69,7 @@ export const recordSubmissionUsage = (
 };
 
 /**
- * Builds a condition for statements after `recordSubmissionUsage`. It is true if the client's new groups can still get counters that day.
+ * Builds a condition for statements after `recordSubmissionUsage`. It is true if a new group of the client can still get counters that day.
  */
 export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, maxGroups: Placeholder): SQL =>
   existsIn(

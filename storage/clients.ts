@@ -1,4 +1,4 @@
-// A business's clients. Public pages and scripts use a client ID to identify the business.
+// A business's clients. Public pages and scripts identify the business by a client ID.
 import { and, eq } from "drizzle-orm";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
@@ -13,7 +13,7 @@ export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields
 
 const maxClients = 50;
 
-/** Fails if the business already has 50 clients. `isClientLimitReached` recognizes the error. */
+/** Fails if the business already has 50 clients (`isClientLimitReached`). */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 

@@ -1,5 +1,5 @@
-// Commits each change in one batch, which also contains the change log rows, audit entries and ledger statements of its domain events.
-// Either everything is committed or nothing is. A 2xx response is sent only after the commit.
+// Commits each change in one batch, together with the change log rows, audit entries and ledger statements of its domain events. The batch
+// commits everything or nothing. The service sends a 2xx response only after the commit.
 import { sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -26,7 +26,7 @@ type AnchorRow = Omit<typeof anchors.$inferInsert, "ord">;
 const statementColumns = ["ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt"] as const;
 const insertAnchorStatements = bulkInsert(anchors, statementColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
-/** A row of the change log, and its audit entries, one for each chain. All have the same ID. */
+/** A row of the change log and its audit entries, one entry for each chain. All share one ID. */
 interface RecordedChange {
   readonly change: NewChange;
   readonly entries: readonly AuditRow[];
@@ -74,7 +74,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change that contains its audit entry with the payload, which the audit log will store. */
+/** Builds a change that contains its audit entry and the payload. The audit log will store both. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;
@@ -103,8 +103,8 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that add domain events to a change. If `onlyIf` is given, throws for an event that is anchored or public, because
- * such an event cannot have a condition.
+ * Returns the statements that add domain events to a change. Throws if `onlyIf` is given and an event is anchored or public, because such
+ * an event cannot depend on a condition.
  */
 export const buildDomainEventStatements = async (
   db: Database,
@@ -163,11 +163,10 @@ export interface FollowUpScheduler {
 }
 
 /**
- * Runs the statements of a change and its domain events as one transaction. Throws and writes nothing if any of them fails. Returns the
- * results in the shape of `statements`. Does not schedule the follow-up work. The job that runs every minute does this work later.
+ * Commits a change and its domain events in one transaction. Throws and writes nothing if any statement fails. Returns the results in the
+ * shape of `statements`. Does not schedule the follow-up work, so the job that runs every minute does it later.
  *
- * If a change of an account requires that other shards issue no certificates in the meantime, holds the account and tries again
- * (issuing-shards.ts).
+ * If other shards must not issue certificates during the change, holds the account and tries again (issuing-shards.ts).
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(
   db: Database,
@@ -193,7 +192,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   }
 };
 
-/** Schedules the work after a commit, so that the audit logs, ledgers and event sequences read the changes of the domain events. */
+/** After a commit, schedules the audit logs, ledgers and event sequences to read the changes of the domain events. */
 export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvents: readonly DomainEvent[]): void => {
   if (domainEvents.length > 0) services.scheduleFollowUp();
   const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));

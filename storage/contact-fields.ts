@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision. A change fails if another change came first, that is,
-// if the revision is no longer the one that the caller has read. The caller then decides again.
+// A person's contact fields, sealed as one value. Each change increases the revision. A change fails if the revision is no longer the one
+// that the caller has read. The caller then reads the fields again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -43,9 +43,9 @@ type StoredContactFields = Found<typeof findContactFields>;
 const maxRevision = Number.MAX_SAFE_INTEGER; // larger than the revision of any copy in a share, so all shares are listed
 
 /**
- * Loads the data for a change of these fields in one round trip: all fields, the other shards in which the person may have shares, and the
- * shares in the person's own shard that contain one of the fields, up to one batch. Returns null if the person is unknown or the account is
- * erased.
+ * Loads the data for a change of these fields in one round trip: all fields, the other shards in which the person may have shares, and
+ * shares in the person's own shard that contain one of the fields (up to one batch). Returns null if the person is unknown or the account
+ * is erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
   const outdated = createLookup(db, [listOutdatedShares(db, id, { keys, revision: maxRevision, now })], ([rows]) => rows);
@@ -53,17 +53,17 @@ export const findFieldsForUpdate = async (db: Database, vault: Vault, id: Consum
   return stored && { ...stored, otherShards: shards.filter((shard) => shard !== shardOfId(id)), shares };
 };
 
-/**
- * Updates the fields. Fails if the fields have changed since they were read or the account is erased. `isOutdatedFields` recognizes the
- * error.
- */
+/** Updates the fields. Fails if the fields have changed since they were read or the account is erased (`isOutdatedFields`). */
 export const updateStoredFields = async (db: Database, vault: Vault, id: ConsumerId, { fields, revision }: StoredContactFields) => {
   const fieldsSealed = await vault.seal(fieldsContext(id), serializeContactFields(fields));
   const next = sql`case when ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null then ${revision + 1} end`;
   return [db.update(consumers).set({ fieldsSealed, fieldsRevision: next }).where(eq(consumers.id, id))] as const;
 };
 
-/** Selects the revision for a row to insert. It is NULL if the fields have changed or the account is erased, so that the insert fails. */
+/**
+ * Selects the revision for a row to insert. If the fields have changed or the account is erased, the revision is NULL, so that the insert
+ * fails.
+ */
 export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<number> => {
   const { fieldsRevision } = consumers;
   return sql`${query

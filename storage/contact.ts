@@ -1,5 +1,5 @@
-// Contact checks (does a business's record permit contact with an email address or phone number?) and matches (is an address or number on a
-// certificate?). Both compare blind indexes and decrypt nothing.
+// Contact checks (does a business have consent to contact this email address or phone number?) and matches (does a certificate contain this
+// email address or phone number?). Both compare blind indexes and decrypt nothing.
 import { and, desc, eq, exists, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
@@ -31,29 +31,29 @@ import {
 } from "./schema.ts";
 import { allOf, existsIn, query } from "./query.ts";
 
-/** The blind indexes of one person. A contact check counts a record if either index matches. */
+/** The blind indexes of one person. A contact check uses a record if either index matches. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
 const maxBasisRecords = 20; // per address and kind of record; the records that permit contact come first
-/** To limit its cost, a check evaluates only this many of an address's newest certificates, and as many of its newest shares. */
+/** To limit the cost, a check evaluates only this many of an address's newest certificates, and this many of its newest shares. */
 const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/** Selects the ID of the empty recipient list. It is the accepted list of a certificate if the person accepted no recipient. */
+/** Selects the ID of the empty recipient list. If a person accepted no recipient, this is the certificate's list of accepted recipients. */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
   .where(eq(entityLists.hash, sha256Hex("[]")));
 const hasNoAcceptedEntities = sql`coalesce(${certificates.acceptedListId} = ${emptyList}, 0)`;
 
-/** Builds a condition that is true if the person rejected the recipient, or accepted no recipient at all. */
+/** Builds a condition that is true if the person rejected this recipient or accepted none at all. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if the certificate names the recipient. If the form asked about each recipient separately, this recipient
- * must be among the accepted or rejected ones, unless the person accepted no recipient at all.
+ * Builds a condition that is true if the certificate is about the recipient. The certificate must name the recipient. If the form asked
+ * about each recipient separately, the person must also have accepted or rejected this one, or accepted none at all.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
@@ -62,7 +62,7 @@ const isAboutEntity = (entity: string): SQL => {
 };
 
 /**
- * Selects the deadline by which this recipient must stop contacting the person. It is null if the person did not withdraw consent for the
+ * Selects the deadline by which this recipient must stop contacting the person. Null if the person has not withdrawn consent for the
  * recipient.
  */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
@@ -106,7 +106,7 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
     .where(allOf(sql`${shares[index]} = j.value`, eq(shares.businessId, businessId), eq(shares.environment, environment)))
     .orderBy(desc(shares.createdAt));
 
-/** Selects for each address whether it has more records than the check evaluates. */
+/** Selects, for each address, whether there are more records than the check evaluates. */
 const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
   const more = [
     sql`exists ${certificatesOfAddress(contact, 1, maxJudgedRecords)}`,
@@ -150,8 +150,9 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 };
 
 /**
- * A person can enter someone else's address or number in their contact fields. Therefore, a share permits contact only with an email
- * address that its person verified by signing in, and never with a phone number. A revoked share always counts, because it permits nothing.
+ * A person can enter someone else's email address or phone number in their contact fields. Therefore, a share permits contact only with an
+ * email address that the person verified by signing in, and never with a phone number. Revoked shares always count, because they permit
+ * nothing.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);
@@ -159,8 +160,8 @@ const isCountedShare = (index: IndexName) => {
 };
 
 /**
- * A share permits contact only by the business. If a recipient is given, a share counts only if that is the name under which the person saw
- * the business.
+ * Selects shares. A share permits contact only by the business itself. If a recipient is given, it must be the name under which the person
+ * saw the business.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[], now: Instant) => {
   const { entity, purpose } = contact;
@@ -207,7 +208,7 @@ const listDistinct = (values: readonly (string | null)[]): readonly string[] => 
 
 const permitsContact = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
 
-/** Merges the records of all shards of a business. Records that permit contact come first. Within both groups, the newest come first. */
+/** Merges the records from all shards of a business: first records that permit contact, then the others, newest first within each group. */
 export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])[]): readonly SubjectBasis[] =>
   (shards[0] ?? []).map((_, at) => {
     const parts = shards.map((subjects) => subjects[at] as SubjectRecords);
@@ -253,7 +254,7 @@ export const findContactRecords = async (db: Database, contact: ContactQuery, no
   });
 };
 
-/** Finds the data for a match. Returns null if the certificate is unknown. Once the person's data is erased, nothing matches. */
+/** Finds the data for a match. Returns null if the certificate is unknown. If the person's data is erased, nothing matches. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
   const { businessId, environment, status, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
@@ -280,8 +281,8 @@ const maxDailyMisses = 20;
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
- * Compares values with the certificate, and counts a mismatch in the same statement, so that concurrent requests cannot exceed the caller's
- * limit of 20 mismatches per certificate and day. Returns null if the limit is reached. `day` is in days since 1970 (UTC).
+ * Compares values with the certificate. The same statement counts a mismatch, so concurrent requests cannot exceed the caller's limit of 20
+ * mismatches per certificate and day. Returns null if the limit is reached. `day` is in days since 1970 (UTC).
  */
 export const compareSubject = async (
   db: Database,

@@ -6,10 +6,7 @@ import { secondMs } from "../core/time.ts";
 
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
-/**
- * The timeout for requests. A database or rate limiter that does not respond in time is treated as unavailable, but its statements may
- * still run.
- */
+/** The timeout for requests. A call that takes longer counts as an outage, but its statements may still run. */
 export const requestTimeoutMs = 2 * secondMs;
 /** The timeout for background work, which runs large batches while no caller waits. */
 export const backgroundTimeoutMs = 25 * secondMs;
@@ -25,12 +22,12 @@ export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Pr
   }
 };
 
-/** Called before each call to the database, with the number of its queries. */
+/** Called before each call to the database, with the number of queries in the call. */
 export type QueryCounter = (queries: number) => void;
 
 type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
-/** The part of a D1 statement that drizzle uses. It throws only StorageFault. */
+/** The part of a D1 statement that drizzle uses. Its methods throw only StorageFault. */
 class TranslatedStatement {
   readonly statement: D1PreparedStatement;
   readonly #runQueries: QueryRunner;
@@ -59,7 +56,7 @@ class TranslatedStatement {
   }
 }
 
-/** A D1 binding that throws only StorageFault and sends everything through `runQueries`. */
+/** Wraps a D1 binding so that it throws only StorageFault, and makes every call through `runQueries`. */
 const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQueries: QueryRunner): Binding => {
   const guard = {
     prepare: (sql: string) =>
@@ -80,7 +77,7 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQuerie
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
-/** Makes a call to the database. In development, simulated-faults.ts replaces this function. */
+/** Makes a call to the database. In development, simulated-faults.ts provides a replacement. */
 export type DatabaseCaller = <T>(call: () => Promise<T>) => Promise<T>;
 
 const callDirectly: DatabaseCaller = (call) => call();
@@ -102,23 +99,23 @@ export const openDatabase = (
 /** Returns a database whose reads see every earlier commit, because they do not use replicas. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
-/** The result of a storage function, without null. */
+/** The result type of a storage function, without null. */
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query for a batch. It is thenable, so returning it from an async function would run it. Such functions therefore return a list of
+ * A query for a batch. Queries are thenable, so an async function that returned one would run it. Such functions therefore return a list of
  * statements.
  */
 export type Statement = BatchItem<"sqlite">;
 
-/** The statements of a batch, in order. The results of an object are returned under the same names. */
+/** The statements of a batch, in order. For an object, the results have the same names. */
 export type Statements = readonly Statement[] | Readonly<Record<string, Statement>>;
 
 export type BatchResults<Of extends Statements> = {
   [Key in keyof Of]: Exclude<Of[Key], undefined> extends infer Query extends Statement ? Query["_"]["result"] : Of[Key];
 };
 
-/** Returns a list of results for a list of statements, and an object for an object. Ignores extra results. */
+/** Converts the results to the shape of `statements`: a list or an object. Ignores extra results. */
 export const shapeResults = <Of extends Statements>(statements: Of, results: readonly unknown[]): BatchResults<Of> =>
   (Array.isArray(statements)
     ? results.slice(0, statements.length)
@@ -126,7 +123,7 @@ export const shapeResults = <Of extends Statements>(statements: Of, results: rea
 
 /**
  * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. If the fault is an outage, the
- * statements may have been written. Otherwise, nothing was.
+ * statements may have been written. Otherwise, nothing was written.
  *
  * In a batch, D1 returns rows by column name. If a join selects two columns with the same name, give them different aliases
  * (`withTablePrefix`).

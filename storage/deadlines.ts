@@ -20,7 +20,7 @@ const isOpenRecipient = (business: Business, environment: Environment) =>
 
 const maxCounted = 1_000; // per kind of deadline; limits how many rows a page of the portal reads
 
-/** A field that counts the open deadlines, up to 1,000 of each of the three kinds. `business` can be a column of the outer query. */
+/** A field that counts the open deadlines, up to 1,000 of each kind. `business` can be a column of the outer query. */
 export const openDeadlinesField = (business: Business, environment: Environment): SQL<number> => {
   const one = { one: sql`1`.as("one") };
   const counts = [
@@ -42,7 +42,7 @@ export const countOpenDeadlines = async (db: Database, businessId: BusinessId, e
 const sortDeadlines = <Row extends { readonly id: string; readonly ceaseBy: Instant }>(rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((a, b) => a.ceaseBy - b.ceaseBy || (a.id < b.id ? -1 : 1));
 
-/** Lists up to `max` open deadlines, soonest first. For a certificate, the result also contains the person's masked contact data. */
+/** Lists up to `max` open deadlines, soonest first. For a certificate, includes the person's masked contact data. */
 export const listOpenDeadlines = (
   db: Database,
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },

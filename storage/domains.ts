@@ -24,8 +24,8 @@ export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
- * Inserts a claim after deleting any expired claim for the same domain. Fails if the business has already claimed the domain
- * (`isDomainAlreadyClaimed` recognizes the error) or has 100 domains (`isDomainLimitReached` recognizes the error).
+ * Deletes an expired claim for the domain, and inserts a new claim. Fails if the business has already claimed the domain
+ * (`isDomainAlreadyClaimed`) or has 100 domains (`isDomainLimitReached`).
  */
 export const insertDomain = (
   db: Database,
@@ -58,7 +58,7 @@ export const findDomain = async (db: Database, businessId: BusinessId, id: strin
 /** Does nothing if the domain belongs to another business. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
-/** Marks a domain as verified, for the first time or again. */
+/** Marks a domain as verified, even if it was verified before. */
 export const markDomainVerified = (
   db: Database,
   id: string,
@@ -115,7 +115,7 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .where(isUnchangedSinceClaim(id, before));
 
 /**
- * Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`. It is true if the result of the check was recorded.
+ * Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`. It is true if that statement has recorded the result.
  */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));

@@ -1,5 +1,5 @@
-// Issues, limits and checks email codes. The statement that returns the hashes to compare also counts the attempt, so concurrent guesses
-// cannot exceed the limit. A row is written even if no email is sent. Beyond a limit, the code is created already expired. SPEC
+// Creates, limits and checks email codes. One statement returns the hashes to compare and counts the attempt, so concurrent guesses cannot
+// exceed the limit. Each request inserts a row, even if no email is sent. Beyond a limit, the new code has already expired. SPEC
 // Authentication, Limits.
 import { count, desc, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
@@ -11,10 +11,10 @@ import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, countIn, existsIn, hasPreviousChange, notExistsIn, query } from "./query.ts";
 
-/** What a code is for: an email address, and the purpose for which it is verified. */
+/** The address that a code verifies, and the purpose of the verification. */
 export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
-  /** The code's scope within its purpose: the business and environment, or the realm. */
+  /** The scope of the code within its purpose: the business and environment, or the realm. */
   readonly topic: string;
   readonly addressIndex: string;
   /** The certificate for which the code was requested, if any. */
@@ -22,7 +22,7 @@ export interface VerifiableAddress {
 }
 
 export interface CodeRequester extends VerifiableAddress {
-  /** The hash of the browser's cookie; null if browsers are not distinguished. */
+  /** The hash of the browser's cookie, or null if all browsers count as one. */
   readonly contextHash: string | null;
 }
 
@@ -36,7 +36,7 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Builds a condition that is true if at least this many wrong codes in a row were entered for the address. */
+/** Builds a condition that is true if at least `failures` wrong codes in a row were entered for the address. */
 const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
   existsIn(emailCodeFailures, isFailureFor(address), gte(emailCodeFailures.failures, failures));
 
@@ -63,7 +63,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit, the code is already expired, so it cannot be used, and no email is sent. */
+/** Inserts a code. Beyond a limit, the code has already expired, so it cannot be used, and no email is sent. */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,
@@ -71,7 +71,7 @@ export const insertEmailCode = (
   code: {
     readonly id: string;
     readonly codeHash: string;
-    /** The sign-up or invitation that the code also completes, if any. */
+    /** The sign-up or invitation that entering the code also completes, if any. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
@@ -96,8 +96,8 @@ export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(
 
 /**
  * Counts one attempt on each open code that the requester may still try, and returns these codes. Also counts one failure, which the caller
- * clears after a correct code. If `failuresFromElsewhere` is set, counts a failure only if the browser requested none of the open codes.
- * The row with the failures is written even if the number stays the same, so that response times do not reveal whether a code exists.
+ * clears after a correct code. If `failuresFromElsewhere` is set, counts a failure only if this browser requested none of the open codes.
+ * Always writes the failure row, so that response times do not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -142,7 +142,7 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
-/** Lists the open codes that this browser requested. Counts no attempt. */
+/** Lists the open codes that this browser requested, without counting an attempt. */
 export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -151,11 +151,11 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
   return rows.map((row) => row.id);
 };
 
-/** Returns the sign-up or invitation that the code also completes, or null. */
+/** Returns the sign-up or invitation that entering the code also completes, or null. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Lists the codes created after `since`, except those created beyond a limit. The limits on codes keep the list short. */
+/** Lists the codes created after `since`, except those beyond a limit. The limits keep this list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -164,11 +164,11 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
   return rows.map((row) => row.id);
 };
 
-/** Selects when a code for the address was last requested, even if that code was beyond a limit. */
+/** Selects when a code for the address was last requested, including codes beyond a limit. */
 export const selectNewestCodeTime = (db: Database, address: Omit<VerifiableAddress, "certId">) =>
   db.select({ createdAt }).from(emailCodes).where(isForTopic(address)).orderBy(desc(createdAt)).limit(1);
 
-/** Returns true if the email with the newest usable code that this browser requested could not be delivered. */
+/** Returns true if the email with this browser's newest usable code could not be delivered. */
 export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {
   const newest = await db
     .select({ failedAt: selectFailureOf(id).as("failed_at") })
@@ -195,7 +195,7 @@ export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
 
 /**
  * Returns the statements that, after a sign-in, expire the other open codes for the address and clear its failures. They do nothing if the
- * session was not created.
+ * batch did not create the session.
  */
 export const expireOpenCodes = (db: Database, address: VerifiableAddress, now: Instant, sessionHash: string) => {
   const isSignedIn = existsIn(sessions, eq(sessions.tokenHash, sessionHash));

@@ -1,6 +1,6 @@
-// A certificate's recipients, withdrawals of consent for individual recipients, and the business's acknowledgments. The withdrawals of a
-// certificate are numbered, and so are the acknowledgments. If two withdrawals, or two acknowledgments, get the same number because they
-// run concurrently, the second batch fails, and its caller decides again. SPEC Withdrawal.
+// A certificate's recipients, withdrawals for individual recipients, and the business's acknowledgments. Withdrawals are numbered per
+// certificate, and so are acknowledgments. If two concurrent calls use the same number, the second batch fails, and its caller tries again
+// with current data. SPEC Withdrawal.
 import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -67,8 +67,8 @@ const answerField = (listId: typeof certificates.acceptedListId | typeof certifi
     .where(eq(entityLists.id, listId))}`.mapWith(entityLists.entities);
 
 /**
- * Fields for queries on `certificates`: the recipients that the person accepted and those that the person rejected. They are null if the
- * form did not ask about each recipient.
+ * Fields for queries on `certificates`: the recipients that the person accepted, and those that the person rejected. Null if the form did
+ * not ask about each recipient.
  */
 export const acceptedEntitiesField = answerField(certificates.acceptedListId);
 export const rejectedEntitiesField = answerField(certificates.rejectedListId);
@@ -116,7 +116,7 @@ export interface SignedReceipt {
   readonly signature: IssuerSignature;
 }
 
-/** Returns the columns that withdrawals of whole certificates and withdrawals for individual recipients have in common. */
+/** Returns the columns that both kinds of withdrawals have: of whole certificates, and for individual recipients. */
 export const toWithdrawalRow = async (
   vault: Vault,
   context: EncryptionContext,
@@ -135,7 +135,7 @@ const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity
 
 /**
  * Returns the statements for a withdrawal for individual recipients. The batch fails if the certificate was revoked, or another withdrawal
- * was recorded, since the certificate was read. `isOutdatedEntityWithdrawal` recognizes the error.
+ * was recorded, after the certificate was read (`isOutdatedEntityWithdrawal`).
  */
 export const insertEntityWithdrawal = async (
   db: Database,
@@ -162,8 +162,8 @@ export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
 const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if another acknowledgment came first.
- * `isOutdatedAcknowledgement` recognizes the error.
+ * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if another acknowledgment came first
+ * (`isOutdatedAcknowledgement`).
  */
 export const insertEntityAcknowledgement = async (
   db: Database,

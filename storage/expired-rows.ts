@@ -1,4 +1,4 @@
-// Deletes a shard's expired rows, which can no longer be used and no longer count toward a limit.
+// Deletes a shard's expired rows: rows that can no longer be used and no longer count toward a limit.
 import { inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { emailCodeRetentionMs, failedAttemptRetentionMs } from "../core/access/email-code.ts";
@@ -30,11 +30,12 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Codes are kept for a day, so that a second use is recognized.
+// Used codes are kept for a day, to detect a second use.
 const usedCodeRetentionMs = dayMs;
-// The provider retries an event for three days, or for up to thirty days on request.
+// The payment provider retries an event for three days, or up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
-// The provider reports a checkout within three days. A customer without a checkout after a week does not belong to any of our accounts.
+// The payment provider reports a checkout within three days. A customer without a checkout after a week does not belong to any of our
+// accounts.
 const unlinkedCustomerRetentionMs = 7 * dayMs;
 
 const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [

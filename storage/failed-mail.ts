@@ -1,5 +1,5 @@
-// Emails that the service has given up sending, with the reason. Operators see all of them and can send them again. A person who caused an
-// email sees that it failed, unless this would reveal something about someone else.
+// Emails that the service has given up sending, with the reason. Operators see all failed emails and can send them again. A person whose
+// request caused the email also sees that it failed, unless this would reveal something about someone else.
 import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";
@@ -13,13 +13,13 @@ import type { Vault } from "./vault.ts";
 
 const maxStored = 10_000; // per shard, so that failures cannot fill a database
 const retentionMs = 30 * dayMs;
-// An email with a one-time code is useless later, because the person requests another code.
+// Emails with one-time codes are kept for less time. A person who still needs a code requests another one.
 const codeRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
 
 const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<Record<string, number>>)[template] ?? 0;
-/** Returns false for an email with a one-time code. The code would expire before an operator sends the email again. */
+/** Returns false for an email with a one-time code, which would expire before an operator could resend it. */
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
 /** Returns the statements that move an email from the outbox to the failed emails. A shard keeps the newest 10,000 failed emails. */
@@ -56,14 +56,14 @@ export const listFailedMail = async (db: Database, vault: Vault, limit: number) 
     .limit(limit);
   return Promise.all(
     rows.map(async ({ messageSealed: sealed, ...row }) => {
-      // An email that cannot be decrypted, for example because a master key is missing, is listed without its recipient.
+      // If an email cannot be decrypted, for example because a master key is missing, list it without its recipient.
       const content = await openMailContent(vault, row.id, sealed).catch(() => null);
       return { ...row, to: content?.to ?? null };
     }),
   );
 };
 
-/** Moves a failed email back to the outbox, with a new lifetime. Returns false if it does not exist or delivers a one-time code. */
+/** Moves a failed email back to the outbox, with a new lifetime. Returns false if the email does not exist or contains a one-time code. */
 export const requeueFailedMail = async (db: Database, id: string, now: Instant): Promise<boolean> => {
   const failed = await db.select({ template: failedMail.template }).from(failedMail).where(eq(failedMail.id, id)).get();
   if (failed === undefined || !isLasting(failed.template)) return false;
@@ -80,6 +80,6 @@ export const requeueFailedMail = async (db: Database, id: string, now: Instant):
   return true;
 };
 
-/** Selects when the email with this invitation or code failed. The value is null if it did not fail. */
+/** Selects when the email with this invitation or code failed, or null. */
 export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
   sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

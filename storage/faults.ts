@@ -1,5 +1,5 @@
-// Translates the errors of all stores into StorageFault. The text of the original errors can contain statements and values, so neither the
-// text nor the errors leave this file.
+// Translates the errors of all stores into StorageFault. The original errors and their messages never leave this file, because the messages
+// can contain statements and values.
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
@@ -24,7 +24,7 @@ export class StorageFault extends Error {
   readonly kind: FaultKind;
   /** The database's error code, such as `SQLITE_BUSY`. */
   readonly code: string | null;
-  /** The violated constraint, such as `UNIQUE idempotent_responses.key_hash`, or the message of a trigger. */
+  /** The violated constraint, such as `UNIQUE idempotent_responses.key_hash`, or a trigger's message. */
   readonly violation: string | null;
 
   constructor(kind: FaultKind, code: string | null = null, violation: string | null = null) {
@@ -63,7 +63,7 @@ const toStorageFault = (error: unknown): StorageFault => {
   return new StorageFault(isBug ? "bug" : "outage", code);
 };
 
-/** Calls a store. Everything that the call throws or rejects with becomes a StorageFault. */
+/** Calls a store. Converts everything that the call throws or rejects with into a StorageFault. */
 export const translateFaults = <T>(call: () => T): T => {
   const fail = (error: unknown): never => {
     throw toStorageFault(error);
@@ -78,7 +78,7 @@ export const translateFaults = <T>(call: () => T): T => {
 
 /** Matches the message of a StorageFault, because an error from a Durable Object reaches its caller as a plain Error. */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
-/** Matches the platform's messages for a Durable Object that is unreachable or was interrupted. */
+/** Matches the platform's messages about a Durable Object that is unreachable or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
 /** Returns the storage fault that an error is or wraps, or null for any other error. */
@@ -93,7 +93,7 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** Returns true if a change failed because the values of these columns are taken (UNIQUE) or the column's value is NULL (NOT NULL). */
+/** Returns true if a change failed because these columns' values already exist (UNIQUE) or the column's value is NULL (NOT NULL). */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;

@@ -1,6 +1,6 @@
-// Saves a language model's proposals for the mapping of a form. They are saved for 30 days under the hash of the question to the model, so
-// that the same page gets the same mapping. If KV fails, the model is asked again. Proposals contain only numbers and keys from our own
-// lists, nothing from the page.
+// Saves a language model's proposals for the mapping of a form. They are saved for 30 days under the hash of the model's input, so that the
+// same page gets the same mapping. If KV fails, the service asks the model again. Proposals contain only numbers and keys from our own
+// lists, and nothing from the page.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 
@@ -16,7 +16,7 @@ export const findProposal = async (kv: KVNamespace, questionHash: string): Promi
   }
 };
 
-/** Does not throw if KV is unavailable. */
+/** Does nothing if KV is unavailable. */
 export const saveProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
   try {
     await kv.put(proposalKey(questionHash), JSON.stringify(proposal), { expirationTtl: retentionSeconds });

@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
-/** Returns true if the database responds. Reads a table, so that a database without the schema is reported as unhealthy. */
+/** Returns true if the database responds. Reads a table, so that a database without our schema is unhealthy. */
 export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;
@@ -15,5 +15,5 @@ export const getShardBytes = async (db: Database): Promise<number> => {
   return meta.size_after;
 };
 
-/** Reads a key that is never written. Returns true if KV responds that it does not exist. */
+/** Reads a key that does not exist. Returns true if KV responds. */
 export const isKeyValueHealthy = async (kv: KVNamespace): Promise<boolean> => (await translateFaults(() => kv.get("health"))) === null;

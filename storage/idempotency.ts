@@ -1,13 +1,13 @@
-// Idempotent responses. The response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request gets
-// the same response and changes nothing. SPEC Limits. An issuance saves no response, because the response can be rebuilt from the
-// certificate, whose ID is derived from the key.
+// Idempotent responses. The service saves the response to a request for 24 hours under the caller's idempotency key. A repeated request
+// gets the same response and changes nothing. An issuance saves no response: the response can be rebuilt from the certificate, whose ID is
+// derived from the key. SPEC Limits.
 //
 // There are two ways to save a response:
 // - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
-//   insert of the second fails, and its whole batch is rolled back.
-// - Work that takes more than one batch first claims the key (`claimIdempotencyKey`), and saves the response at the end. Only one request
-//   has the claim at a time. If the process of that request dies, an identical request can take over the claim and its draft once the lease
-//   has expired.
+//   second insert fails, and the whole second batch is rolled back.
+// - Work that takes several batches first claims the key (`claimIdempotencyKey`), and saves the response at the end. Only one request holds
+//   the claim at a time. If the process of that request dies, an identical request can take over the claim and its draft after the lease
+//   expires.
 import { eq, lte, sql } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import type { CertId } from "../core/ids.ts";
@@ -21,7 +21,7 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const retentionMs = dayMs;
 
-/** Returns the hash under which a key is stored. The same key has a different hash for another principal or route. */
+/** Returns the hash under which a key is stored. The hash differs for each principal and route. */
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
@@ -35,7 +35,7 @@ interface IdempotentRequest {
 interface IdempotentResponse {
   readonly status: number;
   readonly response: string;
-  /** The certificate that the response is about. When its personal data is erased, the response is deleted. */
+  /** The certificate that the response is about. Erasing its personal data deletes the response. */
   readonly certId?: CertId;
   readonly now: Instant;
 }
@@ -56,8 +56,8 @@ const sealIdempotentResponse = async (
 };
 
 /**
- * Returns the statements that save a response, to add to the change's batch. The batch fails if the key already has a response.
- * `isIdempotencyKeyTaken` recognizes the error.
+ * Returns the statements that save a response, for the change's batch. The batch fails if the key already has a response
+ * (`isIdempotencyKeyTaken`).
  */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, given, given))] as const;
@@ -67,7 +67,7 @@ export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintVi
 const deleteExpiredResponse = (db: Database, keyHash: string, now: Instant) =>
   db.delete(idempotentResponses).where(allOf(eq(idempotentResponses.keyHash, keyHash), lte(idempotentResponses.expiresAt, now)));
 
-/** Returns the response that is saved under a key, or null. Deletes an expired response, so that the key can be used again. */
+/** Returns the response saved under a key, or null. Deletes an expired response, so that the key can be used again. */
 export const findIdempotentResponse = async (
   db: Database,
   vault: Vault,
@@ -84,23 +84,23 @@ export const findIdempotentResponse = async (
   return { bodyHash: row.bodyHash, response: await openIdempotentResponse(vault, keyHash, row.responseSealed) };
 };
 
-// Four times as long as the longest operation: a webhook test with 5 s to check the host and 10 s for the receiver.
+// Four times as long as the longest operation, a webhook test: 5 s to check the host and 10 s for the receiver.
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
-  /** The ID of the request that does the work. */
+  /** The ID of the request that holds the claim. */
   readonly holder: string;
 }
 
 type ClaimResult =
   | { readonly kind: "mine" }
-  /** Another request has the claim, or the key was claimed with a different body. */
+  /** Another request holds the claim, or the key was claimed with a different body. */
   | { readonly kind: "taken" }
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
- * Claims a key for a request, unless the key has a response or another request has the claim. Only one of several concurrent requests gets
- * the claim. Once the lease has expired, the next request with the same body can take over the claim.
+ * Claims a key for a request, unless the key has a response or another request holds the claim. If several requests run concurrently, only
+ * one gets the claim. After the lease expires, the next request with the same body can take over the claim.
  */
 export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: IdempotencyClaim, now: Instant): Promise<ClaimResult> => {
   const { keyHash } = claim;
@@ -147,8 +147,8 @@ export const completeIdempotencyClaim = async (
 };
 
 /**
- * Returns the statements that replace a claim with the response. They must come last in the change's batch, which fails if another request
- * has taken over the claim. `onlyIf` must be true only if the earlier statements made the change.
+ * Returns the statements that replace a claim with the response. They must come last in the change's batch. The batch fails if another
+ * request has taken over the claim. `onlyIf` must be true only if the earlier statements have made the change.
  */
 export const insertClaimedResponse = async (
   db: Database,
@@ -171,8 +171,8 @@ export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 
 /**
- * Saves a draft: a sealed value that must stay the same if another request takes over the claim. Returns the first draft that was saved,
- * even by an earlier request. Throws if another request has taken over the claim.
+ * Saves a draft: a sealed value that must stay the same if another request takes over the claim. If a draft is already saved, keeps and
+ * returns that draft. Throws if another request has taken over the claim.
  */
 export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, sealed: string): Promise<string> => {
   const row = await db

@@ -1,5 +1,5 @@
-// Incidents that the operator records for the public status page. They are stored in the first shard. While its database does not respond,
-// the page shows a copy from KV and says that the copy can be outdated.
+// Incidents that the operator records for the public status page. The first shard stores them. If its database does not respond, the page
+// shows a copy from KV and says that the copy can be outdated.
 import { desc, eq, gt, isNull, or } from "drizzle-orm";
 import { shownIncidentMs, type Incident } from "../core/incidents.ts";
 import type { Instant } from "../core/time.ts";
@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { incidents } from "./schema.ts";
 
-/** An operator is not expected to record more incidents in 90 days. */
+/** We do not expect more incidents than this in 90 days. */
 const maxShown = 50;
 
 const copyKey = "status/incidents";

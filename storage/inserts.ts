@@ -5,7 +5,7 @@ import type { Database, Statement } from "./database.ts";
 import { prepareOnce } from "./prepared.ts";
 import { countIn } from "./query.ts";
 
-/** Selects the value that the insert tried to write, for `onConflictDoUpdate`. */
+/** Selects the value that the insert tried to write. For use in `onConflictDoUpdate`. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
 
 /** Inserts a row if `condition` is true when the statement runs. */
@@ -16,14 +16,14 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
   return db.insert(table, ...(columns.map(([key]) => key) as never)).select(sql`select ${sql.join(values, sql`, `)} where ${condition}`);
 };
 
-/** Selects the owner ID for a new row. It is NULL, so that the insert fails, if the owner already has `max` rows that match `only`. */
+/** Selects the owner ID for a new row. If the owner already has `max` rows that match `only`, the ID is NULL, so that the insert fails. */
 export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
- * Returns a function that inserts any number of rows, in order, with one statement. It binds the rows as one value, because D1 binds at
- * most 100 values per statement. Columns that are not in `keys` get their default. For a column in `computed`, the value comes from an SQL
- * expression, in which `value` is the row as JSON.
+ * Returns a function that inserts any number of rows, in order, with one statement. It binds all rows as one JSON value, because D1 binds
+ * at most 100 values per statement. Columns that are not in `keys` get their default. For each column in `computed`, an SQL expression
+ * computes the value. In the expression, `value` is the row as JSON.
  */
 export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string, Computed extends Key = never>(
   table: Table,

@@ -1,4 +1,4 @@
-// Queries for certificates that an intake journal accepted before they were stored in the database.
+// Queries for certificates that an intake journal accepted while the database did not respond.
 import { inArray } from "drizzle-orm";
 import type { Certificate } from "../core/certificates/certificate.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
@@ -19,8 +19,8 @@ export const listFingerprints = async (db: Database, certIds: readonly CertId[])
 };
 
 /**
- * Stores the text of a certificate if another certificate has the same ID. Both were issued for one submission: the first attempt was
- * stored although its response was lost, and the repeated request was accepted by an intake journal. Repeating the insert has no effect.
+ * Stores the text of a certificate whose ID belongs to another stored certificate. Both were issued for one submission: the database stored
+ * the first, but its response was lost, and an intake journal accepted the retry. Repeating the insert has no effect.
  */
 export const insertTwin = (
   db: Database,

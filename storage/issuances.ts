@@ -40,7 +40,7 @@ export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(
 /** Returns true if the batch failed because the account has changed since it was read. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** Returns the text for a search that ignores case. SQLite's lower() handles only ASCII. */
+/** Returns the purpose in a form for searches that ignore case. SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {
@@ -54,7 +54,8 @@ const insertPurpose = prepareOnce<PurposeKey & { purposeFolded: string }>()((db,
 );
 
 /**
- * Stores a disclosure text under its hash unless it is already stored. The first live record marks the text as live, so that it is kept.
+ * Stores a disclosure text under its hash unless it is already stored. The first live record marks the text as live, so that it is never
+ * deleted with test data.
  */
 export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, { hash, text, environment }) =>
   db
@@ -108,13 +109,13 @@ const prepareUsage = (isLimited: boolean) =>
 const recordLimitedUsage = prepareUsage(true);
 const recordUnlimitedUsage = prepareUsage(false);
 
-/** A search reads all of a business's groups with counters, so their number is limited. */
+/** The maximum number of groups with counters per business, because a search reads all of them. */
 const maxCountedGroups = 500;
 
 /**
  * Stores a group (a combination of purpose, recipients and origin) unless it is already stored. A new group gets no counters if the
- * business has 500 groups with counters, or if the client has reached its daily limit of new groups. Must come after `usage` in the batch.
- * A submission with an API key has no daily limit, because only the business can send it.
+ * business has 500 groups with counters, or if the client has reached its daily limit of new groups. The daily limit does not apply to
+ * submissions with an API key, because only the business can send these. Must come after `usage` in the batch.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {
@@ -174,7 +175,7 @@ type CertificateRow = Omit<
   | "changeOrd"
 >;
 
-/** What must be unchanged for the insert to succeed: the account, the shard's copy of an account in another shard, or nothing. */
+/** What the insert checks: that the account is unchanged, that the shard's copy of an account in another shard is unchanged, or nothing. */
 type InsertCheck = "account" | "copy" | "none";
 
 const prepareCertificateInsert = (check: InsertCheck) =>
@@ -233,15 +234,15 @@ const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
 /**
  * Returns the statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row
- * if the certificate's page was added to the pages whose policies must be captured.
+ * if it has requested a policy capture of the certificate's page.
  *
- * The insert of the certificate selects its `business_id` by the revision of the account that the caller has read. If the account, one of
- * its domains or one of its clients has changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore,
- * no certificate is committed after a change that forbids it, even if the account was read from a cache. SPEC Certificate. In a shard other
- * than the account's, the insert compares the revision with the row in `issuers` (issuing-shards.ts).
+ * The insert looks up `business_id` by the account's ID and the revision that the caller has read. If the account, its domains or its
+ * clients have changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore, no certificate is
+ * committed after a change that forbids it, even if the account was read from a cache. In a shard other than the account's, the insert
+ * checks the row in `issuers` instead (issuing-shards.ts). SPEC Certificate.
  *
- * `buildUnconditional` returns the same statements without the checks of the account and the limits, for a submission that was accepted
- * while the database did not respond.
+ * `buildUnconditional` returns the same statements without the checks of the account and the limits. Use them for a submission that was
+ * accepted while the database did not respond.
  */
 export const insertIssuance = async (
   db: Database,
@@ -252,14 +253,14 @@ export const insertIssuance = async (
     readonly signature: IssuerSignature;
     readonly manageTokenHash: string;
     readonly addresses: AddressIndexes;
-    /** An earlier policy capture can be used if it is newer than this time. */
+    /** Only an earlier policy capture that is newer than this time can be used. */
     readonly policiesNotBefore: Instant;
     /** The scheme, host and port of the page with the form. */
     readonly policyOrigin: string;
-    /** The URL of the page with the form, without query and fragment, because it is stored unencrypted. */
+    /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
     readonly policyPage: string;
     readonly storageLimits: StorageLimits;
-    /** True if the submission has an API key. The business's limit then applies instead of the client's. */
+    /** True if the submission has an API key. In that case, the business's limit applies instead of the client's. */
     readonly hasApiKey: boolean;
   },
 ) => {

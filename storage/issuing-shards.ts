@@ -1,7 +1,7 @@
-// The shards in which a business issues certificates in addition to its account's shard. Such a shard has a copy of the account, and a row
-// in `issuers` with the account's revision. Certificates can be issued there only for that revision. Before the account changes, it is
-// held: the revision is removed from the row. After the change, the new revision is stored there. Therefore, no certificate is issued after
-// a change that forbids it (docs/internals/consistency.md).
+// The shards in which a business issues certificates, other than its account's shard. Such a shard has a copy of the account. Its row in
+// `issuers` contains the only account revision that can issue certificates there. Before the account changes, a hold removes the revision
+// from the row. After the change, releasing the hold stores the new revision. Therefore, no certificate is issued after a change that
+// forbids it (docs/internals/consistency.md).
 import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
 import { shardOfId, type BusinessId, type ClientId, type ShardId } from "../core/ids.ts";
@@ -16,7 +16,7 @@ import type { Shards } from "./shards.ts";
 
 const holdMs = 30 * secondMs; // a change takes milliseconds; if its process dies, the hold ends after this time
 
-/** The clock of the database. Because clocks of databases differ, the trigger `businesses_held` leaves a margin of five seconds. */
+/** The database's clock. Clocks of databases differ, so the trigger `businesses_held` leaves a margin of five seconds. */
 const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
@@ -27,8 +27,8 @@ export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard
 );
 
 /**
- * Like `issuingShardsField`, but only the shard IDs, oldest first. Every request reads this field, so it is sorted here. Sorting in SQLite
- * would build a temporary index.
+ * Like `issuingShardsField`, but returns only the shard IDs, oldest first. Sorts them in JavaScript, because every request reads this
+ * field, and SQLite would build a temporary index to sort them.
  */
 export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   .select({ rows: sql`json_group_array(json_array(${startedAt}, ${shard}))` })
@@ -41,7 +41,7 @@ export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
 export const listIssuingShards = (home: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
   onPrimary(home).select({ shard, startedAt }).from(issuingShards).where(eq(issuingShards.businessId, businessId)).orderBy(startedAt).all();
 
-/** Returns true if a change of an account failed because the account was not held in all of its shards. */
+/** Returns true if a change of an account failed because one of its issuing shards did not hold the account. */
 export const isHoldMissing = (error: unknown): boolean =>
   isTriggerError(error, "the issuing shards of an account must be held while it changes");
 
@@ -52,15 +52,15 @@ export interface Hold {
   readonly businessId: BusinessId;
   readonly shard: ShardId;
   /**
-   * When the hold ends, by the clock of the shard's database. After this time, the hold does not permit a change. The value also identifies
-   * the hold, because no two holds of a business in a shard end at the same time.
+   * When the hold ends, by the clock of the shard's database. After this time, the hold permits no change. The value also identifies the
+   * hold, because no two holds of a business in a shard end at the same time.
    */
   readonly until: Instant;
 }
 
 /**
- * Holds the account in one shard, so that no certificate of the business is issued there. Returns null and changes nothing while another
- * change holds the account. If that hold were replaced, its change could be committed after the new hold is released.
+ * Holds the account in one shard, so that the shard issues no certificates of the business. Returns null and changes nothing while another
+ * change holds the account. Otherwise, that change could still be committed after the new hold is released.
  */
 export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {
   const { revision, heldUntil } = issuers;
@@ -91,7 +91,7 @@ const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: Shar
   }
 };
 
-/** The statements that permit a change of an account (`before`) and end the permission in the same batch (`after`). */
+/** The statements that permit a change of an account (`before`) and end the permission (`after`), for the batch that makes the change. */
 interface Permission {
   readonly before: readonly Statement[];
   readonly after: readonly Statement[];
@@ -123,8 +123,9 @@ const loadAccount = async (home: Database, businessId: BusinessId, inShard: Shar
 };
 
 /**
- * Ends a hold: copies the current account into the shard, and stores its revision as the one that can issue there. Does nothing if another
- * change has held the account since then. If the business does not issue certificates in the shard, only deletes the hold.
+ * Ends a hold: copies the current account into the shard, and stores its revision, so that the shard can issue certificates again. Does
+ * nothing if another change has held the account since then. If the business does not issue certificates in the shard, only deletes the
+ * hold.
  */
 const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }: Hold): Promise<void> => {
   const account = await loadAccount(shards.forId(businessId), businessId, inShard);
@@ -163,14 +164,14 @@ const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }
   ]);
 };
 
-/** Releases holds. A hold that cannot be released expires. The next submission, or a job, then renews the shard's copy. */
+/** Releases holds. If a release fails, the hold expires, and the next submission or a job renews the shard's copy. */
 const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<void> => {
   await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
 };
 
 /**
- * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed. In that case,
- * keeps the holds until they expire. After that, the trigger `businesses_held` refuses the change.
+ * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed, so the holds
+ * are kept until they expire. After that, the trigger `businesses_held` refuses the change.
  */
 const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
   let isUnknown = false;
@@ -184,7 +185,7 @@ const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () 
   }
 };
 
-/** Holds accounts in all of the given shards. If one of them cannot be held, releases the others and throws. */
+/** Holds each account in its shards. If a hold fails, releases the others and throws. */
 const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]): Promise<readonly Hold[]> => {
   const holds: Hold[] = [];
   try {
@@ -196,15 +197,14 @@ const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]
   return holds;
 };
 
-/** Sorts shards in the order in which all changes hold them, so that two changes never wait for each other. */
+/** Sorts shards. All changes hold shards in this order, so that two changes never wait for each other. */
 const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly ShardId[] => [...new Set(all.map((each) => each.shard))].sort();
 
 const maxAttempts = 3; // an attempt with holds fails only if the business has just started to use another shard
 
 /**
- * Repeats a change that failed with `isHoldMissing`, after holding the accounts that it changes. These are the accounts with one of the
- * audit chains `chainTags`. The batch of `run` must contain the statements of the permission. Throws and changes nothing if an account
- * cannot be held.
+ * Repeats a change that failed with `isHoldMissing`, while holding the accounts whose audit chain is in `chainTags`. The batch of `run`
+ * must contain the statements of the permission. Throws and changes nothing if an account cannot be held.
  */
 export const runWhileHeld = async <T>(
   shards: Shards,
@@ -231,8 +231,8 @@ export const runWhileHeld = async <T>(
 };
 
 /**
- * Changes the shard in which the business issues its next certificates. Afterward, the earlier shards issue no more certificates for it.
- * Throws if the account has changed since `revision`. `isStartOutdated` recognizes the error.
+ * Sets the shard in which the business issues its next certificates. After this call, its earlier shards issue no more certificates for it.
+ * Throws if the account has changed since `revision` (`isStartOutdated`).
  */
 export const startIssuing = async (
   shards: Shards,
@@ -269,8 +269,8 @@ export const startIssuing = async (
 };
 
 /**
- * Whether a shard can issue certificates for a revision of an account. The state is `held` while the account is being changed, and
- * `outdated` if the shard's copy of the account must be renewed first.
+ * Whether a shard can issue certificates for a revision of an account. `held` means that the account is being changed. `outdated` means
+ * that the shard's copy must be renewed first.
  */
 export type IssuerState = "ready" | "held" | "outdated";
 
@@ -292,7 +292,7 @@ export const getIssuerState = async (
   return row.revision === revision && row.hasClient ? "ready" : "outdated";
 };
 
-/** Renews a shard's copy of the account. Returns false and changes nothing while the account is being changed. */
+/** Renews a shard's copy of the account. Returns false and changes nothing if a change holds the account. */
 export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<boolean> => {
   const hold = await tryHoldAccount(shards, businessId, inShard);
   if (hold !== null) await releaseHold(shards, hold);
@@ -310,8 +310,8 @@ export const listExpiredHolds = async (db: Database, max: number): Promise<reado
 };
 
 /**
- * Selects the business ID for a certificate in a shard other than the account's. It is NULL unless the shard can issue certificates for the
- * revision.
+ * Selects the business ID for a certificate in a shard other than the account's. If that shard cannot issue certificates for the revision,
+ * the ID is NULL.
  */
 export const selectIssuer = (businessId: SQL | BusinessId, revision: SQL | number): SQL<BusinessId> =>
   sql`${query

@@ -1,4 +1,4 @@
-// The state of each ledger: the largest tree that passed every check, and whether requests to it are blocked.
+// The state of each ledger: the largest tree that has passed every check, and whether requests to the ledger are blocked.
 import { eq, sql, type Column, type SQL } from "drizzle-orm";
 import type { VerifiedTree } from "../core/ledger/adapter.ts";
 import { getBlockedUntil } from "../core/ledger/retries.ts";
@@ -18,15 +18,15 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal strings of up to 20 digits. A longer string is a larger number. Strings of equal length are compared as text. */
+/** Sizes are decimal strings of up to 20 digits. The longer string is the larger number. Strings of equal length are compared as text. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * Resets the failures. Also records a tree that passed every check if it is larger than the stored one. A run that submits statements uses
- * `onlyIf` to record a tree only while it has the lease. A database restore ends the lease, and a tree from before the restore does not
- * apply to the restored rows. This statement must come before the one that ends the lease.
+ * Resets the failures. Also stores a tree that has passed every check, if it is larger than the stored one. While submitting statements,
+ * pass `onlyIf` to store the tree only while the run has the lease. A database restore ends the lease, and a tree from before the restore
+ * does not match the restored rows. In the batch, this statement must come before the one that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,
@@ -48,7 +48,7 @@ export const recordSeenTree = (
   });
 };
 
-/** Records a failed call. After several failures in a row, requests to the ledger are blocked for a while. */
+/** Records a failed call. After several failures in a row, blocks requests to the ledger for a while. */
 export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
   const state = { failures, blockedUntil: getBlockedUntil(failures, now, random), updatedAt: now };
@@ -58,7 +58,9 @@ export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefo
     .onConflictDoUpdate({ target: ledgers.ledgerId, set: state });
 };
 
-/** Records two contradictory signed trees as evidence. The ledger is not used until an operator has reviewed them. */
+/**
+ * Stores two contradictory signed trees as evidence. From then on, the service does not use the ledger until an operator has reviewed them.
+ */
 export const recordLedgerFork = (db: Database, ledgerId: string, fork: { readonly old: string; readonly new: string }, now: Instant) =>
   db
     .insert(ledgers)

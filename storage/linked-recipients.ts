@@ -1,4 +1,4 @@
-// Links from a recipient's name on an issuer's certificates to the business that the name refers to. They are in the issuer's shard.
+// Links from a recipient's name on an issuer's certificates to the business with that name. The issuer's shard stores them.
 import { asc, eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -11,7 +11,7 @@ import { linkedRecipients } from "./schema.ts";
 export interface RecipientLink {
   /** The name on the issuer's certificates. */
   readonly entity: string;
-  /** The business that the name refers to. */
+  /** The business that has this name. */
   readonly recipientId: BusinessId;
 }
 
@@ -40,10 +40,7 @@ export const listLinkedNames = async (db: Database, issuer: BusinessId, recipien
   return rows.map((row) => row.entity);
 };
 
-/**
- * Inserts a link. Fails if the issuer has 1,000 links (`isRecipientLimitReached` recognizes the error) or the link exists
- * (`isAlreadyLinked` recognizes the error).
- */
+/** Inserts a link. Fails if the issuer has 1,000 links (`isRecipientLimitReached`) or the link already exists (`isAlreadyLinked`). */
 export const insertLinkedRecipient = (db: Database, issuer: BusinessId, link: RecipientLink, at: Instant) =>
   db.insert(linkedRecipients).values({ ...link, businessId: ownerIfBelowLimit(businessId, issuer, maxLinks), createdAt: at });
 

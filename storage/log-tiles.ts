@@ -1,5 +1,5 @@
-// Full tiles of the transparency logs in R2. The key of a tile is the name of its log and its public path (c2sp.org/tlog-tiles). A full
-// tile never changes, so it is written once and never replaced.
+// Full tiles of the transparency logs in R2. A tile's key consists of the log's name and the tile's public path (c2sp.org/tlog-tiles). A
+// full tile never changes, so it is written once and never replaced.
 import { areBytesEqual, concatBytes, encodeUtf8, toBase64 } from "../core/bytes.ts";
 import { hmacSha256, isEqualConstantTime, type Bytes } from "../core/hash.ts";
 import { deriveKeySeed, parseLogSeeds } from "../core/ledger/log-seed.ts";
@@ -11,11 +11,11 @@ export interface TileBucket {
   readonly bucket: R2Bucket;
   /** The name of the log. */
   readonly origin: string;
-  /** The MAC keys for tile tags. New tiles use the first key. Without a log seed, the list is empty, and tiles have no tags. */
+  /** The MAC keys for tile tags. New tiles use the first key. If there is no log seed, the list is empty, and tiles have no tags. */
   readonly tagKeys: readonly Bytes[];
 }
 
-/** Thrown if R2 has other bytes at a tile's path. Only the operator of the log can decide which ones are right. */
+/** Thrown if R2 has different bytes at a tile's path. Only the operator of the log can decide which bytes are right. */
 export class TileConflict extends Error {
   constructor(key: string) {
     super(`R2 has other bytes at ${key}`);
@@ -32,7 +32,7 @@ export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | u
     : {
         bucket,
         origin,
-        // Log and witness names contain no spaces, so no log or witness key is derived from this name.
+        // Names of logs and witnesses contain no spaces, so this name never yields the key of a log or witness.
         tagKeys: (parseLogSeeds(logSeed) ?? []).map(({ seed }) => deriveKeySeed(seed, `tiles of ${origin}`)),
       };
 
@@ -50,13 +50,13 @@ const findObject = async (
     return object === null ? null : { bytes: new Uint8Array(await object.arrayBuffer()), tag: object.customMetadata?.tag };
   }, timeoutMs);
 
-/** Returns the bytes at a tile's path, or null. Does not check them. Throws if R2 fails or does not respond. */
+/** Returns the bytes at a tile's path without checking them, or null. Throws if R2 fails or does not respond. */
 export const findTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> =>
   (await findObject(tiles, location))?.bytes ?? null;
 
 /**
  * Returns a tile, or null if there is none. Throws TileConflict if the tile has no valid tag. A tag is a MAC over the log's name, the path
- * and the bytes, so a tile that was changed or moved has none. Also throws if R2 fails or does not respond.
+ * and the bytes, so a tile that was changed or moved has no valid tag. Also throws if R2 fails or does not respond.
  */
 export const findTaggedTile = async (tiles: TileBucket, location: TileLocation): Promise<Bytes | null> => {
   const object = await findObject(tiles, location);
@@ -67,7 +67,7 @@ export const findTaggedTile = async (tiles: TileBucket, location: TileLocation):
   throw new TileConflict(key);
 };
 
-/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has other bytes. Also throws if R2 fails or does not respond. */
+/** Stores a tile unless R2 already has it. Throws TileConflict if R2 has different bytes. Also throws if R2 fails or does not respond. */
 export const putTile = async (tiles: TileBucket, location: TileLocation, bytes: Bytes): Promise<void> => {
   const key = toKey(tiles, location);
   const [tagKey] = tiles.tagKeys;

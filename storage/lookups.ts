@@ -1,11 +1,10 @@
-// Lookups: queries together with a function that builds a result from their rows. Several lookups in one shard can be combined into one
-// round trip.
+// Lookups: queries with a function that builds a result from their rows. Several lookups in one shard can share one round trip.
 import { QueryPromise } from "drizzle-orm";
 import { batch, type BatchResults, type Database, type Statement } from "./database.ts";
 
 type AwaitableStatement = Statement & PromiseLike<unknown>;
 
-/** Runs when it is awaited, like a drizzle query, or together with others through `combineLookups`. */
+/** Runs when it is awaited, like a drizzle query, or with others in `combineLookups`. */
 export class Lookup<T> extends QueryPromise<T> {
   readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;

@@ -22,8 +22,8 @@ const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /**
- * Lists members and then open invitations, both oldest first. For an invitation, includes its expiry and, if its email failed, the time of
- * the failure.
+ * Lists members and then open invitations, both oldest first. For an invitation, includes when it expires and when its email failed, if it
+ * did.
  */
 export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
@@ -52,7 +52,7 @@ export const listMembersAndInvitations = (db: Database, vault: Vault, businessId
 
 export type Member = Found<typeof listMembersAndInvitations>[number];
 
-/** Finds a member or an open invitation of the business. Returns null if there is none with this ID. */
+/** Finds a member or an open invitation of the business by ID. Returns null if there is none. */
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
@@ -63,14 +63,14 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
     .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** The list is limited, because anyone with an account can invite an address. */
+/** The list is limited, because anyone with an account can invite any email address. */
 const maxListedInvitations = 20;
-/** The list is limited, because one address can belong to any number of accounts. */
+/** The list is limited, because one email address can belong to any number of accounts. */
 const maxListedMemberships = 100;
 
 /**
- * Lists up to 100 memberships of an email address in this shard, most recently used first, and then up to 20 of its open invitations,
- * newest first. When an invitation is accepted, the new member gets the ID of the invitation.
+ * Lists up to 100 memberships of an email address in this shard, most recently used first, and then up to 20 open invitations to it, newest
+ * first. After an invitation is accepted, the membership has the ID of the invitation.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
   const { id, emailSealed: sealed, role, expiresAt: invitedUntil, invitedBy } = invitations;
@@ -102,7 +102,7 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
     rows.map(async ({ emailSealed, inviterId, inviterSealed, ...row }) => ({
       ...row,
       email: await vault.open(memberEmailContext(row.id, row.business.id), emailSealed),
-      /** The address of the member who sent the invitation; null for a membership, and if that member has left the business. */
+      /** The email address of the member who sent the invitation. Null for a membership, or if that member has left the business. */
       invitedBy:
         inviterId === null || inviterSealed === null
           ? null
@@ -116,8 +116,8 @@ export type Membership = Found<typeof listMembershipsByAddress>[number];
 type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
 /**
- * Returns the statements that create an invitation, and replace an earlier one for the same address and business. The batch fails if the
- * business has 100 members and invitations. `isMemberLimitReached` recognizes the error.
+ * Returns the statements that create an invitation and delete an earlier one for the same address and business. The batch fails if the
+ * business has 100 members and invitations (`isMemberLimitReached`).
  */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
@@ -132,17 +132,14 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
 
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/** Changes the role of a member or invitation. Fails if the business would have no owner left. `isLastOwner` recognizes the error. */
+/** Changes the role of a member or invitation. Fails if the business would have no owner left (`isLastOwner`). */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
     db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
     db.update(invitations).set({ role }).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-/**
- * Removes a member, with the member's sessions and passkeys, or an invitation. Fails if the business would have no owner left.
- * `isLastOwner` recognizes the error.
- */
+/** Removes an invitation, or a member with their sessions and passkeys. Fails if the business would have no owner left (`isLastOwner`). */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) => {
   const member = query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id));
   return [
@@ -189,6 +186,6 @@ export const acceptInvitation = (db: Database, invitation: string, address: stri
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
 
-/** Deletes an invitation if it was accepted. A member then has the ID of the invitation. */
+/** Deletes an invitation if it was accepted, that is, if a member with its ID exists. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), existsIn(members, eq(members.id, invitation))));

@@ -1,4 +1,4 @@
-// The keys of logs and witnesses, and the verification of their signatures with WebCrypto.
+// Opens the keys of logs and witnesses, and verifies their signatures with WebCrypto.
 import { sha256 } from "../core/hash.ts";
 import { deriveKeySeed, parseLogSeeds } from "../core/ledger/log-seed.ts";
 import {
@@ -18,7 +18,7 @@ const openSeed = async (name: string, kind: KeyKind, seed: Uint8Array): Promise<
   return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
 };
 
-/** Opens a secret in note format. Throws if it is malformed or its key ID does not match its public key. */
+/** Opens a secret key in note format. Throws if the key is malformed or its key ID does not match its public key. */
 export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");
@@ -28,9 +28,9 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 };
 
 export interface KeySource {
-  /** Secrets in note format, with any names, separated by spaces. */
+  /** Secret keys in note format, separated by spaces. They can have any names. */
   readonly secrets: string | undefined;
-  /** The setting LOG_SEED. The keys of a name without a secret are derived from it. */
+  /** The setting LOG_SEED. If none of the secrets has a name, keys for that name are derived from this setting. */
   readonly logSeed: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export const openKeysNamed = async (
   return signers;
 };
 
-/** Lists the public keys that were derived for this name from earlier log seeds, each with the end of its validity period. */
+/** Lists the public keys with this name from earlier log seeds, each with the end of its validity period. */
 export const listEarlierKeys = (
   logSeed: string,
   name: string,

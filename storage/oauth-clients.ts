@@ -1,5 +1,5 @@
-// Copies of OAuth client metadata documents, for times when the client's own host is unreachable. A copy is saved only when a person
-// approves the client. All copies are in the first shard. SPEC Agent server.
+// Copies of OAuth client metadata documents, used when the client's own host is unreachable. The service saves a copy only when a person
+// approves the client. The first shard stores all copies. SPEC Agent server.
 import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientFromDocument, parseDocumentUrl, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -30,7 +30,7 @@ export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAut
       setWhere: lte(fetchedAt, excluded(fetchedAt)),
     });
 
-/** Returns null if there is no copy that is at most seven days old, or if the ID is not the URL of a document. */
+/** Returns null if the copy is missing or older than seven days, or if the ID is not a document URL. */
 export const findSavedOAuthClient = async (db: Database, id: string, now: Instant): Promise<OAuthClient | null> => {
   const row = await db
     .select({ document })

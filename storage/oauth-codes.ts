@@ -1,5 +1,6 @@
-// Authorization codes that an OAuth client exchanges for a token (RFC 6749 section 4.1), stored by hash. A single UPDATE checks every
-// condition and redeems the code, so only one of several concurrent redemptions succeeds, and a request that fails a check changes nothing.
+// Authorization codes that an OAuth client exchanges for a token (RFC 6749 section 4.1), stored as hashes. A single UPDATE checks every
+// condition and redeems the code. Therefore, only one of several concurrent redemptions succeeds, and a request that fails a check changes
+// nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens } from "../core/agents/agent-token.ts";
 import type { Instant } from "../core/time.ts";
@@ -13,7 +14,7 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Fails if the authorization page was already submitted. `isDuplicateAuthorization` recognizes the error. */
+/** Fails if the authorization page was already submitted (`isDuplicateAuthorization`). */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
@@ -32,8 +33,8 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
 };
 
 /**
- * Builds a condition that is true if the person is still active. For a consumer, the account must not be erased. For a member, the
- * membership must exist, and the business must be active or past due.
+ * Builds a condition that is true if the person is still active. A consumer's account must not be erased. A member's membership must exist,
+ * and the business must be active or past due.
  */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
@@ -52,12 +53,12 @@ export interface OAuthCodeRedemption {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly tokenId: string;
-  /** The tokens that the new token replaces. */
+  /** The tokens that the new token will replace. */
   readonly replaced: readonly string[];
   readonly now: Instant;
 }
 
-/** Counts the person's live tokens, except those that are about to be replaced. */
+/** Counts the person's live tokens, except those that will be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,

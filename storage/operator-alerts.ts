@@ -1,4 +1,4 @@
-// The alerts that were sent to the operator about problems that are not resolved yet. The rows are in the first shard.
+// Alerts that the operator was sent about problems that are not resolved yet. The first shard stores them.
 import { eq } from "drizzle-orm";
 import type { AlertKind, AlertState } from "../core/alerts.ts";
 import type { Instant } from "../core/time.ts";
@@ -7,7 +7,7 @@ import { operatorAlerts } from "./schema.ts";
 
 export const listAlertStates = (db: Database): Promise<readonly AlertState[]> => db.select().from(operatorAlerts);
 
-/** Records that an alert was sent. If this kind already has a row, its `since` stays the same. */
+/** Records that an alert was sent. If this kind of alert already has a row, keeps its `since`. */
 export const saveAlertState = async (db: Database, { kind, since }: Omit<AlertState, "notifiedAt">, now: Instant): Promise<void> => {
   await db
     .insert(operatorAlerts)

@@ -1,6 +1,6 @@
-// Notices to a business's owners that wait to be emailed. There is one row per business and kind of notice. It contains the number of
-// waiting notices and the sealed details of the first and the last one, because an email needs no more than that. A notice is written in
-// the batch of the change that it reports, so it is not lost if the process dies.
+// Notices that wait to be emailed to a business's owners. There is one row per business and kind of notice. It contains the number of
+// waiting notices and the sealed details of the first and the last one, which is all that an email needs. A notice is written in the batch
+// of the change that it reports, so it is not lost if the process dies.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { countNoticeRecords, getNoticeDeadline, type OwnerNotice, type WaitingNotices } from "../core/mail/owner-notices.ts";
@@ -29,8 +29,8 @@ interface NoticeTiming {
 }
 
 /**
- * Returns the statements that write notices for any number of businesses, to add to the change's batch. A notice is due `spacingMs` after
- * the last email of the same kind to the owners, but not before now.
+ * Returns the statements that write notices for any number of businesses, for the change's batch. A notice is due `spacingMs` after the
+ * owners' last email of the same kind, but not before now.
  */
 export const insertOwnerNotices = async (
   db: Database,
@@ -104,7 +104,7 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
 
 /**
  * Returns the statements that write the emails and remove the reported notices from the row. If the emails report only the first notice,
- * `left` describes the others. The statements do nothing if the row has changed since it was listed.
+ * pass the remaining ones as `left`. The statements do nothing if the row has changed since it was listed.
  */
 export const reportNotices = async (
   db: Database,

@@ -40,8 +40,8 @@ export interface NewPasskey extends VerifiedCredential {
 }
 
 /**
- * Returns an insert, and a condition (`isWritten`) that is true if the insert has written a row. It writes one only if the account has
- * fewer than ten passkeys and the credential ID is new.
+ * Returns an insert, and a condition (`isWritten`) that is true if the insert has written a row. The insert writes a row only if the
+ * account has fewer than ten passkeys and the credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(userId, passkey.userId))} < ${maxPasskeys}`;
@@ -62,7 +62,8 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .get()) ?? null;
 
 /**
- * Records a signature. Does nothing if the passkey no longer exists, or if the authenticator counts signatures and the count is too low.
+ * Records a signature. Does nothing if the passkey no longer exists, or if the authenticator counts signatures and its count did not
+ * increase.
  */
 export const recordPasskeyUse = (
   db: Database,

@@ -17,12 +17,12 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** The order of memberships: most recently used first, and then those that were never used, newest first. An index has the same order. */
+/** Sorts memberships: most recently used first, and then those that were never used, newest first. An index has the same order. */
 export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 
 /**
- * A possible recipient of a sign-in code: a member, consumer, invited person or sign-up with the email address. The code is sent to the
- * stored address, never to the address that was entered in the form.
+ * A possible recipient of a sign-in code: a member, consumer, invited person or sign-up with the email address. The code is always sent to
+ * the stored address, never to the address in the form.
  */
 export interface SignInRecipient {
   /** A `person` is a member or consumer. */
@@ -30,19 +30,19 @@ export interface SignInRecipient {
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When the last session in this membership began; null if there was none or this is not a membership. */
+  /** When the last session of this member began. Null if there was none or this is not a member. */
   readonly lastUsedAt: Instant | null;
 }
 
 export interface SignInAddress {
   readonly recipients: readonly SignInRecipient[];
-  /** When a sign-in code for the address was last requested, even if it was not emailed; null if none was requested. */
+  /** When a sign-in code for the address was last requested, even if it was not emailed; null if never. */
   readonly codeRequestedAt: Instant | null;
 }
 
 /**
- * Returns the possible recipients at an address in one shard, at most one of each kind, and when a code was last requested. If there are
- * several, returns the most recently used membership, the oldest invitation and the newest sign-up.
+ * Returns the possible recipients at an address in one shard, at most one of each kind, and when a code was last requested. Prefers the
+ * most recently used membership, the oldest invitation and the newest sign-up.
  */
 export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<SignInAddress> => {
   const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
@@ -94,7 +94,7 @@ export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: 
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
-/** Chooses among the recipients of all shards: first a person, then an invitation, then a sign-up. Returns null if there is none. */
+/** Chooses a recipient from all shards: a person if there is one, then an invitation, then a sign-up. Returns null if there is none. */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
@@ -107,14 +107,14 @@ export interface NewConsumer {
   readonly email: string;
   readonly emailIndex: string;
   readonly name: string | null;
-  /** A random tag, which is not derived from personal data. */
+  /** A random tag that reveals nothing about the person. */
   readonly chainTag: string;
   readonly now: Instant;
 }
 
 /**
  * Returns the statements that create a consumer at the first sign-in. They do nothing if the session has not used the code, or if a
- * consumer with this address exists.
+ * consumer with this address already exists.
  */
 export const insertConsumer = async (
   db: Database,
@@ -142,8 +142,8 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Selects the blind index of the person's email address. The query must run in the person's shard. The value is NULL if the person is
- * unknown or the account is erased.
+ * Selects the blind index of the person's email address. Run the query in the person's shard. The value is NULL if the person is unknown or
+ * the account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
@@ -163,7 +163,10 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/** Returns the email address of an account that is being erased, for the last email. Returns null once the erasure is complete. */
+/**
+ * Returns the email address of an account that is being erased, so that a last email can be sent. Returns null once the erasure is
+ * complete.
+ */
 export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);

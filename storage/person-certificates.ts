@@ -1,6 +1,6 @@
-// Finds the certificates and shares that contain a person's verified email address, by its blind index. Anyone can create certificates
-// about anyone, so the cost must not grow with their number. Queries step from one business to the next along an index, and count only up
-// to a limit.
+// Finds the certificates and shares that contain a person's verified email address, by its blind index. Anyone can create any number of
+// certificates about a person, so the cost must not grow with this number. Queries step from one business to the next along an index, and
+// count only up to a limit.
 import { and, desc, eq, gt, inArray, lt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -17,13 +17,13 @@ import { withdrawableFields } from "./withdrawals.ts";
 
 const { businessId, issuedAt, ord, status } = certificates;
 const named = certificateAddresses;
-/** Active and revoked certificates are separate ranges of the primary key, so a query for active ones does not read the others. */
+/** Active and revoked certificates are separate ranges of the primary key, so a query for active ones reads no revoked ones. */
 const isActiveCertificate = sql`${named.active} = 1`;
 const isRevokedCertificate = sql`${named.active} = 0`;
 
 /**
  * Builds a condition for queries on `certificateAddresses`. It is true for live certificates with the address. Sandbox certificates are not
- * consent.
+ * real consent.
  */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
@@ -33,12 +33,13 @@ const isNamedCertificate = eq(ord, named.certOrd);
 export const maxCountedRecords = 1_000;
 
 /**
- * Builds a condition for queries on `shares`. It is true for live shares with the person's email address that were made by another account.
+ * Builds a condition for queries on `shares`. It is true for live shares that contain the person's email address but belong to another
+ * account.
  */
 const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
-/** Fields that count the shares with business `id` that other people made with the person's address, up to 1,000. */
+/** Fields that count, up to 1,000, the shares with business `id` that other people made with the person's email address. */
 const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -53,7 +54,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
   };
 };
 
-/** Counts the shares with one business that other people made with the person's address. Returns null if there are none. */
+/** Counts the shares with one business that other people made with the person's email address. Returns null if there are none. */
 export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
@@ -64,8 +65,8 @@ export const countOthersShares = async (db: Database, addressIndex: string, pers
 };
 
 /**
- * Lists up to `limit` businesses in this shard, by ID, that have certificates with the person's address, or shares that other people made
- * with it. Counts stop at 1,000.
+ * Lists up to `limit` businesses in this shard, sorted by ID. Each has certificates with the person's email address, or shares that other
+ * people made with it. Counts stop at 1,000.
  */
 export const listNamingBusinesses = (
   db: Database,
@@ -129,10 +130,10 @@ export const findNamedAt = async (db: Database, addressIndex: string, certId: Ce
   return row?.issuedAt ?? null;
 };
 
-/** Where a page starts: after a certificate in the same shard, or before the time when a certificate in another shard was issued. */
+/** Where a page starts: after a certificate in the same shard, or at the issuance time of a certificate in another shard. */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
-/** Lists the certificates of one business in one shard that contain the address, newest first. */
+/** Lists one business's certificates with the address in one shard, newest first. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
@@ -175,7 +176,7 @@ export const listNamingCertificates = (
 
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
-/** Counts the business's active certificates that contain the address, up to 1,000. */
+/** Counts the business's active certificates with the address, up to 1,000. */
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord: named.certOrd })
@@ -186,19 +187,19 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
 };
 
-/** A withdrawal of consent from all of a person's certificates with one business, or with all businesses (`businessId` is null). */
+/** A withdrawal of consent for all of a person's certificates with one business, or with all businesses (`businessId` is null). */
 export interface AccountWithdrawal {
   readonly addressIndex: string;
   /** The person's account; null for a withdrawal by code or link. */
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
-  /** When the person withdrew consent. Certificates that were issued later are new consent and stay active. */
+  /** When the person withdrew consent. Later certificates are new consent and stay active. */
   readonly withdrawnAt: Instant;
-  /** True if this work must still be added to the business's other shards. */
+  /** True if the withdrawal must still be added to the business's other shards. */
   readonly forAllShards?: boolean;
 }
 
-/** Lists the next certificates to withdraw, all of one business, oldest first. */
+/** Lists the next certificates to withdraw, oldest first. All belong to one business. */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
@@ -230,8 +231,8 @@ const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, with
 });
 
 /**
- * Saves a withdrawal, so that the job that runs every minute completes it if this process dies. Saving it again extends it to certificates
- * that were issued in the meantime.
+ * Saves a withdrawal. If this process dies, the job that runs every minute completes it. Saving the withdrawal again extends it to
+ * certificates that were issued in the meantime.
  */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
@@ -253,7 +254,7 @@ export const claimAccountWithdrawal = async (db: Database, now: Instant): Promis
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
 };
 
-/** Matches the row of a withdrawal unless the person has repeated the withdrawal in the meantime. */
+/** Matches the row of a withdrawal, unless the person has repeated the withdrawal since the row was read. */
 const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
   const { addressIndex, businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
   return allOf(

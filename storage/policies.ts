@@ -1,5 +1,5 @@
-// Policy snapshots. The rows are in D1, and each text is in KV under the ID of its snapshot. A text is written before its row, and deleted
-// after its row. IDs are never reused, so KV never returns an outdated text. SPEC Policy snapshot.
+// Policy snapshots. D1 stores the rows, and KV stores each text under the ID of its snapshot. A text is written before its row and deleted
+// after it. IDs are never reused, so KV never returns an outdated text. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -38,7 +38,7 @@ export const findPolicyText = async (
 
 type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
 
-/** The snapshots of a capture. Those of `newKinds` have a text in KV, but no row yet. */
+/** The snapshots of a capture. The snapshots of `newKinds` have a text in KV, but no row yet. */
 interface CapturedSnapshots {
   readonly policies: PolicyCapture["policies"];
   readonly newKinds: readonly PolicyKind[];
@@ -58,7 +58,7 @@ const listKnownSnapshots = (db: Database, domain: string, hashes: readonly strin
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
     .all();
 
-/** Adds new texts to the business's usage. Returns false if they would exceed the limit. */
+/** Adds new texts to the business's usage. Returns false if they exceed the limit. */
 const hasRoomForTexts = async (
   db: Database,
   businessId: BusinessId,
@@ -76,8 +76,8 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Writes the texts that have no snapshot in this domain yet, and returns the snapshot of each text. New texts beyond the business's limit
- * are neither written nor returned.
+ * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. Skips new texts beyond the business's
+ * limit.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -114,7 +114,7 @@ export const storePolicyTexts = async (
 /** Lists deleted snapshots whose texts are still in KV. */
 export const listDeletedPolicyTexts = (db: Database, max: number) => db.select().from(deletedPolicyTexts).limit(max).all();
 
-/** Deletes the texts of deleted snapshots from KV, and then the rows that `listDeletedPolicyTexts` returned. */
+/** Deletes the texts of deleted snapshots from KV, and then the rows from `listDeletedPolicyTexts`. */
 export const deletePolicyTexts = async (db: Database, kv: KVNamespace, snapshotIds: readonly string[]): Promise<void> => {
   for (const id of snapshotIds) await translateFaults(() => kv.delete(policyTextKey(id)));
   await db
@@ -130,7 +130,7 @@ export interface PolicyLocation {
   readonly page: string;
 }
 
-/** Builds a condition that is true if a capture is newer than `notBefore` and is for this page or for the whole origin. */
+/** Builds a condition that is true if a capture is newer than `notBefore` and covers this page or its whole origin. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
@@ -168,8 +168,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture to which a certificate was linked when it was issued, because the capture was recent enough. Such a link has no audit
- * entry. Returns null if the link has an audit entry, or if the certificate has no capture.
+ * Returns the capture that was linked to a certificate at issuance. Returns null if there was none, or if a capture was linked later. A
+ * later link has an audit entry, but a link at issuance does not.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
@@ -182,16 +182,16 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 };
 
 /**
- * Returns the statements that insert a capture and its new snapshots, whose texts must already be stored. IDs contain the shard of
- * `certId`. The batch fails if another worker has inserted a snapshot of the same text in the meantime, or if a snapshot was deleted.
- * `isOutdatedSnapshot` recognizes the error.
+ * Returns the statements that insert a capture and its new snapshots. Store the texts first. New IDs contain the shard of `certId`. The
+ * batch fails if another worker has inserted a snapshot of the same text in the meantime, or if a snapshot was deleted
+ * (`isOutdatedSnapshot`).
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** The page's URL; null if the capture is for every page of the origin. */
+    /** The page's URL; null if the capture covers every page of the origin. */
     readonly page: string | null;
     readonly certId: string;
     readonly snapshots: CapturedSnapshots;
@@ -227,10 +227,7 @@ export const insertPolicyCapture = (
   };
 };
 
-/**
- * Links certificates to a capture, so that they no longer wait for one. Fails if one of them is already linked. `isAlreadyLinked`
- * recognizes the error.
- */
+/** Links certificates to a capture, so that they no longer wait for one. Fails if one of them already has a capture (`isAlreadyLinked`). */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
     .update(certificates)

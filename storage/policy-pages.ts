@@ -1,7 +1,6 @@
-// Pages whose policies must be captured. If no earlier capture is recent enough for a certificate, the certificate refers to its page here
-// and gets its policies when the page is captured. All certificates of a page refer to one row, so a page that cannot be fetched costs the
-// same for one certificate as for 100,000. Businesses take turns, so that one with many pages does not delay the others. SPEC Policy
-// snapshot.
+// Pages whose policies must be captured. If a certificate cannot use an earlier capture, it refers to its page in this table until the page
+// is captured. All certificates of a page refer to one row, so a page that cannot be fetched costs the same for one certificate as for
+// 100,000. Businesses take turns, so that a business with many pages does not delay the others. SPEC Policy snapshot.
 import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -18,7 +17,7 @@ const maxPages = 20; // per business, because anyone can submit any page of a si
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** Certificates whose page is beyond the limit refer to this row of their business. They get a capture without policies. */
+/** The row of a business for certificates whose page is beyond the limit. These certificates get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */
@@ -26,7 +25,7 @@ interface RequestedPage {
   readonly businessId: string | SQLWrapper;
   readonly policyOrigin: string | SQLWrapper;
   readonly policyPage: string | SQLWrapper;
-  /** An earlier capture can be used if it is newer than this time. */
+  /** Only an earlier capture that is newer than this time can be used. */
   readonly policiesNotBefore: Instant | SQLWrapper;
 }
 
@@ -36,8 +35,8 @@ const isRequestedPage = (of: RequestedPage): SQL => isPage(of.businessId, { orig
 const sharedCapture = (of: RequestedPage): SQL => isSharedCapture(of.policyOrigin, of.policyPage, of.policiesNotBefore);
 
 /**
- * Requests a capture for a certificate's page, unless an earlier capture can be used or the page is already waiting. Must come before the
- * insert of the certificate in the batch. Returns a row if the page was added.
+ * Requests a capture of a certificate's page, unless an earlier capture can be used or the page is already waiting. Must come before the
+ * insert of the certificate in the batch. Returns a row if it has added the page.
  */
 export const requestPolicyCapture = prepareOnce<{
   businessId: BusinessId;
@@ -59,8 +58,7 @@ export const requestPolicyCapture = prepareOnce<{
 });
 
 /**
- * Selects the page that a new certificate refers to until its policies are captured. The value is null if the certificate can use an
- * earlier capture.
+ * Selects the page that a new certificate refers to until its policies are captured. Null if the certificate can use an earlier capture.
  */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
@@ -69,8 +67,8 @@ export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
 };
 
 /**
- * Gives the next turn to the business that has waited longest since its last turn, among those that have due pages and whose last turn has
- * ended. Returns null if there is none.
+ * Gives the next turn to a business that has due pages and no current turn. Chooses the business whose last turn was longest ago. Returns
+ * null if there is none.
  */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
@@ -94,8 +92,8 @@ export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
 /**
- * Claims the most overdue page of the business whose turn it is. Returns null if no page is due. Concurrent workers get pages of different
- * businesses.
+ * Claims the most overdue page of the business that gets the next turn. Returns null if no page is due. Concurrent workers get pages of
+ * different businesses.
  */
 export const claimPolicyPage = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
@@ -111,7 +109,7 @@ export type ClaimedPage = Found<typeof claimPolicyPage>;
 export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 
-/** Subtracts an attempt that failed because of a problem in our service. The page is due again when its lease expires. */
+/** Subtracts an attempt that failed because of a problem in our service. The page is due again after its lease. */
 export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
   db
     .update(policyPages)
@@ -135,7 +133,7 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, 
 export const deleteFinishedPage = (db: Database, of: ClaimedPage) =>
   db.delete(policyPages).where(allOf(eq(ord, of.ord), sql`not ${existsIn(certificates, isWaitingFor(of.ord))}`));
 
-/** Returns the statements that delete a page if no certificate refers to it anymore, and otherwise renew its lease. */
+/** Returns the statements that delete a page if no certificate refers to it, and otherwise renew its lease. */
 export const finishPolicyWork = (db: Database, of: ClaimedPage, now: Instant): readonly Statement[] => [
   deleteFinishedPage(db, of),
   postponePolicyPage(db, of, now + leaseMs),

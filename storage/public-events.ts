@@ -1,6 +1,6 @@
-// Public events in the change log. A change that a business receives as an event contains the name of the business's event sequence. Each
-// sequence reads its own changes. The reader `events` tells the sequences with new changes to do this, and sets aside those that do not
-// respond.
+// Public events in the change log. If a business receives a change as an event, the change contains the name of the business's event
+// sequence. Each sequence reads its own changes. The reader `events` tells each sequence about new changes, and sets aside those that do
+// not respond.
 import { eq, isNotNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
@@ -17,7 +17,7 @@ const eventReader = "events";
 const { ord, id, type, entityType, entityId, at, sequence, eventAt, eventDataSealed } = changes;
 const isSequenceSetAside = isSetAside(eventReader, sql`${sequence}`);
 
-/** Selects the name of the event sequence of the business in a column. */
+/** Selects the name of a business's event sequence. `businessId` is the column with the business ID. */
 export const eventSequenceOf = (businessId: Column, environment: Environment): SQL<string> =>
   sql<string>`${businessId} || ${getEventSequenceName("", environment)}`;
 
@@ -36,8 +36,8 @@ const eventFields = {
 };
 
 /**
- * Lists up to `max` events of a sequence after `last`, the last change that it has read, in commit order. If `last` is null, or the
- * database was restored to an earlier state, the list can contain events that the sequence already has. Reads from the primary, to see
+ * Lists up to `max` events of a sequence in commit order, starting after `last`, the last change that the sequence has read. If `last` is
+ * null, or after a database restore, the list can contain events that the sequence already has. Reads from the primary database, to see
  * events that were just committed.
  */
 export const listEventsToPlace = (
@@ -70,7 +70,7 @@ export interface SequenceWork extends ChangePosition {
   readonly isSetAside: boolean;
 }
 
-/** Creates the reader that tells sequences to read their events. `process` returns the sequences that failed. */
+/** Creates the reader that tells event sequences to read their events. `process` returns the sequences that failed. */
 export const createEventReader = (process: (sequences: readonly string[]) => Promise<ReadonlySet<string>>): ChangeReader<SequenceWork> => ({
   name: eventReader,
   maxPerPage: 500,

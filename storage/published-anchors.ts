@@ -38,7 +38,7 @@ const toPublishedAnchor = (
 const ofReceipt = eq(receipts.ord, anchors.receiptOrd);
 
 /**
- * Selects the first statement that matches `condition`, in commit order, as one value. Do not use it for issuances of certificates, because
+ * Selects the first statement in commit order that matches `condition`, as one value. Do not use it for issuances of certificates, because
  * their statements may have no row.
  */
 export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> => {
@@ -62,14 +62,13 @@ export const listEntityAnchors = async (db: Database, entityId: string, type: st
 };
 
 /**
- * The fields of a certificate's issuance for `toIssuanceAnchor`. The query must join `anchors` with `isStoredIssuance`, and `receipts` with
- * `isIssuanceReceipt`.
+ * The fields that `toIssuanceAnchor` needs. The query must join `anchors` with `isStoredIssuance`, and `receipts` with `isIssuanceReceipt`.
  */
 export const issuanceAnchorFields = {
   changeOrd: certificates.changeOrd,
   storedStatement: withTablePrefix(statementFields),
   receipts: withTablePrefix(batchFields),
-  /** The ledger that gets the statement. It is null if the change log no longer contains the issuance. */
+  /** The ledger that gets the statement; null once the change log no longer contains the issuance. */
   waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
     "waits_for",
   ),
@@ -83,7 +82,7 @@ export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is 
   .orderBy(sql`r.ord`)
   .limit(1)}) else ${anchors.receiptOrd} end`;
 
-/** Builds the anchor of a certificate's issuance. Returns null if no ledger has the statement or will get it. */
+/** Builds the anchor of a certificate's issuance. Returns null if the statement is not, and will not be, in a ledger. */
 export const toIssuanceAnchor = (
   certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
   row: {
@@ -102,7 +101,7 @@ export const toIssuanceAnchor = (
   return toPublishedAnchor({ ord: row.changeOrd, event: type, ledgerId, statement: text }, row.receipts);
 };
 
-/** Looks up the newest checkpoint of a log for which the ledger has issued a receipt. The result is null if there is none. */
+/** Looks up the newest checkpoint of a log that has a receipt from the ledger. Returns null if there is none. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select({ anchor: withTablePrefix(statementFields), batch: withTablePrefix(batchFields) })

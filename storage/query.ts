@@ -2,10 +2,10 @@
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** An SQL condition. Code outside the storage layer only passes it on. */
+/** An SQL condition. Code outside the storage layer passes it on but does not look inside. */
 export type Condition = SQL;
 
-/** Builds sub-selects, which need no database. */
+/** Builds sub-selects without a database. */
 export const query = new QueryBuilder();
 
 /** Like `and`, but does not accept undefined, so that a missing condition cannot match all rows. */
@@ -29,7 +29,7 @@ export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 /** Binds a list as one value for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
-/** Binds rows as one value: `each` is a table with these rows, `cell` selects a field, and `order` is the position of the row. */
+/** Binds rows as one JSON value: `each` is a table of the rows, `cell` selects a field, and `order` is a row's position. */
 export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
   each: sql`json_each(${JSON.stringify(rows)}) j`,
   cell: <Key extends keyof Row & string>(key: Key) => sql<Row[Key]>`j.value ->> ${sql.raw(`'${key}'`)}`,
@@ -37,8 +37,8 @@ export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
 });
 
 /**
- * Gives columns aliases that begin with the name of their table, for joins in a batch. A batch returns rows by column name, so columns with
- * the same name would overwrite each other.
+ * Gives columns aliases that begin with the name of their table. Use it for joins in a batch, because a batch returns rows by column name,
+ * and columns with the same name would overwrite each other.
  */
 export const withTablePrefix = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
   Object.fromEntries(

@@ -1,6 +1,6 @@
-// Limits how much data a person, a business or a sandbox can store. The batch that stores a record counts it and fails beyond the limit.
-// Policy texts are counted before they are stored, because they are in KV. Submissions without an API key are counted in client-usage.ts
-// instead. SPEC Limits.
+// Limits how much data a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails beyond the
+// limit. Policy texts are counted before they are written to KV. Submissions without an API key are counted by client instead
+// (client-usage.ts). SPEC Limits.
 import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -11,15 +11,15 @@ import { excluded } from "./inserts.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import { disclosures, entityLists, recordUsage } from "./schema.ts";
 
-/** How many days usage is kept. No limit has a longer window. */
+/** The number of days for which usage is kept. No limit has a longer window. */
 export const usageRetentionDays = 30;
 
 export interface StoredRecord {
   readonly owner: { readonly kind: Exclude<StorageOwnerKind, "client">; readonly id: ConsumerId | BusinessId };
   readonly now: Instant;
-  /** The bytes that are stored only for this record. */
+  /** The bytes that only this record uses. */
   readonly ownBytes: number;
-  /** Texts that several records can share. Their bytes count only if the text is new. */
+  /** Texts that several records can share. The bytes of a text count only if it is new. */
   readonly disclosure?: SharedText;
   readonly entities?: SharedText;
 }
@@ -29,7 +29,7 @@ interface SharedText {
   readonly bytes: number;
 }
 
-/** Must come before the statements that store the shared texts. Fails beyond the limit. `isStorageLimitReached` recognizes the error. */
+/** Must come before the statements that store the shared texts. The batch fails beyond the limit (`isStorageLimitReached`). */
 export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosure, entities }: StoredRecord, limit: StorageLimit) => {
   const { ownerId, ownerKind, day, records, bytes } = recordUsage;
   const today = Math.floor(now / dayMs);

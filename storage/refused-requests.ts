@@ -1,5 +1,5 @@
-// A business's refused requests, which its developers can look up by request ID for seven days. They contain only codes, routes, hosts and
-// IDs. They are in KV, because a refused request must not write to the database.
+// A business's refused requests. Its developers can look them up by request ID for seven days. The records contain only codes, routes,
+// hosts and IDs. They are stored in KV, because a refused request must not write to the database.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";

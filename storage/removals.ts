@@ -1,4 +1,4 @@
-// Data removal requests, in the person's shard. The file of an affidavit is sealed, because it contains the person's name.
+// Data removal requests, stored in the person's shard. The file of an affidavit is sealed, because it contains the person's name.
 import { desc, eq, inArray, lte, or, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
@@ -29,10 +29,7 @@ export interface NewRemoval {
   readonly requestId: string;
 }
 
-/**
- * Returns the statements for a new removal. The batch fails if the person is unknown or the account is erased. `isMissingConsumer`
- * recognizes the error.
- */
+/** Returns the statements for a new removal. The batch fails if the person is unknown or the account is erased (`isMissingConsumer`). */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
   const person = query.select({ id: consumers.id }).from(consumers).where(isExistingConsumer(consumerId));
@@ -93,7 +90,7 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
   );
 };
 
-/** Lists up to `limit` removals that are unfinished or must be checked again, oldest first. Reads no personal data. */
+/** Lists up to `limit` removals that are unfinished or due for another check, oldest first. Reads no personal data. */
 export const listWaitingRemovals = async (db: Database, now: Instant, limit: number) => {
   const isWaiting = or(inArray(removals.status, ["requested", "in_progress"]), lte(removals.recheckAt, now));
   const waiting = query.select({ id: removals.id }).from(removals).where(isWaiting).orderBy(removals.ord).limit(limit);
@@ -108,7 +105,7 @@ export const listWaitingRemovals = async (db: Database, now: Instant, limit: num
   }));
 };
 
-/** Postpones the due check of a completed removal to `nextAt`. Returns false if the removal is unknown or no check is due. */
+/** Moves the due check of a completed removal to `nextAt`. Returns false if the removal is unknown or no check is due. */
 export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Instant, nextAt: Instant): Promise<boolean> => {
   const { meta } = await db
     .update(removals)
@@ -131,7 +128,7 @@ export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => 
 
 /**
  * Returns the statements for a change. `was` is the value of `changedBy` when the removal was read. The batch fails if another change came
- * first. `isOutdatedRemoval` recognizes the error.
+ * first (`isOutdatedRemoval`).
  */
 export const updateRemovalRow = async (
   db: Database,

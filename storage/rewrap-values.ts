@@ -1,5 +1,5 @@
-// Rewraps the sealed values of a shard, that is, encrypts their data keys with the current master key. It processes every column whose name
-// ends with `_sealed`, so that no new column can be forgotten.
+// Rewraps the sealed values of a shard, that is, encrypts their data keys with the current master key. Processes every column whose name
+// ends with `_sealed`, so that new columns are included automatically.
 import { and, eq, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { batch, type Database } from "./database.ts";
@@ -9,13 +9,13 @@ import { findMasterKeyVersion, type Rewrapper } from "./vault.ts";
 export interface SealedTable {
   readonly name: string;
   readonly table: SQLiteTable;
-  /** The columns, each preceded by its property name in the schema. */
+  /** The columns, each with its property name in the schema. */
   readonly columns: readonly (readonly [string, Column])[];
 }
 
 /**
- * Drafts are not rewrapped, because a request that takes over compares the draft with the value that the first attempt stored elsewhere.
- * They are deleted after a day.
+ * Drafts are not rewrapped, because a request that takes over a claim compares the draft with a value that the first attempt has stored
+ * elsewhere. Drafts are deleted after a day.
  */
 const excludedTables: readonly SQLiteTable[] = [schema.idempotencyClaims];
 
@@ -30,7 +30,7 @@ export const sealedTables: readonly SealedTable[] = Object.values(schema)
   .filter(({ columns }) => columns.length > 0)
   .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** The position of a row: its row ID or, in the only table without row IDs, its primary key. */
+/** The position of a row: its row ID or, for audit entries, its primary key. */
 export type RowPosition = readonly (string | number)[];
 
 const { ord, chain } = schema.auditEntries;
@@ -47,13 +47,13 @@ const isAt = (table: SQLiteTable, [first, second]: RowPosition): SQL =>
 export interface RewrapProgress {
   /** The number of values that were wrapped with an earlier key. */
   readonly outdated: number;
-  /** The position of the last row that was read; null at the end of the table. */
+  /** The position of the last row read; null at the end of the table. */
   readonly position: RowPosition | null;
 }
 
 /**
- * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. Skips a value that has changed since it was read,
- * because the change has sealed it with the current key or erased it. If `isCheck` is true, only counts the values.
+ * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. Skips a value that was changed since it was read,
+ * because the change either sealed it with the current key or erased it. If `isCheck` is true, only counts the values.
  */
 export const rewrapRows = async (
   db: Database,

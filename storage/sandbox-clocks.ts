@@ -1,5 +1,5 @@
-// The clock of a business's sandbox, which a developer can move ahead to see warnings and expirations without waiting. Queries that compare
-// a share's times with the current time use the fields in this file. For a live share, they contain the real time.
+// The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Queries that compare a
+// share's times with the current time use the fields in this file. For live shares, these fields use the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -15,7 +15,7 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** A field for queries on `shares`: how far the share's clock is ahead, in milliseconds. */
+/** A field for queries on `shares`: how many milliseconds the share's clock is ahead. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
 /** Like `shareClockOffsetField`, for queries on `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
@@ -23,7 +23,7 @@ export const clientClockOffsetField = offsetIfSandbox(clients.environment, selec
 /** Selects the current time by the share's clock, for queries on `shares`. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** Selects the current time by the clock that all of a business's shares in one environment use. */
+/** Selects the current time for a business's shares in one environment. All of these shares use the same clock. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,

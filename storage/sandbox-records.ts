@@ -1,5 +1,5 @@
 // Deletes test certificates and test shares after 30 days, with the texts and policy snapshots that no other record uses. Audit entries
-// stay, because the chain could not be verified without them. SPEC Limits.
+// stay, because their chains could not be verified without them. SPEC Limits.
 import { eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
@@ -35,16 +35,16 @@ import {
   withdrawnEntities,
 } from "./schema.ts";
 
-/** Long enough to test an integration, and as long as the window of the limit on sandbox records. */
+/** Long enough to test an integration, and as long as the period of the limit on sandbox records. */
 const testRecordLifetimeMs = 30 * dayMs;
 
-// These conditions contain no bound values, because SQLite uses a partial index only if a query contains the index's condition.
+// These conditions contain no bound values, because SQLite uses a partial index only if the query contains the index's condition exactly.
 const isTestCertificate = sql`${certificates.environment} = 'sandbox'`;
 const isTestShare = sql`${shares.environment} = 'sandbox'`;
 
 /**
- * Lists expired test certificates, oldest first. Omits those that still wait for policies or whose withdrawal is still being applied to
- * other certificates.
+ * Lists expired test certificates, oldest first. Omits a certificate that still waits for policies, or whose withdrawal is still being
+ * applied to other certificates.
  */
 export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
   const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId, policyCaptureId } = certificates;
@@ -81,7 +81,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
 
 export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
 
-/** Deletes those of the given texts that no record uses. */
+/** Deletes the given texts, except those that a record uses. */
 const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
   db
     .delete(disclosures)
@@ -94,7 +94,9 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       ),
     );
 
-/** Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job deletes the texts in KV later. */
+/**
+ * Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job later deletes the texts from KV.
+ */
 const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const captures = expired.flatMap(({ captureId }) => captureId ?? []);
   const snapshots = expired.flatMap(({ privacyId, termsId }) => [privacyId, termsId].flatMap((id) => id ?? []));

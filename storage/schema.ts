@@ -1,5 +1,5 @@
-// All tables of a shard, as drizzle needs them. The migrations create these tables and add what drizzle cannot express (STRICT, CHECK,
-// triggers). A test compares the two. docs/internals/storage.md describes every column.
+// All tables of a shard, as drizzle needs them. The migrations create the tables and add what drizzle cannot express (STRICT, CHECK,
+// triggers). A test compares this file with the migrations. docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
@@ -23,27 +23,27 @@ const { table } = snakeCase;
 /** Milliseconds since 1970 (UTC), as in core/time.ts. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
-/** JSON that only the service reads. Hashed, signed or sealed data is stored as text instead, because its exact bytes matter. */
+/** JSON that only the service reads. Data that is hashed, signed or sealed is stored as text instead, because its exact bytes matter. */
 const json = <T>() => text({ mode: "json" }).$type<T>();
 const certId = () => text().$type<CertId>();
 const businessId = () => text().$type<BusinessId>();
 const shareId = () => text().$type<ShareId>();
 const consumerId = () => text().$type<ConsumerId>();
 const clientId = () => text().$type<ClientId>();
-/** One of a fixed set of values. A CHECK enforces this. */
+/** One of a fixed set of values, which a CHECK enforces. */
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) => text({ enum: values });
 const environment = () => oneOf("live", "sandbox");
 const realm = () => oneOf("consumer", "business");
 const language = () => oneOf("en", "es", "fr-CA");
-/** A set of contact fields, with one bit for each. */
+/** A set of contact fields. Each field is one bit. */
 const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
   dataType: () => "integer",
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
 /**
- * Bytes that the code represents as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that the values of a
- * statement are only text and numbers. A prepared query must call `unhex` for its placeholders itself.
+ * Bytes that the code represents as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that a statement binds
+ * only text and numbers. A prepared query must call `unhex` itself.
  */
 const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Array) => string) =>
   customType<{ data: string; driverData: readonly number[] }>({
@@ -51,15 +51,15 @@ const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Ar
     toDriver: (text) => sql`unhex(${toHexText(text)})`,
     fromDriver: (bytes) => fromBytes(Uint8Array.from(bytes)),
   });
-/** Lowercase hex, stored as bytes, which takes half the space. */
+/** Lowercase hex, stored as bytes in half the space. */
 const hexBytes = bytesAs((hex) => hex, toHex);
-/** A sealed value, stored as bytes, which takes about a quarter less space. */
+/** A sealed value, stored as bytes in about a quarter less space. */
 const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);
 /** The number of a row. Because of AUTOINCREMENT, no number is used twice, even after rows are deleted. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
- * Like `ord`, but a number can be used again once its row, and everything that refers to the row, has been deleted. AUTOINCREMENT would
- * write a second row for each insert.
+ * Like `ord`, but a number can be reused after its row, and everything that refers to the row, has been deleted. AUTOINCREMENT would write
+ * a second row for each insert.
  */
 const recordOrd = () => integer().primaryKey();
 

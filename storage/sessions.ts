@@ -1,5 +1,5 @@
-// Sessions, found by the hash of the token in the cookie. One query reads a session together with its person and business. Therefore,
-// changing a role or suspending an account takes effect with the next request. SPEC Authentication.
+// Sessions, found by the hash of the cookie's token. One query reads a session with its person and business. Therefore, a new role or a
+// suspension takes effect with the next request. SPEC Authentication.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -50,7 +50,7 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 
 /**
  * Inserts a session for an email address. Does nothing unless the session has used the code and the address belongs to a person. If the
- * address has several memberships, the session is for the most recently used one.
+ * address has several memberships, uses the most recently used one.
  */
 export const insertSessionByCode = (
   db: Database,
@@ -70,7 +70,7 @@ export const insertSessionByCode = (
 
 /**
  * Inserts a session for another membership of a verified email address. Does nothing unless the membership has that address. The session's
- * lifetime starts at `verifiedAt`, when the address was verified.
+ * lifetime starts at `verifiedAt`.
  */
 export const insertSessionForMember = (
   db: Database,
@@ -109,7 +109,7 @@ export const insertInvitedSession = async (
   return [insertIf(db, sessions, row, allOf(isInvited, isCodeUsedBySession(codeId, session.tokenHash)))] as const;
 };
 
-/** Builds a condition for later statements in the batch. It is true if the session was created. */
+/** Builds a condition for later statements in the batch. It is true if the batch has created the session. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
 /** Inserts a session if the preceding statement in the batch has recorded a use of the person's passkey. */
@@ -148,8 +148,8 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
 };
 
 /**
- * Finds the session with a token. Returns null if the token is unknown, the session has ended, or the person's account no longer exists. If
- * `deadlinesIn` is given, the result for a member contains the number of the business's open deadlines in that environment.
+ * Finds the session with this token. Returns null if the token is unknown, the session has ended, or the person's account no longer exists.
+ * If `deadlinesIn` is given, a member's session includes the number of the business's open deadlines in that environment.
  */
 export const findSessionByTokenHash = async (
   db: Database,
@@ -180,13 +180,13 @@ export const findSessionByTokenHash = async (
   };
 };
 
-/** Marks the sessions of an email address that now has a membership or invitation in another shard. */
+/** Marks the sessions of an email address after it gets a membership or invitation in another shard. */
 export const markOtherShards = (db: Database, emailIndex: string) => {
   const memberships = query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex));
   return db.update(sessions).set({ hasOtherShards: true }).where(inArray(sessions.userId, memberships));
 };
 
-/** Records the day of use, in days since 1970. Does nothing if it is already recorded. */
+/** Records the day of use, in days since 1970 (UTC). Does nothing if it is already recorded. */
 export const updateLastSeenDay = (db: Database, tokenHash: string, day: number) =>
   db
     .update(sessions)

@@ -1,17 +1,15 @@
-// Finds the database of a record. Every ID, key and token contains the code of its shard, so this needs no query.
+// Finds the database of a record without a query, because every ID, key and token contains the code of its shard.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
 import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } from "./database.ts";
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
-  /**
-   * Returns the database for an ID, key or token. If the shard in the ID is unknown, returns the first shard. A query there finds nothing.
-   */
+  /** Returns the database for an ID, key or token. If the shard in it is unknown, returns the first shard, where a query finds nothing. */
   readonly forId: (id: string) => Database;
-  /** Throws if the shard has no database. Otherwise, its records would seem not to exist. */
+  /** Throws if the shard has no database. Otherwise, the shard's records would seem not to exist. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases. Before each call, they call `count` with the number of queries. */
+  /** Returns the same databases. They call `count` with the number of queries before each call. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 

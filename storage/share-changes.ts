@@ -1,5 +1,5 @@
-// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If it does
-// not, `changed_by` becomes NULL, the batch fails, and the caller decides again. SPEC Share.
+// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If the
+// state has changed, `changed_by` becomes NULL and the batch fails, so that the caller decides again. SPEC Share.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -36,12 +36,12 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-/** Limits a person's active shares with one business, because each of them causes events and emails. */
+/** Limits a person's active shares with one business, because each share causes events and emails. */
 const maxActiveShares = 100;
-/** Limits a person's active shares in a shard, because a changed field is written to each of them. */
+/** Limits a person's active shares in a shard, because a changed field must be written to each of them. */
 const maxSharesOfPerson = 1_000;
 
-/** Selects the client ID. It is NULL, so that the insert fails, if the person has reached one of the limits. */
+/** Selects the client ID. If the person has reached one of the limits, the ID is NULL, so that the insert fails. */
 const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) => {
   const isActive = [eq(shares.consumerId, person), sql`${shares.state} = 'active'`, gt(shares.expiresAt, createdAt)] as const;
   const withBusiness = countIn(shares, ...isActive, eq(shares.businessId, business.id));
@@ -51,7 +51,7 @@ const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: Co
 /** Returns true if the batch failed because the person has 100 active shares with the business or 1,000 in this shard. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
-// The owner of `subject` is the person. The owner of the other two values is the business, because the business can read them.
+// The owner of `subject` is the person. The owner of the other two is the business, because the business can read them.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");
@@ -61,7 +61,7 @@ interface NewShare {
   readonly client: Pick<GrantingClient, "business" | "revision">;
   /** Null for a test person. */
   readonly person: Person | null;
-  /** The revision of the person's fields that the caller has read. The insert checks it if the fields are in the same shard. */
+  /** The revision of the person's fields that the caller has read. If the fields are in the same shard, the insert checks the revision. */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: ContactIndexes;
   readonly signature: IssuerSignature;
@@ -73,8 +73,8 @@ interface NewShare {
 }
 
 /**
- * Returns the statements that store a new share and its copy of the values, sealed with the share's own key. The batch fails if the account
- * or the person's fields have changed since they were read. `isOutdatedGrant` recognizes the error.
+ * Returns the statements that store a new share with a copy of the values, sealed with the share's own key. The batch fails if the account
+ * or the person's fields have changed since they were read (`isOutdatedGrant`).
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt, storageLimits } = newShare;
@@ -122,15 +122,15 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
   ];
 };
 
-/** Returns the values at the time of the grant. Only the person may see them. */
+/** Returns the values at the time of the grant. Show them only to the person. */
 export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: ConsumerId, sealed: string): Promise<ContactFields> => {
   const { fields } = JSON.parse(await vault.open(subjectContext(id, consumerId), sealed)) as { readonly fields: string };
   return parseContactFields(fields);
 };
 
 /**
- * Returns the insert for the authorization code of a grant. The batch fails if the request was already decided. `isAlreadyDecided`
- * recognizes the error. SPEC Authorization code.
+ * Returns the insert for the authorization code of a grant. The batch fails if the request was already decided (`isAlreadyDecided`). SPEC
+ * Authorization code.
  */
 export const insertShareCode = (
   db: Database,
@@ -140,7 +140,7 @@ export const insertShareCode = (
     readonly requestHash: string;
     readonly challenge: string;
     readonly requireOrigin: boolean;
-    /** The real time, so that moving a sandbox clock does not extend a code. */
+    /** The real time, so that moving the sandbox clock does not extend the code's lifetime. */
     readonly createdAt: Instant;
   },
 ) =>
@@ -154,15 +154,15 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** Records in the person's shard that the person can have shares in `shard`. Must be written before the first share there, or with it. */
+/** Records in the person's shard that the person can have shares in `shard`. Run it before or with the insert of the first share there. */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
 const intentLeaseMs = minuteMs; // a grant takes less time, and the request that makes it settles the intent itself
 
 /**
- * Records an intent in the person's shard: a grant in another shard is in progress. Must be written before the share. The intent is deleted
- * once the grant is settled, that is, once any changes that the person made to the fields during the grant have been sent.
+ * Saves an intent in the person's shard: a grant in another shard is in progress. Run it before the share is written. The person can change
+ * fields during the grant. Once such changes have been sent to the share, the intent is deleted.
  */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
@@ -181,7 +181,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** The batch fails if the share is no longer active. `isOutdatedShare` recognizes the error. */
+/** The batch fails if the share is no longer active (`isOutdatedShare`). */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -198,28 +198,28 @@ export const updateShareRevoked = async (
   ];
 };
 
-/** Revokes several shares without a reason. Fails if one of them is no longer active. `isOutdatedShare` recognizes the error. */
+/** Revokes several shares without a reason. Fails if one of them is no longer active (`isOutdatedShare`). */
 export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId))
     .where(inArray(shares.id, jsonList(ids)));
 
-/** Revokes a sandbox's shares, including shares that have expired by the sandbox clock but have not been swept yet. */
+/** Revokes a sandbox's shares, including shares that have expired by the sandbox clock but were not swept yet. */
 export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
-/** Marks a share as replaced by its renewal. Fails if the share is no longer active. `isOutdatedShare` recognizes the error. */
+/** Marks a share as replaced by its renewal. Fails if the share is no longer active (`isOutdatedShare`). */
 export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
     .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
-/** Returns the statements that acknowledge a revocation. They fail if the state has changed. `isOutdatedShare` recognizes the error. */
+/** Returns the statements that acknowledge a revocation. The batch fails if the state has changed (`isOutdatedShare`). */
 export const updateShareCeased = async (
   db: Database,
   vault: Vault,

@@ -1,5 +1,5 @@
-// Authorization codes of the share protocol, stored by hash. A single UPDATE checks every condition and records which request used the
-// code, so only one of several concurrent redemptions succeeds. SPEC Authorization code.
+// Authorization codes of the share protocol, stored as hashes. A single UPDATE checks every condition and records which request used the
+// code. Therefore, only one of several concurrent redemptions succeeds. SPEC Authorization code.
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";
@@ -11,13 +11,13 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** How long after the decision an unused code can be replaced for the same request. */
+/** For this long after the decision, an unused code can be replaced for the same request. */
 const reissueWindowMs = 10 * minuteMs;
 
 export const isAlreadyDecided = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", shareCodes.requestHash) || isConstraintViolation(error, "UNIQUE", shareCodes.codeHash);
 
-/** Finds the code of a request that was already decided. Returns null if there is none. */
+/** Finds the code of a request that was already decided, or null. */
 export const findDecidedRequest = async (db: Database, requestHash: string) =>
   (await onPrimary(db).select().from(shareCodes).where(eq(shareCodes.requestHash, requestHash)).get()) ?? null;
 
@@ -45,7 +45,7 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** Null if the request has no Origin header, because it came from a server. */
+  /** Null if the request has no Origin header, that is, comes from a server. */
   readonly origin: string | null;
   /** The ID of the request that redeems the code. */
   readonly requestId: string;
@@ -54,7 +54,7 @@ interface Redemption {
   readonly now: Instant;
 }
 
-/** Builds a condition that is true if the origin's domain is still verified. A test client on http://localhost has no domain. */
+/** Builds a condition that is true if the origin's domain is still verified or there is none, as for a test client on http://localhost. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),
@@ -63,8 +63,8 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Attempts a redemption in one round trip, with the audit entries if it succeeds. Returns the code and its share. They show the caller
- * whether the attempt succeeded or why it was refused. Returns null if the code is unknown.
+ * Tries to redeem a code, in one round trip. If it succeeds, also inserts the audit entries. Returns the code and its share, which show
+ * whether the attempt succeeded or why not. Returns null if the code is unknown.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;

@@ -1,6 +1,5 @@
-// The copies of a person's fields in shares, and the events that tell businesses about changed fields. Both are written together, so a copy
-// is never older than the events. Each copy has the revision of the fields from which it was made, and a copy is replaced only by a later
-// one.
+// The copies of a person's fields in shares, and the events that tell businesses about changed fields. One batch writes both, so a copy is
+// never older than the events. Each copy stores the revision of the person's fields, and only a later revision replaces it.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -31,9 +30,7 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
 /** The key of an active share. A CHECK guarantees that it is not null. */
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
-/**
- * Lists active shares that contain one of the fields `keys` and whose copy is older than `revision`, oldest share first, up to one batch.
- */
+/** Lists active shares that contain one of the fields `keys` and have a copy older than `revision`, oldest share first, up to one batch. */
 export const listOutdatedShares = (
   db: Database,
   consumerId: ConsumerId,
@@ -74,8 +71,8 @@ export interface ShareUpdate {
 }
 
 /**
- * Returns the statements that write the events, the time of the last update, and the copies, for shares in one environment. `now` is the
- * time by the clock of these shares. They skip shares that have ended and shares whose copy is not older. The result of the first statement
+ * For shares in one environment, returns the statements that write the events, the time of the last update, and the copies. `now` is the
+ * time by these shares' clock. The statements skip shares that have ended and copies that are not older. The result of the first statement
  * is the number of events.
  */
 export const updateShareCopies = (
@@ -108,7 +105,7 @@ export const updateShareCopies = (
 };
 
 /**
- * Updates the blind indexes of the person's active shares that contain the email address or the phone number. Skips shares with a newer
+ * Updates the blind indexes of the person's active shares that contain the changed email address or phone number. Skips shares with a newer
  * copy.
  */
 export const updateShareIndexes = (
@@ -130,7 +127,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** The keys of a waiting change and of the new one. */
+/** The changed fields of a waiting change and of the new change. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -138,7 +135,7 @@ const mergeIntoWaiting = (now: Instant) => ({
   set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
-/** Saves a change that must be sent to another shard. If one is already waiting for that shard, the two are merged. */
+/** Saves a change that must be sent to another shard. Merges it into a change that is already waiting for that shard. */
 export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
@@ -170,7 +167,7 @@ export const claimFieldFanout = async (db: Database, now: Instant): Promise<Fiel
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
 };
 
-/** Deletes a completed change, unless another one was merged into it in the meantime. */
+/** Deletes a completed change, unless another change was merged into it in the meantime. */
 export const finishFieldFanout = (db: Database, { consumerId, shard, revision }: FieldFanout) =>
   db
     .delete(fieldFanouts)

@@ -11,7 +11,7 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
 /**
- * Schedules an email to the person. It is sent if the business has not acknowledged the revocation by the deadline. Belongs in the batch
+ * Schedules an email to the person. It is sent if the business does not acknowledge the revocation by the deadline. Belongs in the batch
  * that revokes the share.
  */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
@@ -24,8 +24,8 @@ export const claimShareNotices = (db: Database, now: Instant, max: number): Prom
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * Lists the shares that the notices are about. Uses the real time, because only live shares have notices. `consumerId` is null if the
- * account is erased.
+ * Lists the shares of these notices. Uses the real time, because only live shares have notices. `consumerId` is null if the account is
+ * erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;

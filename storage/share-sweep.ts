@@ -1,6 +1,5 @@
-// Records the expiry warnings and expirations of shares that are due. One batch handles up to 2,000 shares and marks each of them with the
-// ID of the run. The other statements in the batch select only shares with this ID, so all of them skip a share that has changed since it
-// was read.
+// Records expiry warnings and expirations of due shares. One batch handles up to 2,000 shares. The first statement marks each share with
+// the ID of the run, unless the share has changed since it was read. The other statements handle only marked shares.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -14,7 +13,7 @@ import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSweptShares = 2_000; // their data is one bound value of 1.2 MB; D1 allows 2 MB
-/** The limit while someone waits: a developer who has moved a sandbox clock, or a person who deletes an account. */
+/** The limit while someone is waiting: a developer who has moved a sandbox clock, or a person who deletes an account. */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -35,7 +34,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // Shares in a sandbox whose clock was moved are found through `sandbox_clocks`. All other shares become due by the real time.
+  // If the clock of a sandbox was moved, its due shares are found through `sandbox_clocks`. All other shares use the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)
@@ -74,8 +73,8 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .all();
 
 /**
- * Builds the data of a warning or expiration. If the clock was moved past both warnings, only the later one is sent. If it was moved past
- * the expiration, only the expiration is recorded.
+ * Builds the data of a warning or expiration. If the clock was moved beyond both warnings, sends only the later one. If it was moved beyond
+ * the expiration, records only the expiration.
  */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;

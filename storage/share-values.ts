@@ -36,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** Finds an active test share with its copy. A test person has no other fields. The result is undefined for any other share. */
+/** Finds an active test share and its copy, which contains all fields of its test person. Returns undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -48,8 +48,8 @@ export const findTestShareCopy = (db: Database, businessId: BusinessId, id: Shar
 const currentReadType = "consumer.current_read";
 
 /**
- * Reads a share's current values for a business, and records the read, in one round trip. Each read of an active share adds an entry to the
- * business's chain, and the first one on a UTC day adds one to the person's chain. Returns null if the share does not belong to the
+ * Reads a share's current values for a business and records the read, in one round trip. Each read of an active share adds an entry to the
+ * business's chain. The first read on a UTC day also adds one to the person's chain. Returns null if the share does not belong to the
  * business.
  */
 export const readShareValues = async (

@@ -1,5 +1,5 @@
-// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard. Its status depends on its
-// state and on the current time. SPEC Share.
+// Reads shares for businesses, for people, and for changes. The business's shard stores the share. A share's status depends on its state
+// and on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
@@ -71,8 +71,8 @@ const maxUnswept = 500;
 
 /**
  * Returns a page of shares after `startingAfter`, newest first. Returns null if the share `startingAfter` does not belong to the owner. A
- * list of expired shares also contains those that were not swept yet. They are found through the index on the due time, because SQLite
- * would otherwise read every active share. If the sweep is far behind, only the 500 shares that have been due longest are found.
+ * list of expired shares includes shares that were not swept yet. It finds them through the index on the due time, because SQLite would
+ * otherwise read every active share. If the sweep is far behind, it finds only the 500 that have been due longest.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -126,8 +126,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 });
 
 /**
- * Finds a share with the data that a change needs. The caller is the business, the person or the holder of an emailed link. There is no
- * person if the share belongs to a test person or the account is erased. Returns null if the share does not belong to the caller.
+ * Finds a share with the data for a change. The caller is the business, the person or the holder of an emailed link. The person is null for
+ * a test person or an erased account. Returns null if the share does not belong to the caller.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -156,13 +156,13 @@ const grantAnchorField = firstAnchorField(
   allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
-/** A business can read a share's values any number of times, and each read adds an audit entry of this type. */
+/** The type of the audit entries for reads of a share's values. A business can read them any number of times. */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
 /**
- * Selects the `ord` of the entries of a share's history in one chain: the newest 200 reads and all other entries. A share's renewal is
- * recorded in an entry of the share that replaced it.
+ * Selects the `ord` of a share's history entries in one chain: the newest 200 reads and all other entries. The renewal of a share is
+ * recorded in an entry of the new share.
  */
 const selectHistory = (id: ShareId, chainTag: SQL) => {
   const { ord, entityId, type, chain } = auditEntries;
@@ -185,8 +185,8 @@ const selectHistory = (id: ShareId, chainTag: SQL) => {
 };
 
 /**
- * Returns everything that a business can read about its share, in one round trip. The history is from the business's chain, oldest first,
- * and contains at most the newest 200 reads. Returns null if the share does not belong to the business.
+ * Returns everything that a business can read about its share, in one round trip. The history comes from the business's chain, oldest entry
+ * first, with at most the newest 200 reads. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
@@ -226,7 +226,7 @@ export const listActiveTestShareIds = async (db: Database, businessId: BusinessI
 };
 
 const ownChain = query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, shares.businessId));
-/** Selects the time of the newest entry of a type in the business's chain. One index lookup finds it. */
+/** Selects the time of the newest entry of a type in the business's chain, with one index lookup. */
 const selectLastEntry = (type: "share.redeemed" | "consumer.current_read") =>
   query
     .select({ at: auditEntries.at })
@@ -282,8 +282,8 @@ export const listUnendedShares = async (
 };
 
 /**
- * Returns everything that a person can read about a share, in one round trip. The history is from the person's chain, oldest first. Returns
- * null if the share does not belong to the person.
+ * Returns everything that a person can read about a share, in one round trip. The history comes from the person's chain, oldest entry
+ * first. Returns null if the share does not belong to the person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
@@ -314,20 +314,22 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** The person and, optionally, the business whose shares are searched. A person without an account is found only by a verified address. */
+/** The person and, optionally, one business. If the person has no account, only shares with the verified email address are found. */
 interface NamedPerson {
   readonly addressIndex: string;
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
 }
 
-/** Builds a condition for active live shares whose values contain the email address. It matches the partial index `shares_named`. */
+/**
+ * Builds a condition for active live shares that contain the email address. It matches the condition of the partial index `shares_named`.
+ */
 const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
   allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
-/** Returns true if there is a live share with the email address, or any share of the account. */
+/** Returns true if any live share contains the email address, or if the account has any share. */
 export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
   const [named, own] = await batch(db, [
     db
@@ -345,8 +347,8 @@ export const hasShareNaming = async (db: Database, { addressIndex, consumerId, b
 };
 
 /**
- * Lists active live shares that were made before the withdrawal, oldest first: all shares with the email address, regardless of who made
- * them, and all shares of the account.
+ * Lists active live shares that were made before the withdrawal, oldest first. Includes all shares that contain the email address, even
+ * those of other people, and all shares of the account.
  */
 export const listSharesToEnd = async (
   db: Database,

@@ -1,5 +1,5 @@
-// The issuer's Ed25519 key. It signs the canonical JSON of every certificate, so that anyone can verify offline who issued a certificate.
-// Signatures are stored, so changing the key does not affect old certificates.
+// The issuer's Ed25519 key. It signs the canonical JSON of every certificate, so that anyone can verify offline who issued the certificate.
+// Signatures are stored, so a new key does not affect old certificates.
 import { toBase64, toBase64Url, fromBase64Url, fromHex, concatBytes, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 
@@ -35,8 +35,8 @@ export const openEd25519 = async (seed: Uint8Array) => {
 };
 
 /**
- * Opens the issuer's key from a 32-byte seed. `retired` contains the public keys (base64url) of earlier seeds, which are still published,
- * so that their signatures can be verified.
+ * Opens the issuer's key from a 32-byte seed. `retired` contains the public keys (base64url) of earlier seeds. They are still published, so
+ * that anyone can verify their signatures.
  */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);

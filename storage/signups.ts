@@ -1,5 +1,5 @@
-// Sign-ups: requests for an account by an email address that is not verified yet. Verification creates the business, its first owner and
-// its clients in one batch.
+// Sign-ups: requests for an account with an unverified email address. Verifying the address creates the business, its first owner and its
+// clients in one batch.
 import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -26,7 +26,7 @@ const signupRequestContext = selfOwnedContext("signups", "request");
 
 type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
-/** Saves a sign-up, even if the email address is already known. Does nothing if the code cannot be used. */
+/** Saves a sign-up, even if the email address already has an account. Does nothing if the code cannot be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([
@@ -52,7 +52,7 @@ export const findOpenSignup = async (db: Database, vault: Vault, id: string, now
   return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: row.emailIndex };
 };
 
-/** The generated parts of a new business. */
+/** The values that the service generates or chooses for a new business. */
 export interface NewAccount {
   readonly status: BusinessStatus;
   readonly chain: AuditChain;
@@ -61,12 +61,12 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Builds a condition for statements after `insertAccount`. It is true if the business was created. */
+/** Builds a condition for statements after `insertAccount`. It is true if that call has created the business. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * Returns the statements that create a business. They do nothing unless the session has used the code and the email address has no
- * membership. Therefore, only one of several concurrent calls creates one.
+ * Returns the statements that create a business. They do nothing if the session has not used the code or the email address already has a
+ * membership. Therefore, only one of several concurrent calls creates a business.
  */
 export const insertAccount = async (
   db: Database,

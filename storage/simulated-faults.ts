@@ -1,9 +1,9 @@
-// Simulates failures of a shard's database, to show how the service behaves during an outage. Used only in development (shards.ts).
+// Simulates failures of a shard's database, to show how the service behaves during an outage. Only development uses this (shards.ts).
 import type { ShardId } from "../core/ids.ts";
 import { slowAnswerMs, type FaultMode } from "../core/simulated-fault.ts";
 import type { Instant } from "../core/time.ts";
 
-/** The faults of this isolate. A local runtime runs the Worker and its Durable Objects in one isolate. */
+/** The simulated faults of this isolate. A local runtime runs the Worker and its Durable Objects in one isolate. */
 const faults = new Map<ShardId, { readonly mode: FaultMode; readonly until: Instant }>();
 
 /** Simulates a fault of the shard's database until the given time. A time that is not in the future ends the fault. */

@@ -1,20 +1,20 @@
-// Seals values with AES-256-GCM. Each value gets a new data key, which the current master key wraps (AES-KW). A sealed value is one string:
-// `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. It contains the only copy of its data key, so setting
-// the column to NULL erases the value. The additional authenticated data contains the table, record, field, owner and key version.
-// Therefore, a sealed value that was moved to another row cannot be opened. Rewrapping a value replaces only the wrapped key. The prefix is
-// then `<key version>-<version when sealed>.`
+// Seals values with AES-256-GCM. Each value has its own data key, which the current master key wraps (AES-KW). A sealed value is one
+// string: `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. The string contains the only copy of the data
+// key, so setting the column to NULL erases the value. The additional authenticated data contains the table, record, field, owner and key
+// version. Therefore, a sealed value cannot be opened in another row. Rewrapping a value replaces only the wrapped key. The prefix is then
+// `<key version>-<version when sealed>.`
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { defaultLinkKeys, type LinkKey, type LinkKeys } from "../core/access/link-keys.ts";
 import { isEqualConstantTime, sha256Hex } from "../core/hash.ts";
 
-/** Where a sealed value belongs. All parts except `isCompressed` are in the additional authenticated data. */
+/** The place of a sealed value in the database. The additional authenticated data contains everything except `isCompressed`. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
   readonly field: string;
   readonly owner: string;
-  /** True if the text is compressed before it is encrypted. The length of the result then reveals how repetitive the text is. */
+  /** True if the text is compressed before encryption. The length of the sealed value then reveals how repetitive the text is. */
   readonly isCompressed?: boolean;
 }
 
@@ -23,7 +23,7 @@ export const columnContext =
   (table: string, field: string, options: Pick<EncryptionContext, "isCompressed"> = {}) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner, ...options });
 
-/** Like `columnContext`, for records that are their own owner. */
+/** Like `columnContext`, for records without a separate owner. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
@@ -46,26 +46,26 @@ export interface Rewrapper {
 }
 
 export interface Vault extends Sealer, Rewrapper {
-  /** Creates a key for one record, wrapped by the master key. If this key is deleted, all values sealed with it become unreadable. */
+  /** Creates a key for one record, wrapped with the master key. Deleting this key makes all values sealed with it unreadable. */
   readonly newRecordKey: () => Promise<string>;
   /** Returns a sealer that uses the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** Returns 128 bits in hex. Equal inputs give equal indexes. Without the key, a guess cannot be tested. */
+  /** Returns a keyed hash with 128 bits, in hex. Equal inputs give equal indexes. Without the key, a guess cannot be tested. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
-  /** Returns a keyed hash of a six-digit code that is sent for `purpose`. Without the key, the million possible codes cannot be tested. */
+  /** Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, the million possible codes cannot be tested. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
   /**
-   * Returns 120 bits for the ID of a certificate with an idempotency key. Equal keys give equal IDs. Without the index key, the IDs cannot
-   * be guessed.
+   * Returns 120 bits for the ID of a certificate that is submitted with an idempotency key. Equal keys give equal IDs. Without the index
+   * key, the IDs cannot be guessed.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
-  /** Derives the token for `purpose`, 256 bits in base64url, from the current link key. The token does not have to be stored. */
+  /** Derives the token for `purpose` from the current link key: 256 bits in base64url. The token does not need to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
-  /** Returns the tokens that are accepted for `purpose`, one for each link key. The token from `linkToken` comes first. */
+  /** Returns the accepted tokens for `purpose`, one for each link key. The token from `linkToken` comes first. */
   readonly listLinkTokens: (purpose: string) => Promise<readonly string[]>;
   /** Returns whether a token is accepted for `purpose`. Compares in constant time. */
   readonly isLinkToken: (purpose: string, token: string) => Promise<boolean>;
-  /** Derives a token from the index key, so that it never changes. Use it for IDs, or if `purpose` contains a sealed secret. */
+  /** Derives a token from the index key, so that the token never changes. Use it for IDs, or if `purpose` contains a sealed secret. */
   readonly permanentToken: (purpose: string) => Promise<string>;
   /** Returns a keyed hash of a text that was sent for a record. Without the key, a guess cannot be tested. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
@@ -86,10 +86,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // i
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // a random nonce cannot repeat under a key, because each data key seals only one value
 
-/** A record key never changes, so it has only one version. */
+/** The only version of a record key, which never changes. */
 const recordKeyVersion = "r";
 
-/** Throws if a part contains a vertical bar, because two contexts could then have the same text. */
+/** Throws if a part contains a vertical bar, because different contexts could then have the same text. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");
@@ -134,7 +134,7 @@ const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts =
   return { key, sealedVersion, bytes };
 };
 
-/** Returns the hex of a sealed value's bytes: the prefix and the dot as ASCII, and then the bytes that the base64url text contains. */
+/** Returns a sealed value as the hex of its bytes: the prefix and the dot as ASCII, and then the decoded base64url part. */
 export const sealedToHex = (sealed: string): string => {
   const start = sealed.indexOf(".") + 1;
   const bytes = fromBase64Url(sealed.slice(start));
@@ -142,16 +142,16 @@ export const sealedToHex = (sealed: string): string => {
   return toHex(encodeUtf8(sealed.slice(0, start))) + toHex(bytes);
 };
 
-/** Returns the sealed value that has these bytes. */
+/** Converts these bytes back to the sealed value. */
 export const sealedFromBytes = (bytes: Uint8Array): string => {
   const start = bytes.indexOf(0x2e) + 1;
   return decoder.decode(bytes.subarray(0, start)) + toBase64Url(bytes.subarray(start));
 };
 
-/** Matches sealed values and record keys that a master key wraps. Does not match values that are sealed with a record key. */
+/** Matches sealed values and record keys that a master key wraps, but not values sealed with a record key. */
 const masterSealedPattern = /^([1-9][0-9]{0,3})(?:-[1-9][0-9]{0,3})?\.[A-Za-z0-9_-]{54,}$/;
 
-/** Returns the version of the master key that wraps the text, or null if no master key wraps it. */
+/** Returns the version of the master key that wraps this value, or null if no master key wraps it. */
 export const findMasterKeyVersion = (sealed: string): string | null => masterSealedPattern.exec(sealed)?.[1] ?? null;
 
 /** The number of characters after the dot that contain bits of the wrapped key. */
@@ -159,7 +159,7 @@ const wrappedCharacters = Math.ceil((wrappedBytes * 4) / 3);
 
 const getCiphertext = (sealed: string): string => sealed.slice(sealed.indexOf(".") + 1 + wrappedCharacters);
 
-/** Returns true if the two texts are the same sealed value, even if one of them was rewrapped. */
+/** Returns true if the two texts are the same sealed value, even if one was rewrapped. */
 export const isSameSealedValue = (one: string, other: string): boolean => one === other || getCiphertext(one) === getCiphertext(other);
 
 const createRewrapper = (keys: WrappingKeys): Rewrapper => ({
@@ -240,7 +240,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
       return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
-    // Because of the inner hash, a caller can send the SHA-256 of an email address instead of the address.
+    // Hashes the value first, so that a caller can send the SHA-256 of an email address or phone number instead.
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
     certificateBytes: async (idempotencyKeyHash) => (await keyed(`certificate:${idempotencyKeyHash}`)).subarray(0, 15),

@@ -1,4 +1,4 @@
-// Challenges for passkey registration and sign-in, stored by hash. Each can be used only once, even if the registration or sign-in then
+// Challenges for passkey registration and sign-in, stored as hashes. Each can be used only once, even if the registration or sign-in then
 // fails.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
@@ -17,7 +17,7 @@ export const insertChallenge = (db: Database, challenge: Challenge & { readonly 
 
 /**
  * Marks a challenge as used. Only one of several concurrent calls succeeds. Returns null if the challenge is unknown, expired or already
- * used, or is for another session or purpose.
+ * used, or belongs to another session or purpose.
  */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [used] = await db

@@ -1,6 +1,5 @@
-// Seals exchanges: what a delivery attempt has sent and received. An exchange about shared details can contain these details, so it is
-// sealed with the key of the share. When the share ends or the person's data is erased, this key is deleted, and the exchange can no longer
-// be read.
+// Seals exchanges: what a delivery attempt sent and received. An exchange about shared details can contain these details, so it is sealed
+// with the share's key. When the share ends or the person's data is erased, the key is deleted, and the exchange can no longer be read.
 import type { WebhookExchange } from "../core/webhooks/exchange.ts";
 import { columnContext, type Sealer } from "./vault.ts";
 
@@ -11,7 +10,7 @@ interface ExchangeOwner {
 
 const exchangeContext = columnContext("attempt", "exchange");
 
-/** `sealer` is the vault or, for an event about shared details, the sealer with the key of the share. */
+/** `sealer` is the vault or, for an event about shared details, the sealer with the share's key. */
 export const sealExchange = (sealer: Sealer, { deliveryId, businessId }: ExchangeOwner, exchange: WebhookExchange): Promise<string> =>
   sealer.seal(exchangeContext(deliveryId, businessId), JSON.stringify(exchange));
 

@@ -1,4 +1,4 @@
-// Withdrawals of whole certificates. The certificate's ID is the primary key of a withdrawal. Therefore, if several batches withdraw the
+// Withdrawals of whole certificates. A withdrawal's primary key is the ID of its certificate. Therefore, if several batches withdraw the
 // same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
 import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
@@ -47,7 +47,7 @@ const selectByCertificate = (row: SQL) =>
     .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
     .where(eq(withdrawals.certId, certificates.id));
 
-/** Fields for queries on `certificates`: the withdrawal, without and with its proof. They are null while the certificate is active. */
+/** Fields for queries on `certificates`: the withdrawal without its proof, and with it. Null while the certificate is active. */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
@@ -85,7 +85,7 @@ const twinTokensField = jsonRows({ manageTokenHash: certificateTwins.manageToken
 );
 
 /**
- * Finds a certificate with the data that a withdrawal needs, including the indexes and hashes that show who may withdraw. Returns null if
+ * Finds a certificate with the data for a withdrawal, including the indexes and hashes that show who may withdraw consent. Returns null if
  * the certificate is unknown.
  */
 export const findWithdrawable = async (db: Database, certId: CertId) => {
@@ -120,12 +120,12 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     row;
   return {
     ...rest,
-    /** True if other shards can have certificates or shares of the same business. */
+    /** True if other shards can have certificates or shares of the business. */
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
-    /** The blind indexes of all email addresses and phone numbers on the certificate. Empty once the person's data is erased. */
+    /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
     manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
-    /** The blind indexes of all email addresses on the certificate. A code that is sent to any of them can be used to withdraw consent. */
+    /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
     emailIndexes: emailIndexes ?? [],
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
@@ -138,7 +138,7 @@ export type WithdrawableRecord = Found<typeof findWithdrawable>;
 interface AddressScope {
   readonly businessId: BusinessId;
   readonly environment: Environment;
-  /** The blind indexes of email addresses and phone numbers. A certificate is in the scope if it contains any of them. */
+  /** The blind indexes of email addresses and phone numbers. The scope includes certificates that contain any of them. */
   readonly addressIndexes: readonly string[];
 }
 
@@ -153,10 +153,10 @@ export interface AddressWithdrawalScope extends AddressScope {
 
 const named = certificateAddresses;
 
-/** Counts stop at this number, because anyone can create any number of certificates about anyone. */
+/** Counts stop at this number, because anyone can create any number of certificates about a person. */
 export const maxCounted = 1_000;
 
-/** Selects the `ord` of active certificates in the scope: for each address, the first `max` in the given order. */
+/** Selects the `ord` of active certificates in the scope. For each address, selects the first `max` in the given order. */
 const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
   sql`(${sql.join(
     addressIndexes.map((index) => {
@@ -176,7 +176,7 @@ const newestFirst = [desc(named.issuedAt), desc(named.certOrd)];
 
 /**
  * Counts the other active certificates in the scope, up to 1,000, and lists up to `max` of the newest. If `issuedAfter` is not null,
- * ignores certificates that were not issued after that time.
+ * includes only certificates issued after that time.
  */
 export const findOtherCertificates = async (
   db: Database,
@@ -222,7 +222,7 @@ export const listActiveWithAddress = async (
 
 /**
  * Returns the SQL statements that record a withdrawal. Triggers update the certificate and the counters. The batch fails if the certificate
- * is already withdrawn. `isAlreadyWithdrawn` recognizes the error.
+ * is already withdrawn (`isAlreadyWithdrawn`).
  */
 export const insertWithdrawal = async (
   db: Database,
@@ -237,8 +237,8 @@ export const insertWithdrawal = async (
 };
 
 /**
- * Returns the channel, time and note that the business recorded for a withdrawal, to record them for the person's other certificates too.
- * Returns null if the person withdrew.
+ * Returns the channel, time and note that the business recorded for a withdrawal. The caller records them for the person's other
+ * certificates too. Returns null if the person withdrew consent.
  */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
@@ -252,10 +252,7 @@ export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
-/**
- * Returns the SQL statements that record an acknowledgment. The batch fails if there already is one. `isAlreadyAcknowledged` recognizes the
- * error.
- */
+/** Returns the SQL statements that record an acknowledgment. The batch fails if there already is one (`isAlreadyAcknowledged`). */
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,

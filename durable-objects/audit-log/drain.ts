@@ -21,7 +21,7 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** The shard of the audit log. Only entries for this audit log are read. */
+  /** Names the audit log. The drain reads only entries for this log. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;

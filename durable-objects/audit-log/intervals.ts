@@ -1,4 +1,4 @@
-// Closes a 15-minute interval: records the newest entry of every chain, and signs a checkpoint that covers the record.
+// Closes a 15-minute interval: records the newest entry of every chain, and signs a checkpoint that covers this record.
 import { toHex } from "../../core/bytes.ts";
 import type { CheckpointSubject } from "../../core/ledger/statement.ts";
 import { findCheckpoint, findFreezeReason } from "../transparency-log/tables.ts";
@@ -6,7 +6,7 @@ import type { ProofPorts } from "./proofs.ts";
 import * as tables from "./tables.ts";
 import type { ClosedInterval } from "./tables.ts";
 
-/** The checkpoint of an interval, with the data for the statement that is sent to the ledger. */
+/** The checkpoint of an interval, with the data for the ledger statement about it. */
 export interface IntervalCheckpoint extends Omit<CheckpointSubject, "at"> {
   readonly interval: number;
   readonly at: string;

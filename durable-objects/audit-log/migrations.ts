@@ -2,13 +2,12 @@
 import { logTables } from "../transparency-log/migrations.ts";
 
 /**
- * A chain's head is its newest entry. All heads together form a tree, and a record in the log (`heads_record`) contains the root of that
- * tree. The tree changes with every entry, but proofs refer to the newest record. The tables `chain` and `head_node` therefore keep both
- * the current state and the state at that record:
+ * The head of a chain is its newest entry. The heads of all chains are the leaves of a tree. Each row of `heads_record` stores the root of
+ * this tree. The tree changes with every entry, but proofs need it as it was at the newest record. `chain` and `head_node` therefore store
+ * both states:
  * - `epoch` is the number of records that existed when the row was last written.
- * - If no record was added since then, the `sealed` columns contain the state at the newest record. They are null if the row did not exist
- *   at that time.
- * - If a record was added since then, the row itself is the state at that record.
+ * - If a record was added since then, the row itself is the state at the newest record.
+ * - Otherwise, the `sealed` columns contain that state. They are null if the row did not exist at that time.
  */
 const chainTables = `
   CREATE TABLE chain (

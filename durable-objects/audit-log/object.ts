@@ -1,6 +1,6 @@
-// An audit log: a transparency log with the audit chains of a shard's accounts. Only this object writes to these chains. It reads the
-// change logs of all shards and adds each entry to its chain exactly once, in synchronous transactions, so that concurrent calls never fork
-// a chain. The object is named after its shard: the one named `00` signs as `<host>/audit/00`.
+// An audit log: the transparency log that contains the audit chains of one shard's accounts. Only this object writes to these chains. It
+// reads the change logs of all shards and adds each entry to its chain exactly once. It writes in synchronous transactions, so that
+// concurrent calls never fork a chain. The object is named after its shard. For example, the object `00` signs as `<host>/audit/00`.
 import type { ShardId } from "../../core/ids.ts";
 import { getAuditOrigin } from "../../core/ledger/log-names.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
@@ -34,9 +34,9 @@ import * as tables from "./tables.ts";
 import type { AppendOutcome, AuditRow, ChainPage, StoredEntry } from "./tables.ts";
 
 export interface AuditEnv extends TileEnv {
-  /** The URL of the API. Its host is part of the log's name. */
+  /** The URL of the API. The log's name contains the host of this URL. */
   readonly BASE_URL?: string;
-  /** Note-format secrets, separated by spaces. Each replaces the derived key of the log that it names. */
+  /** Secret keys in note format, separated by spaces. Each contains the name of a log and replaces the derived key of that log. */
   readonly AUDIT_KEY?: string;
   readonly [name: string]: unknown;
 }
@@ -104,9 +104,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns a page of a chain, newest first, with entries older than `beforeSeq`. `belowSize` selects the chain as it was when the log had
-   * that size. `about` selects entries with these entity IDs, and `types` selects entries of these types. Returns null for a chain without
-   * entries.
+   * Returns a page of a chain, newest entry first, starting before `beforeSeq`. `belowSize` reads the chain as it was when the log had that
+   * size. `about` limits the page to entries about these entity IDs, and `types` to entries of these types. Returns null for a chain
+   * without entries.
    */
   getChainPage(
     chain: string,
@@ -120,10 +120,10 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Proves the newest entry of a chain, and that no entries are missing up to the newest record of heads. The proof uses the signed
-   * checkpoint of size `atSize`. If `atSize` is null, it uses a checkpoint that covers the whole chain, and waits up to a second for it. To
-   * get the entries that the proof covers, call `getChainPage` with the returned size as `belowSize`. Returns null if the chain has no
-   * entries at that size or the log is frozen.
+   * Proves which entry of a chain is the newest, and that no entries are missing up to the newest record of heads. Uses the signed
+   * checkpoint of size `atSize`. If `atSize` is null, waits up to a second for a checkpoint that covers the whole chain. To read the
+   * entries that the proof covers, pass the returned size to `getChainPage` as `belowSize`. Returns null if the log is frozen, or if the
+   * chain had no entries at that size.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);
@@ -140,15 +140,15 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns the entries of `listEntries` with all their proofs. The proofs use the first checkpoint that covers the entries, so a later
-   * call returns the same proofs. If no record of heads contains the chain yet, adds such a record now, unless the log is frozen. Returns
-   * null if there are no entries, or if the log froze before it signed them.
+   * Returns the same entries as `listEntries`, with proofs. Each proof uses the first checkpoint that covers its entry, so later calls
+   * return the same proofs. If no record of heads contains the chain yet, first adds one, unless the log is frozen. Returns null if there
+   * are no entries, or if the log was frozen before it could sign them.
    */
   getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, changeIds);
   }
 
-  /** Schedules a read of the change logs within 50 ms. Several calls within this time cost at most one write. */
+  /** Schedules a read of the change logs within 50 ms. Calls within these 50 ms share one alarm. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();
@@ -156,8 +156,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Appends everything that was committed before the call, in one shard or in all shards. Callers use it to read their own writes.
-   * `hasMore` is true if there were more entries than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
+   * Appends everything that was committed before the call, in one shard or in all shards. Call it to read your own writes. `hasMore` is
+   * true if there were more entries than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);
@@ -185,8 +185,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // If the alarm now has another time, a request has set it during this run. That alarm stays, because this run may have missed the
-      // request's entries.
+      // If the alarm time has changed, a request has set the alarm during this run. Keep that alarm, because this run may have missed the
+      // new entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("alarm", error);

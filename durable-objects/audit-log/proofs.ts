@@ -68,8 +68,8 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
 };
 
 /**
- * Returns the first checkpoint that covers at least `size` entries. If the current keys did not sign that one, returns the newest
- * checkpoint instead.
+ * Returns the first checkpoint that covers at least `size` entries. If that checkpoint is not signed with the current keys, returns the
+ * newest one instead.
  */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,
@@ -87,7 +87,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: re
   const entries = tables.listEntriesByChangeIds(sql, chain, changeIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // The record is added before signing, so that one checkpoint covers both the entries and the record.
+  // Adds the record before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

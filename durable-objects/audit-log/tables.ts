@@ -31,13 +31,13 @@ import {
 export interface AuditRow extends PendingEntry {
   /** The ID of the change that the entry records. */
   readonly id: string;
-  /** The number of the change in its shard's change log. */
+  /** The number of this change in the change log of its shard. */
   readonly changeOrd: number;
   /** The shard whose change log contains the change. */
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
-  /** The salt and payload; null if they stay in the shard's database. */
+  /** The salt and payload; null if only the shard's database stores them. */
   readonly payload: string | null;
 }
 
@@ -49,7 +49,7 @@ const isValidRow = (row: AuditRow): boolean =>
 
 const dedupeBytes = 16; // the IDs are random, so 128 bits are enough to avoid collisions
 
-/** Builds the key that identifies an entry. A change can have entries in two chains under the same ID, so the key includes the chain. */
+/** Builds the key that identifies an entry. One change can add an entry to two chains under the same ID, so the key includes the chain. */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
 
 interface Chain {
@@ -135,7 +135,7 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** The number of rows that were already in their chains. This happens when a change log is read twice. */
+  /** The number of rows whose entries were already in their chains, because a change log was read twice. */
   readonly known: number;
   /** The IDs of rows that were not appended because they have invalid values. Only a bug can cause this. */
   readonly malformed: readonly string[];
@@ -233,7 +233,7 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Records the heads now if no record contains the chain yet. Otherwise, the log could prove that the chain is complete only after the
+ * Adds a record of heads if no record contains the chain yet. Without it, the log could not prove that the chain is complete until the
  * interval ends.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
@@ -244,9 +244,7 @@ export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instan
 /** The data of a closed 15-minute interval. Except for `checkpointSize`, it never changes. */
 export interface ClosedInterval {
   readonly at: string;
-  /**
-   * The size of the log when the interval was closed, including the record of heads. The interval's checkpoint covers at least this size.
-   */
+  /** The size of the log when the interval was closed, including the record of heads. The interval's checkpoint has at least this size. */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
@@ -281,7 +279,9 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/** An entry as it was hashed, with the number and shard of its change. `payload` is null if the shard's database stores the payload. */
+/**
+ * An entry with its exact hashed text, and the number and shard of its change. `payload` is null if only the shard's database stores it.
+ */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly change_id: string;
@@ -322,15 +322,12 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
   log_index: String(log_index),
 });
 
-/**
- * A page that is limited to some entities or types reads at most this many entries, because matching entries can be rare in a long chain.
- */
+/** The maximum number of entries that a page with `about` or `types` reads, because matching entries can be rare in a long chain. */
 export const maxEntriesScanned = 2_000;
 
 /**
  * Returns a page of a chain, newest first. With `about` or `types`, returns only entries about these entities or of these types. Such a
- * page can be short or empty even if older entries match. Returns null for a chain that had no entries when the log had the size
- * `belowSize`.
+ * page can be short or empty although older entries match. Returns null if the chain had no entries when the log had the size `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,

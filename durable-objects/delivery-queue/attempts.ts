@@ -1,10 +1,10 @@
-// The recorded attempts of a delivery queue. Successes and failures are numbered separately, in the order in which they ended, so that the
-// oldest ones of each kind can be deleted without an index on the time.
+// The recorded attempts of a delivery queue. Successes and failures are numbered separately, in the order in which they ended. Old attempts
+// of each kind are deleted by number, so the table needs no index on the time.
 import { isDelivered, type AttemptResult, type RecordedAttempt } from "../../core/webhooks/endpoint.ts";
 import { attemptRetentionMs, maxRecordedAttempts, maxShownAttempts } from "../../core/webhooks/exchange.ts";
 import type { Instant } from "../../core/time.ts";
 
-/** Attempts beyond the limit are deleted 100 at a time, because deleting one for each new attempt would double the number of writes. */
+/** Attempts beyond the limit are deleted 100 at a time. Deleting one old attempt for each new one would double the number of writes. */
 const attemptsPerPrune = 100;
 
 const kinds = [
@@ -29,7 +29,7 @@ export interface AttemptToRecord {
   readonly result: AttemptResult;
 }
 
-/** Records an attempt. After every 100th success or failure, deletes the oldest ones of that kind beyond the limit. */
+/** Records an attempt. After every 100th success or failure, deletes the oldest attempts of that kind beyond the limit. */
 export const insertAttempt = (sql: SqlStorage, { seq, number, isResend, result }: AttemptToRecord, now: Instant): void => {
   const [kind, limit] = kinds[isDelivered(result) ? 0 : 1];
   const { n } = sql

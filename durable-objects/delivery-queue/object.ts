@@ -1,8 +1,8 @@
-// The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has a separate object, so that a receiver that hangs
-// does not delay other endpoints. The alarm sends the deliveries (sender.ts). Three rules keep the queue from getting stuck:
-// - The next alarm is set before anything is sent.
+// The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has its own object, so that a receiver that hangs does
+// not delay other endpoints. The alarm sends the deliveries (sender.ts). Three rules keep a queue from getting stuck:
+// - The object sets the next alarm before it sends anything.
 // - The alarm never rejects, because the platform drops an alarm that fails six times.
-// - After a restart, the queue looks for attempts that were interrupted.
+// - After a restart, the object requeues attempts that were interrupted.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
@@ -51,7 +51,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. This alarm then sets the next one for the correct time.
+    // The previous process may have died before it set its next alarm. This alarm runs now and schedules the next one.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -92,8 +92,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Stores the settings if they are newer than the stored ones, and the events that are not stored yet. `upTo` is the last sequence number
-   * that was read for this endpoint. Returns the last sequence number received, or null if the queue is not open.
+   * Stores new settings and new events. `upTo` is the last sequence number that was read for this endpoint. Returns the last sequence
+   * number received, or null if the queue is not open.
    */
   async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
     const { clock, newDeliveryId } = await this.#getPorts();
@@ -205,7 +205,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // This alarm resumes the work if the process dies. It is not awaited here, so that it shares one disk write with the first claims.
+      // This alarm resumes the work if the process dies. Not awaited here, so that the alarm and the first claims share one disk write.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
@@ -218,7 +218,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     }
   }
 
-  /** Schedules the alarm. Does not use the ports, because they may have failed to open. */
+  /** Schedules the alarm without the ports, because opening them may have failed. */
   async #scheduleAlarmAfterError(): Promise<void> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);

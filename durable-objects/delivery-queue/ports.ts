@@ -6,8 +6,8 @@ import type { EndpointHealth, EndpointSettings, OutgoingDelivery, SendResult } f
 export interface DeliveryPorts {
   readonly clock: Clock;
   /**
-   * The longest delay before an alarm that sends deliveries. It is infinite, except in development, where the clock can jump ahead of an
-   * alarm.
+   * The maximum delay of the alarm that sends deliveries. Infinite, except in development, where moving the clock ahead can make a delivery
+   * due before the alarm runs.
    */
   readonly maxAlarmDelayMs: number;
   readonly newDeliveryId: () => string;
@@ -17,7 +17,7 @@ export interface DeliveryPorts {
   readonly takeHostAttempt: (settings: EndpointSettings) => Promise<HostPermit>;
   /** Records that the endpoint's host has returned a 2xx status for the business. */
   readonly recordHostSuccess: (settings: EndpointSettings) => Promise<void>;
-  /** Notifies the owners by email that their endpoint keeps failing. */
+  /** Emails the owners that their endpoint keeps failing. */
   readonly alert: (settings: EndpointSettings, health: EndpointHealth) => Promise<void>;
   readonly logError: (error: unknown) => void;
 }

@@ -1,5 +1,5 @@
-// Sends due deliveries within one alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. Until
-// then, deliveries are sent one at a time, and DestinationHost counts each attempt before it is sent.
+// Sends due deliveries within one alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. To an
+// unproven host, deliveries are sent one at a time, and DestinationHost counts each attempt first.
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import { isDelivered, type EndpointSettings, type SendResult } from "../../core/webhooks/endpoint.ts";
@@ -30,9 +30,9 @@ const hostOutageWaitMs = 5 * secondMs; // the pause if DestinationHost does not 
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
-  /** Ends the current wait of the run; null if no run is in progress. */
+  /** Wakes a run that is waiting for work; null if no run is in progress. */
   #wake: (() => void) | null = null;
-  /** True once this process has requeued the attempts that a previous process did not finish. */
+  /** True once this process has requeued attempts that a previous process left unfinished. */
   #hasRequeued = false;
   #isStopped = false;
 
@@ -57,9 +57,9 @@ export class Sender {
   }
 
   /**
-   * Sends deliveries until none is due or 45 seconds have passed. Starts the next one as soon as an attempt ends. Disk writes limit the
-   * throughput of a busy endpoint. Therefore, one write records the attempts that end at about the same time and claims the next
-   * deliveries.
+   * Sends deliveries until none is due or 45 seconds have passed. Starts the next delivery as soon as an attempt ends. Disk writes limit
+   * the throughput of a busy endpoint. Therefore, attempts that end at about the same time are recorded in one write, together with the
+   * next claims.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -70,7 +70,7 @@ export class Sender {
     const finished: FinishedAttempt[] = [];
     try {
       for (;;) {
-        // This promise must exist before the run looks for due rows. Otherwise, a push during that time could not wake the run.
+        // Create this promise before looking for due rows. Otherwise, a push in between could not wake the run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
         for (const attempt of finished.splice(0)) {
@@ -89,8 +89,7 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // After 45 seconds, the loop only waits for running attempts. An attempt may already have finished during the call of
-        // `#alertIfNeeded`.
+        // After 45 seconds, wait only for running attempts. Do not wait if an attempt has already ended during `#alertIfNeeded`.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
@@ -101,8 +100,8 @@ export class Sender {
   }
 
   /**
-   * Returns how many deliveries may be in progress at once, and the endpoint's settings. The settings are null if nothing may be sent.
-   * `running` is the number of deliveries that are in progress now.
+   * Returns the endpoint's settings and how many deliveries may be in progress at once. The settings are null if nothing may be sent.
+   * `running` is the number of deliveries in progress.
    */
   async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
     const { sql } = this.#storage;
@@ -111,7 +110,8 @@ export class Sender {
     if (tables.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
     if (running > 0 || !tables.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
     const permit = await this.#takeHostAttempt(ports, settings);
-    // During this call, the queue may have been deleted, or the endpoint may have moved to another host. The next alarm then tries again.
+    // While this call was waiting, the queue may have been deleted, or the endpoint may have moved to another host. The next alarm tries
+    // again.
     if (this.#isStopped || tables.findSettings(sql)?.revision !== settings.revision) return noCapacity;
     if (permit.kind === "wait") {
       tables.pauseQueue(sql, ports.clock() + permit.waitMs);
@@ -132,8 +132,8 @@ export class Sender {
   }
 
   /**
-   * Records the first 2xx response of a host. If DestinationHost does not respond, only this queue knows that the host is proven, until
-   * another of the business's endpoints on that host gets a 2xx response.
+   * Records the first 2xx response of a host in this queue and in DestinationHost. If DestinationHost does not respond, the host stays
+   * unproven for the business's other endpoints until it returns a 2xx to one of them.
    */
   async #proveHost(ports: DeliveryPorts, { settings, result }: FinishedAttempt): Promise<void> {
     const isSuccess = result.kind === "answered" && isDelivered(result);
@@ -192,7 +192,9 @@ export class Sender {
     else tables.settleAttempt(sql, claimed, result, at);
   }
 
-  /** Notifies the owners if the endpoint has been failing for long enough. If that fails, the next pass of the loop tries again. */
+  /**
+   * Notifies the owners if the endpoint has been failing for long enough. If the notification fails, the next pass of the loop tries again.
+   */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);

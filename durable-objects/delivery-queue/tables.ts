@@ -52,7 +52,7 @@ type QueueRow = SettingsRow & {
    * host is unproven.
    */
   proven_host: string | null;
-  /** Nothing is sent before this time, because the host is unproven and has reached a limit. */
+  /** No delivery is sent before this time, because the unproven host has reached a limit. */
   paused_until: number | null;
 };
 
@@ -81,7 +81,7 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
   (findQueueRow(sql)?.paused_until ?? 0) <= now &&
   sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
 
-/** Saves the settings unless the stored ones are the same or newer. A new queue receives only the events after number `head`. */
+/** Saves the settings if they are newer than the stored ones. A new queue receives only the events after number `head`. */
 export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
   sql.exec(
     `INSERT INTO queue (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
@@ -177,7 +177,7 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/** Returns the delivery as the API shows it. Its status is `pending` until the first attempt has ended. */
+/** Converts a delivery for the API. The API shows `pending` until the first attempt has ended. */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
@@ -277,7 +277,10 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/** Retries an attempt that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts it as failed. */
+/**
+ * Retries an attempt that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts the attempt as
+ * failed.
+ */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -289,8 +292,8 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
 };
 
 /**
- * Ends a delivery without sending it, because its share has ended and the payload must no longer be read. It no longer counts as failed,
- * even if earlier attempts failed, because it cannot be recovered.
+ * Ends a delivery without sending it, because its share has ended and the payload must no longer be read. A canceled delivery cannot be
+ * recovered, so it no longer counts as failed.
  */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
@@ -302,10 +305,10 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Makes interrupted attempts due immediately, with the same attempt number, because the receiver did not cause the interruption. An attempt
- * is interrupted if its process died or its lease expired. After `maxForgivenInterruptions`, the next interruption of a delivery counts as
- * a failed attempt. `all` also requeues attempts whose lease has not expired. Set it when the process starts, because no attempt of this
- * process is in progress then.
+ * Requeues interrupted attempts, which are due immediately. An attempt is interrupted if its process died or its lease expired. The
+ * receiver did not cause this, so the next attempt keeps the same number. After `maxForgivenInterruptions`, an interruption counts as a
+ * failed attempt. `all` also requeues attempts whose lease has not expired. Set `all` when the process starts, because no attempts are in
+ * progress then.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -329,7 +332,7 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return at === null ? null : Math.max(at, queue.paused_until ?? 0);
 };
 
-// SQLite uses a partial index only if a query contains the index's condition exactly as written.
+// SQLite uses a partial index only if the query contains the index's condition exactly as written.
 const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   abandoned: "status = 'abandoned'",
   retrying: "due IS NOT NULL AND attempt > 0",
@@ -375,7 +378,7 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, 
   recordSuccess(sql, outcome.status, now);
 };
 
-// Deliveries that are abandoned, or that have failed and wait for a retry. Canceled deliveries have no error, so they do not match.
+// Matches deliveries that are abandoned, or that have failed and wait for a retry. Canceled deliveries have no error, so they do not match.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 
@@ -383,8 +386,8 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events. They are due at fixed intervals, after the
- * deliveries that were requeued earlier. Sending them again uses up no attempt. Returns the number of requeued deliveries.
+ * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events, after those that were requeued earlier. They
+ * become due at fixed intervals. Resending a delivery does not use up an attempt. Returns the number of requeued deliveries.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -445,8 +448,8 @@ export const recordAlert = (sql: SqlStorage): void => {
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
 /**
- * Deletes hours that are too old for the charts, and attempts and ended deliveries whose retention period is over. Deletes at most 1,000
- * deliveries of each status.
+ * Deletes hourly counts that are too old for the charts, and attempts and ended deliveries after their retention periods. Deletes at most
+ * 1,000 deliveries of each status.
  */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));

@@ -1,7 +1,6 @@
-// Limits the webhooks that are sent to one host, so that webhooks cannot be used to flood someone else's server, not even with many
-// endpoints or many businesses. There is one object per host. A host is proven for a business once it has returned a 2xx status for that
-// business. Only attempts to an unproven host are limited. A delivery queue remembers that its host is proven and then stops calling this
-// object.
+// Limits the webhooks that are sent to one host. Otherwise, someone could flood another company's server by adding many endpoints or
+// businesses. There is one object per host. A host is proven for a business once it has returned a 2xx status for that business. Only
+// attempts to an unproven host are limited. A delivery queue remembers that its host is proven and then stops calling this object.
 import { DurableObject } from "cloudflare:workers";
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { computeHostPauseMs, maxHostWaitMs, type HostAttempt, type HostPermit } from "../../core/webhooks/host-pacing.ts";
@@ -19,8 +18,8 @@ export class DestinationHost extends DurableObject {
   }
 
   /**
-   * Counts an attempt if the limits allow it. The caller gets the response only after the count is on disk. If the host's limit is reached,
-   * the businesses wait in line, in the order of their first calls.
+   * Counts an attempt if the limits allow it. The caller gets the response only after the count is on disk. If the host has reached its
+   * limit, the businesses wait in line, in the order of their first calls.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;
@@ -39,7 +38,7 @@ export class DestinationHost extends DurableObject {
     const { sql } = this.ctx.storage;
     const [ownWindowMs, hostWindowMs] = [limits.business.seconds * secondMs, limits.host.seconds * secondMs];
     const windowMs = Math.max(ownWindowMs, hostWindowMs);
-    // If an attempt's time is more than one window in the future, the clock has been set back since. Such attempts are deleted too.
+    // An attempt that is more than one window in the future was recorded before the clock was set back. Delete it too.
     tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
 
     // While other businesses wait, the host's limit is divided evenly, so that a few businesses cannot use all of it.
@@ -59,7 +58,7 @@ export class DestinationHost extends DurableObject {
       tables.insertAttempt(sql, businessId, now);
       return { kind: "counted" };
     }
-    // The business's turn comes when enough attempts have left the window to make room for the businesses ahead of it and for this one.
+    // The business's turn comes when enough attempts have left the window to make room for it and for the businesses ahead of it.
     const turnAt = (all[ahead - free] ?? now) + hostWindowMs;
     const waitMs = Math.max(1, Math.min(maxHostWaitMs, turnAt - now));
     tables.saveWaiting(sql, businessId, now, now + waitMs + turnMs);

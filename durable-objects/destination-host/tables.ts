@@ -2,11 +2,11 @@
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**
- * The maximum number of businesses that are stored as proven. Beyond it, the oldest ones are deleted. They become proven again with their
- * next 2xx response.
+ * The maximum number of proven businesses that are stored. Beyond it, the oldest rows are deleted. These businesses become proven again
+ * with their next 2xx response.
  */
 const maxProven = 10_000;
-/** The maximum number of businesses in line. Others can join once there is room. */
+/** The maximum number of businesses in line. Other businesses cannot join until there is room. */
 const maxWaiting = 1_000;
 const unprovenRetentionMs = dayMs; // longer than the longest pause between two attempts
 
@@ -60,7 +60,7 @@ export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant)
   sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
 };
 
-/** Counts the other businesses that are in line (`waiting`), and those that are in line or made an attempt after `start` (`active`). */
+/** Counts the other businesses: those in line (`waiting`), and those that are in line or have made an attempt after `start` (`active`). */
 export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
   sql
     .exec<{ waiting: number; active: number }>(
@@ -71,7 +71,7 @@ export const countOthers = (sql: SqlStorage, start: Instant, businessId: string)
     )
     .one();
 
-/** Counts the businesses ahead of this one. If this one is not in line, counts all businesses in line. */
+/** Counts the businesses ahead of this one in line. If this business is not in line, counts all businesses in line. */
 export const countAhead = (sql: SqlStorage, businessId: string): number =>
   sql
     .exec<{ ahead: number }>(
@@ -81,7 +81,7 @@ export const countAhead = (sql: SqlStorage, businessId: string): number =>
     )
     .one().ahead;
 
-/** Adds the business to the line, or keeps its place. The place expires at `until`. */
+/** Adds the business to the line until `until`. If it is already in line, it keeps its position. */
 export const saveWaiting = (sql: SqlStorage, businessId: string, now: Instant, until: Instant): void => {
   sql.exec(
     `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting}

@@ -1,7 +1,7 @@
-// An event sequence's archive. A sequence that reaches its size limit moves the older half of its events to a segment: an object of the
-// same class that is named after the sequence (`biz_…#1`). A full segment never changes again. Events move in batches. The segment stores a
-// batch before the sequence deletes it. If the process dies in between, the sequence sends the batch again, and the segment ignores the
-// events that it already has.
+// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events, in batches, to a segment. A
+// segment is an object of the same class, named after the sequence (`biz_…#1`). A full segment never changes. The segment stores a batch
+// before the sequence deletes it. If the process dies in between, the sequence sends the batch again, and the segment ignores events that
+// it already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
@@ -18,7 +18,7 @@ export interface Segment {
     types: readonly string[] | null,
     limit: number,
   ) => Promise<readonly StoredEvent[]>;
-  /** Returns those of the given event IDs that the segment contains. */
+  /** Returns which of the given event IDs the segment contains. */
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -34,7 +34,7 @@ export class EventArchive {
   readonly #storage: DurableObjectStorage;
   readonly #openSegment: (number: number) => Segment;
   readonly #limitBytes: number;
-  /** The rows of the segment table, oldest first. They are kept in memory because every page of events needs them. */
+  /** The rows of the segment table, oldest first. Cached in memory, because every page of events needs them. */
   #segments: readonly SegmentRow[];
   #retry: RetryState | null = null;
 
@@ -57,7 +57,7 @@ export class EventArchive {
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // Events may move during each await, so the segment is looked up again for each part, right before that part is read.
+      // Events may move to a segment during each await, so look up the segment again before reading each part.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -73,8 +73,8 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events that are not in any segment. Must not run while a batch moves. Otherwise, an event that moves between this check and
-   * the check of the sequence's own table could be numbered twice.
+   * Returns the events that no segment contains. Must not run while a batch moves. Otherwise, an event could move between this check and
+   * the check of the sequence's own table, and be numbered twice.
    */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;
@@ -86,7 +86,7 @@ export class EventArchive {
 
   /**
    * Moves one batch to a segment if the sequence is over its size limit or a segment is still being filled. If the segment fails, logs the
-   * error and retries later. Returns whether `getNextMoveAt` may have changed.
+   * error and schedules a retry. Returns whether `getNextMoveAt` may have changed.
    */
   async moveBatch(head: number): Promise<boolean> {
     if ((this.#retry?.at ?? 0) > Date.now()) return false;

@@ -27,7 +27,7 @@ export interface HandOverPorts {
 export class HandOver {
   readonly #storage: DurableObjectStorage;
   readonly #ports: HandOverPorts;
-  /** Progress that the queues have acknowledged, but that is not stored here yet. Losing it only causes a repeated push. */
+  /** Progress that a queue has acknowledged but this object has not stored yet. If it is lost, the push is repeated. */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
@@ -65,7 +65,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Starts a push to each queue that is behind, unless a push to it is in progress or its retry time has not come yet. */
+  /** Starts a push to each queue that is behind, unless a push to that queue is in progress or waits for a retry. */
   pushToAll(): void {
     for (const { id } of this.#listBehind()) {
       if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;
@@ -86,7 +86,7 @@ export class HandOver {
     this.#retries.delete(endpointId);
   }
 
-  /** Returns when an alarm is needed for each queue that is behind. */
+  /** Returns the alarm time for each queue that is behind. */
   listAlarmTimes(now: Instant): readonly Instant[] {
     return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
   }
@@ -120,7 +120,7 @@ export class HandOver {
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
     if (row.sent_revision === 0) await queue.open(settings, row.acked);
     const acked = await queue.push(settings, events, upTo);
-    // Another version of the class might return NaN or undefined. Neither counts as progress.
+    // Also reject NaN and undefined, which another deployed version of the class might return.
     if (acked === null || !(acked >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
   }

@@ -1,7 +1,6 @@
-// A business's event sequence, one object per business and environment. It numbers the business's events without gaps and stores its
-// webhook endpoints. Events come from the change logs in the business's databases. If the process dies, no event is lost or numbered twice:
-// the sequence recognizes changes that it reads again, and an alarm pushes the events to the delivery queues. The alarm is stored in the
-// same step as the events.
+// The event sequence of one business in one environment. It numbers the business's events without gaps and stores the webhook endpoints. It
+// reads the events from the change logs in the business's databases. If the process dies, no event is lost or numbered twice: the sequence
+// recognizes changes that it has already read, and an alarm, stored together with the events, pushes them to the delivery queues.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -43,7 +42,7 @@ export interface EventSequenceEnv {
   readonly [name: string]: unknown;
 }
 
-/** Opens the databases that contain a business's certificates. In a deployment with one shard, this needs no query. */
+/** Opens the databases that contain a business's certificates. A deployment with one shard needs no query for this. */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
   const own = shardOfId(businessId);
   const home = shards.get(own);
@@ -107,8 +106,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Ensures that an alarm is set while there is work left. An alarm that is no longer needed stays and finds nothing to do. Deleting it and
-   * setting the next one would take two writes.
+   * Sets an alarm if there is work left. Keeps an alarm that is no longer needed, because deleting it and setting the next one would take
+   * two writes.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -143,8 +142,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Appends the events that were committed before the call, and pushes them to the delivery queues. Never rejects. Returns false if the
-   * events could not be read. An alarm then tries again.
+   * Appends the events that were committed before the call, and pushes them to the delivery queues. Never rejects. If the events cannot be
+   * read, returns false, and an alarm tries again.
    */
   async drain(): Promise<boolean> {
     const isDone = await this.#sequence.drain();
@@ -174,9 +173,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /**
-   * Adds an endpoint. It receives only events that come later. Refuses if the URL is already registered or the endpoint limit is reached.
-   */
+  /** Adds an endpoint, which receives only later events. Refuses if the URL is already registered or the endpoint limit is reached. */
   addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
     return this.#endpoints.add(endpoint);
   }
@@ -200,8 +197,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Replaces the secret. Until the returned time, deliveries are signed with the earlier secret too. Returns null if the endpoint does not
-   * exist. Repeating a call with the same secret has no effect.
+   * Replaces the secret. Until the returned time, deliveries are signed with both secrets. Returns null if the endpoint does not exist.
+   * Repeating a call with the same secret has no effect.
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
@@ -213,7 +210,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
 
   /**
    * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it. For seven
-   * days, deliveries are also signed with the earlier secret.
+   * days, deliveries are signed with both secrets.
    */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
@@ -223,20 +220,18 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSealedSecrets();
   }
 
-  /**
-   * Replaces sealed secrets during the rotation of a master key. If the owner has replaced a secret since it was listed, keeps the new one.
-   */
+  /** Replaces sealed secrets during the rotation of a master key. Keeps a secret that the owner has replaced in the meantime. */
   replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
     return this.#endpoints.replaceSealedSecrets(replacements);
   }
 
-  /** Returns the data for sending to an endpoint, including its sealed secrets. Returns null if the endpoint does not exist. */
+  /** Returns the settings and sealed secrets that are needed to send to an endpoint. Returns null if the endpoint does not exist. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
 
   /**
-   * Removes an endpoint. After this call, only an attempt that is already in progress can still reach the receiver. Returns false if the
+   * Removes an endpoint. After this call, only an attempt that was already in progress can still reach the receiver. Returns false if the
    * endpoint does not exist.
    */
   removeEndpoint(id: string): Promise<boolean> {

@@ -12,7 +12,7 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The cursor for the next page. It is later than the page's last event if events of other types were skipped. */
+  /** The cursor for the next page. If the page skipped events of other types, the cursor is later than the page's last event. */
   readonly readThrough: number;
   readonly head: number;
 }
@@ -36,13 +36,13 @@ export class Sequence {
   readonly #ports: SequencePorts;
   #head: number;
   /**
-   * The last change that this process has read in each shard. After a restart, the process reads some changes again and recognizes their
-   * events.
+   * The last change that this process has read in each shard. After a restart, the process reads some changes again and skips events that
+   * it already has.
    */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
-  /** Set by every call of `drain`, because the pass in progress may have read the change log before the caller's commit. */
+  /** Set by every call of `drain`, because the pass in progress may have read the change log before the caller committed. */
   #isDrainRequested = false;
   #retry: RetryState | null = null;
 
@@ -63,8 +63,8 @@ export class Sequence {
   }
 
   /**
-   * Appends the events that were committed before the call. Concurrent calls share their work. Never rejects. Resolves to false if the
-   * events could not be read. The alarm then tries again.
+   * Appends the events that were committed before the call. Concurrent calls share one pass. Never rejects. If the events cannot be read,
+   * resolves to false, and the alarm tries again.
    */
   drain(): Promise<boolean> {
     this.#isDrainRequested = true;
@@ -75,14 +75,14 @@ export class Sequence {
   async #drainUntilIdle(): Promise<boolean> {
     try {
       while (this.#isDrainRequested) {
-        // An event that is committed more than 30 ms after the last pass started does not wait.
+        // Start passes at least 30 ms apart. An event that is committed after that time does not wait.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // A batch must not move while `excludeKnown` runs, so it moves here.
+        // Move batches only here, because no batch may move while `excludeKnown` runs.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -110,7 +110,10 @@ export class Sequence {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Appends the events of one shard. Events that are read again after a restart or a database restore are recognized by their IDs. */
+  /**
+   * Appends the events of one shard. Skips events that are read again after a restart or a database restore, which it recognizes by their
+   * IDs.
+   */
   async #appendEventsOf(shard: ShardId, db: Database): Promise<void> {
     const { archive, getName, onAppended } = this.#ports;
     for (;;) {

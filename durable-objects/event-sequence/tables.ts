@@ -27,8 +27,8 @@ const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boo
   ).rowsWritten > 0;
 
 /**
- * Stores each new event under the next sequence number and returns the last number. Events that are already stored use up no number. Call
- * it inside a transaction.
+ * Stores each new event under the next sequence number and returns the last number. Skips events that are already stored. Call it inside a
+ * transaction.
  */
 export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[], head: number): number => {
   let last = head;
@@ -79,8 +79,7 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
 };
 
 /**
- * A full segment contains the events after `after` and up to `up_to`. While a segment is being filled, it contains only those up to
- * `moved`.
+ * The events after `after` and up to `up_to` belong to the segment. While it is being filled, it contains only the events up to `moved`.
  */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
@@ -91,7 +90,7 @@ export const insertSegment = (sql: SqlStorage, { number, after, up_to, moved }: 
   sql.exec("INSERT INTO segment (number, after, up_to, moved) VALUES (?, ?, ?, ?)", number, after, up_to, moved);
 };
 
-/** Deletes the events up to `upTo` after the segment has stored them. Call it inside a transaction. */
+/** Deletes the sequence's copy of the events up to `upTo`, which the segment has stored. Call it inside a transaction. */
 export const completeMove = (sql: SqlStorage, segment: number, upTo: number): void => {
   sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
   sql.exec("UPDATE segment SET moved = ? WHERE number = ?", upTo, segment);
@@ -110,7 +109,7 @@ export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"
   secret_hint: string;
   earlier_sealed: string | null;
   earlier_until: number | null;
-  /** When the current secret was created; null if it is as old as the endpoint. */
+  /** When the current secret was created; null if the endpoint still has its first secret. */
   secret_at: number | null;
   created_at: number;
   revision: number;
@@ -184,7 +183,7 @@ export const toSecretAge = (row: EndpointRow): SecretAge => ({
   earlierUntil: row.earlier_until,
 });
 
-/** Replaces the secret. For `overlapMs`, deliveries are also signed with the earlier secret. */
+/** Replaces the secret. For `overlapMs`, deliveries are signed with both secrets. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
@@ -204,7 +203,7 @@ export const rotateSecret = (
   );
 };
 
-/** Lists the sealed secrets of all endpoints, current and earlier ones. */
+/** Lists the sealed secrets of all endpoints, both current and earlier ones. */
 export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
   sql
     .exec<{ sealed: string }>(
@@ -213,7 +212,7 @@ export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
     .toArray()
     .map(({ sealed }) => sealed);
 
-/** Replaces the sealed secret `from` with `to` wherever it is stored. Increases the revision, so that the delivery queues get `to`. */
+/** Replaces the sealed secret `from` with `to` wherever it is stored. Increases the revision, so that the delivery queues receive `to`. */
 export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): void => {
   sql.exec(
     `UPDATE endpoint SET secret_sealed = CASE secret_sealed WHEN ?1 THEN ?2 ELSE secret_sealed END,

@@ -3,10 +3,7 @@ import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 
-/**
- * The saved response to a submission with an idempotency key, and two hashes. The hashes show whether a later request repeats the
- * submission.
- */
+/** The saved response to a submission with an idempotency key. The two hashes show whether a later request repeats the submission. */
 export interface KeyedReceipt {
   readonly keyHash: string;
   readonly bodyHash: string;
@@ -23,11 +20,11 @@ export interface JournalEntry {
   readonly issuedAt: Instant;
   /** Null if the submission had no idempotency key. */
   readonly receipt: KeyedReceipt | null;
-  /** The published certificate as JSON. The only personal data in it is masked. */
+  /** The published certificate as JSON. Personal data in it is masked. */
   readonly published: string;
-  /** The statements that store the certificate, without the conditions that can refuse a submission. */
+  /** The statements that store the certificate, without the checks that could refuse it. */
   readonly statements: readonly CompiledStatement[];
-  /** The statements that store the certificate's text if the database has another certificate with the same ID. */
+  /** If the database has another certificate with the same ID, these statements store only this certificate's text. */
   readonly twinStatements: readonly CompiledStatement[];
 }
 

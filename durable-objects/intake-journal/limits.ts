@@ -1,4 +1,4 @@
-// The limits of a journal. Beyond them, submissions are refused with 503.
+// The limits of a journal. Beyond them, the service refuses submissions with 503.
 import { hourMs, type Instant } from "../../core/time.ts";
 import type { JournalUsage } from "./tables.ts";
 

@@ -1,7 +1,7 @@
-// The journal of submissions that were accepted while the database did not respond. Each journal belongs to one shard and to the clients
-// whose IDs end with the same character (core/intake/journal-name.ts). An entry is on disk before its submission is accepted with 201. The
-// alarm places the entries, that is, writes them to the database in order. An entry is deleted only once the database contains it.
-// docs/internals/intake.md explains the design.
+// The journal of submissions that the service accepted while the database did not respond. Each journal belongs to one shard and to the
+// clients whose IDs end with the same character (core/intake/journal-name.ts). The service responds with 201 only after the entry is on
+// disk. The alarm places the entries, that is, writes them to the database in order. The journal deletes an entry only after the database
+// contains it. docs/internals/intake.md explains the design.
 import { DurableObject } from "cloudflare:workers";
 import { shardOfId, type CertId } from "../../core/ids.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
@@ -30,18 +30,15 @@ const logError = (at: string, error: unknown): void => {
 };
 
 export class IntakeJournal extends DurableObject<object> {
-  /** When the alarm will next run, if this process has set it; otherwise infinity. */
+  /** The next alarm time if this process has set an alarm; otherwise infinity. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
-  /**
-   * The size of the next batch. It is halved when the database refuses a batch, so that the refused entry is soon alone in its batch. It is
-   * doubled after a success.
-   */
+  /** The size of the next batch. A refused batch halves it, so that the entry at fault is soon alone in its batch. A success doubles it. */
   #batchSize = maxBatch;
   /** True if the database responded to the last batch, even with a refusal. */
   #isDatabaseWell = false;
   /**
-   * When entries were last placed. Starts as the time when this process started, because the previous process may have placed entries just
-   * before.
+   * When this process last placed entries. Starts as the start time of the process, because the previous process may have placed entries
+   * just before.
    */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
@@ -49,7 +46,7 @@ export class IntakeJournal extends DurableObject<object> {
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
     migrateSchema(ctx.storage, intakeJournalSteps);
-    // The previous process may have died after it stored an entry and before it set the alarm.
+    // The previous process may have stored an entry and died before it set the alarm.
     if (tables.hasEntries(ctx.storage.sql)) void this.#arm(1);
   }
 
@@ -63,9 +60,9 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Stores a submission. The caller gets the response only after the entry is on disk. A submission with the idempotency key of an earlier
-   * entry stores nothing and gets the response of that entry. `room` is the number of submissions that the client had left that day when
-   * the database last responded; it is null if there is no limit.
+   * Stores a submission. The caller gets the response only after the entry is on disk. If an earlier entry has the same idempotency key,
+   * stores nothing and returns the response of that entry. `room` is the number of submissions that the client had left that day when the
+   * database last responded, or null without a limit.
    */
   async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -73,7 +70,7 @@ export class IntakeJournal extends DurableObject<object> {
     if (earlier !== null) return { kind: "repeated", receipt: earlier };
     const usage = tables.getUsage(sql);
     if (isFull(usage, Date.now())) return { kind: "refused" };
-    // If the whole journal has fewer entries than `room`, the client's entries need not be counted.
+    // If the whole journal has fewer entries than `room`, there is no need to count the client's entries.
     const mayExceed = room !== null && usage.entries >= room;
     if (mayExceed && tables.countOfClient(sql, entry.clientId, entry.day) >= room) return { kind: "refused" };
     this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
@@ -82,8 +79,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Returns how many of the entries that were stored before the call are not in the database yet. If few entries wait and the database
-   * responded to the last batch, first places the next batch, so that the result reaches 0 even while new entries keep arriving.
+   * Counts the entries stored before the call that the database does not contain yet. If few are waiting and the database responded to the
+   * last batch, first places a batch. Otherwise, a constant flow of new entries could keep the result above 0.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -104,8 +101,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Places a certificate if it waits in this journal. Returns true if any entries were placed in the last ten seconds. The caller should
-   * then read the database again. Rejects with the storage fault if the certificate cannot be placed.
+   * Places a certificate if it waits in this journal. Returns true if the journal has placed any entries in the last ten seconds, so that
+   * the caller reads the database again. Rejects with the storage fault if it cannot place the certificate.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {
@@ -139,7 +136,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places the oldest entries. If the database refuses an entry that is alone in its batch, the entry moves to the end. */
+  /** Places the oldest entries. If the database refuses a batch with only one entry, moves that entry to the end. */
   #placeNext(): Promise<void> {
     return this.#runExclusively(async () => {
       const { sql } = this.ctx.storage;

@@ -4,10 +4,10 @@ import { runCompiled, type Database } from "../../storage/database.ts";
 import type { WaitingEntry } from "./tables.ts";
 
 /**
- * Writes the entries in one transaction, in order. Skips an entry that the database already contains. This happens if an earlier batch was
- * committed but its response was lost. If the database has another certificate with the entry's ID, stores only the text of the entry
- * (`insertTwin`). Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was.
- * Placing the same entries again is safe.
+ * Writes the entries in one transaction, in order. Skips entries that the database already contains because an earlier batch was committed
+ * but its response was lost. If the database has another certificate with an entry's ID, stores only the entry's text (`insertTwin`).
+ * Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was written. Repeating
+ * a call is safe.
  *
  * `probe` and `db` are the same database. `probe` has a short timeout, because the first query only checks whether the database responds.
  */

@@ -36,7 +36,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
 
-/** Finds the saved response of an entry that waits or was placed a few seconds ago. */
+/** Finds the saved response of an entry that is waiting or was placed a few seconds ago. */
 export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
   const [row] = sql
     .exec<ReceiptRow>(
@@ -51,7 +51,7 @@ export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | nu
 export interface JournalUsage {
   readonly entries: number;
   readonly bytes: number;
-  /** The issuance time of the oldest entry; null if there is none. Entries that the database has refused do not count. */
+  /** The issuance time of the oldest entry, or null if there is none. Ignores entries that the database has refused. */
   readonly oldestAt: Instant | null;
 }
 
@@ -115,7 +115,7 @@ export const findWaiting = (sql: SqlStorage, certId: CertId): WaitingEntry | nul
 export const findPublished = (sql: SqlStorage, certId: CertId): string | null =>
   sql.exec<{ published: string }>("SELECT published FROM entry WHERE cert_id = ?", certId).toArray()[0]?.published ?? null;
 
-/** Deletes an entry that is in the database. Its response is kept for a few seconds. */
+/** Deletes an entry that the database now contains. Keeps its response for a few seconds. */
 export const deletePlaced = (sql: SqlStorage, ord: number, now: Instant): void => {
   sql.exec(
     `INSERT INTO placed_receipt (key_hash, body_hash, receipt_sealed, placed_at)

@@ -9,17 +9,17 @@ import { textResponse, type ReadAccess } from "../transparency-log/responses.ts"
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
 export interface LedgerEnv extends TileEnv {
-  /** The name of the first shard's log: host and path, without a scheme. The names of other shards' logs are derived from it. */
+  /** The name of the first shard's log: host and path, without a scheme. The names of the other shards' logs are derived from this name. */
   readonly LEDGER_ORIGIN?: string;
-  /** Secrets in note format, separated by spaces. Each replaces the derived key of the log that it names. */
+  /** Secret keys in note format, separated by spaces. Each contains the name of a log and replaces the derived key of that log. */
   readonly LEDGER_KEY?: string;
-  /** The bearer token that may add entries. */
+  /** The bearer token for adding entries. */
   readonly LEDGER_WRITE_TOKEN?: string;
-  /** The bearer token that may read entries. */
+  /** The bearer token for reading entries. */
   readonly LEDGER_AUDITOR_TOKEN?: string;
   /** If "true", anyone may read entries. */
   readonly LEDGER_PUBLIC_ENTRIES?: string;
-  /** The secret of the witness that cosigns other logs. Replaces the derived key. */
+  /** The secret key of the witness that cosigns other logs. Replaces the derived key. */
   readonly LEDGER_WITNESS_KEY?: string;
   /** The public keys of the logs to cosign, separated by spaces. A key can have a validity period. */
   readonly AUDIT_VKEY?: string;
@@ -27,11 +27,11 @@ export interface LedgerEnv extends TileEnv {
    * The URL of the API. The names of the API's audit logs are derived from it. Set only if the ledger is part of the service's deployment.
    */
   readonly BASE_URL?: string;
-  /** The secrets of these audit logs, in the format of LEDGER_KEY. The witness uses only their public keys. */
+  /** The secret keys of the API's audit logs, in the format of LEDGER_KEY. The witness uses only their public keys. */
   readonly AUDIT_KEY?: string;
   /** How many of the newest level-0 tiles stay in the log. Set only in development. */
   readonly DEV_KEPT_TILES?: string;
-  /** The number of entries that are accepted per second. Beyond it, requests get 429. */
+  /** The maximum number of new entries per second. Further requests get 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
 
@@ -49,7 +49,7 @@ const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   return witness ?? null;
 };
 
-/** Opens the keys of a log and of the witness. Throws if there are none. The errors contain no secrets. */
+/** Opens the keys of a log and of the witness. Throws if there are none. Error messages contain no secrets. */
 export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
   log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
   witness: await openWitness(env),
@@ -83,7 +83,7 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
   return isToken(token, env.LEDGER_AUDITOR_TOKEN) ? "audit" : null;
 };
 
-/** Returns null if the request's token has the needed right. Otherwise, returns 401 for a missing or unknown token, or 403. */
+/** Returns null if the request's token grants the access right. Otherwise, returns 401 for a missing or unknown token, or 403. */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);
   if (right === needed) return null;

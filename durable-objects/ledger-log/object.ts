@@ -1,5 +1,6 @@
-// The embedded ledger: a transparency log. Anyone can check it, but only the holder of the write token can add entries. Each shard has its
-// own ledger. The service uses it only over HTTP, so the same object can also run in another company's account with that company's key.
+// The embedded ledger: a transparency log that anyone can check, but to which only the holder of the write token can add entries. Each
+// shard has its own ledger. The service uses the ledger only over HTTP. Therefore, another company can run the same object in its own
+// account with its own key.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -27,8 +28,8 @@ const maxBatchEntries = 256; // one tile
 const maxBatchBytes = 1_048_576;
 const maxCheckpointBytes = 65_536; // the 63 lines of a proof are 3 KiB, and the signatures need the rest
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
-// These tiles contain the entries of about one hour at 79 per second, and take about 80 MB. Witnesses and the service compare the newest
-// tree with trees from the last hour, so these comparisons do not need R2.
+// These tiles contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and the service compare the newest tree
+// with trees from the last hour. With these tiles, the comparisons do not need R2.
 const defaultKeptTiles = 1_024;
 
 /** Returns null for invalid bytes. */
@@ -89,8 +90,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * Returns the log's name. This is the object's name if it is the name of a shard's ledger, otherwise LEDGER_ORIGIN. The name is stored at
-   * the first call. Returns null if the ledger is not configured.
+   * Returns the log's name: the object's name if that is a valid ledger name, otherwise LEDGER_ORIGIN. Stores the name at the first call.
+   * Returns null if the ledger is not configured.
    */
   protected override getOrigin(): string | null {
     const { sql } = this.ctx.storage;
@@ -104,12 +105,12 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return origin;
   }
 
-  /** A log is closed if LEDGER_ORIGIN has changed since the log was created. It can be read, but accepts and signs nothing. */
+  /** A log is closed if LEDGER_ORIGIN has changed since the log was created. A closed log can be read, but accepts and signs nothing. */
   #isClosed(origin: string): boolean {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
   }
 
-  /** Opens the keys. Returns null, and logs an error, if there are no valid keys for this log or its witness. */
+  /** Opens the keys. If this log or its witness has no valid keys, logs an error and returns null. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env, this.getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -141,7 +142,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** Like `#addEntry`, for a bundle of at most 256 entries and 1 MiB. Adds either all entries or none. */
+  /** Like `#addEntry`, for a bundle of at most 256 entries and 1 MiB. Adds all entries or none. */
   async #addBatch(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;

@@ -1,9 +1,9 @@
-// The witness's table, which contains the newest checkpoint that was cosigned for each log.
+// The witness's table: the newest checkpoint that the witness has cosigned for each log.
 import { sha256 } from "../../core/hash.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { computeEmptyRoot, type TreeHead } from "../../core/ledger/merkle.ts";
 
-/** Returns the tree that was last cosigned for the log; the empty tree if there is none. */
+/** Returns the tree that the witness last cosigned for the log, or the empty tree. */
 export const getWitnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
   const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();
   return row === undefined ? { size: 0n, root: computeEmptyRoot(sha256) } : { size: BigInt(row.size), root: new Uint8Array(row.root) };

@@ -1,4 +1,4 @@
-// Limits the number of requests per second. An object runs one request at a time, so anonymous readers could otherwise block its writer.
+// Limits the number of requests per second. A log handles one request at a time, so anonymous readers could otherwise block the writer.
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
@@ -19,8 +19,8 @@ export class Budget {
   }
 
   /**
-   * Counts `count` uses and returns true if they are within this second's limit. Otherwise, counts nothing and returns false. If a single
-   * request exceeds the limit by itself, it is still allowed as the first request of a second.
+   * Counts `count` uses and returns true if they fit within this second's limit. Otherwise, counts nothing and returns false. A request
+   * that is larger than the whole limit is allowed if it is the first in a second.
    */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);

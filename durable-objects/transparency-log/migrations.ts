@@ -1,10 +1,10 @@
 // The tables of every log. The first migration step of each log class creates them.
 
 /**
- * - `leaf`: the entries in order. The last index determines the size of the log.
- * - `leaf_key`: the index of each entry by the key that identifies it. A unique column of `leaf` would store each key twice.
+ * - `leaf`: the entries in order. The highest index gives the size of the log.
+ * - `leaf_key`: the key of each entry with the entry's index. A unique column in `leaf` would store each key twice.
  * - `tile`: the tree, at most 8 KiB per row. Each batch rewrites the tiles at the right edge.
- * - `checkpoint`: all tree heads that were ever signed.
+ * - `checkpoint`: every tree head that the log has signed.
  * - `meta`: single values, such as the reason why the log is frozen.
  */
 export const logTables = `

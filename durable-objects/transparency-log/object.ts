@@ -16,7 +16,7 @@ export interface TileEnv {
 
 export interface LogState {
   readonly size: string;
-  /** The newest signed tree, with its root in hex; null if no tree was signed yet. */
+  /** The newest signed tree, with its root in hex; null if the log has not signed a tree yet. */
   readonly signed: { readonly size: string; readonly root: string } | null;
   /** Why the log is frozen; null if it is not. */
   readonly frozen: string | null;
@@ -43,9 +43,9 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Detects whether the log's storage was restored to an earlier state. The caller stores the largest tree that the log has ever signed
-   * (decimal size, hex root) elsewhere, and passes it here. If the log does not begin with that tree, it freezes, so that it never signs a
-   * second history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
+   * Detects whether the log's storage was restored to an earlier state. The caller stores elsewhere the largest tree that the log has ever
+   * signed, and passes its size (decimal) and root (hex) here. If the log does not begin with that tree, it freezes, so that it never signs
+   * a second history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {
     const bytes = fromHex(root);
@@ -54,8 +54,8 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Returns the hashes, in base64, that prove that the tree of size `newSize` extends the tree of size `oldSize`. Throws a RangeError if
-   * the log does not have both trees.
+   * Returns the hashes (base64) that prove that the tree of size `newSize` extends the tree of size `oldSize`. Throws a RangeError if the
+   * log lacks one of these trees.
    */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];
@@ -88,7 +88,7 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
     return this.#removedTiles;
   }
 
-  /** Sets an alarm if there are tiles to upload or delete, unless an earlier alarm is set. */
+  /** Sets an alarm if there are tiles to upload or delete, unless an alarm is already set for an earlier time. */
   protected async requestUpload(): Promise<void> {
     const nextAt = this.getArchive()?.findNextRunAt() ?? null;
     if (nextAt === null) return;

@@ -1,5 +1,5 @@
-// Reads tiles that a log has deleted from its own tables. They are only in R2, which is not trusted. Each tile is compared with its hash in
-// the level above, which the log keeps.
+// Reads tiles that a log has deleted from its own tables and that only R2 contains. R2 is not trusted, so each tile is compared with its
+// hash in the level above, which the log keeps.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
 import { sha256, type Bytes } from "../../core/hash.ts";
@@ -18,7 +18,7 @@ import { isTileRemoved, readTile } from "./tables.ts";
 
 const maxCachedTiles = 64; // 8 KiB each; proofs of neighboring entries use the same tile
 
-/** Thrown if R2 does not return the right bytes of a tile. The same request can succeed later. */
+/** Thrown if R2 does not return the right bytes of a tile. Repeating the request later can succeed. */
 export class TileUnavailable extends Error {
   constructor(path: string) {
     super(`${path} cannot be read from R2`);
@@ -70,7 +70,7 @@ export class RemovedTiles {
   }
 
   /**
-   * Loads the tiles that `build` reads, and returns a reader for these tiles only. Throws TileUnavailable if one of them is only in R2 and
+   * Loads the tiles that `build` reads, and returns a reader for only these tiles. Throws TileUnavailable if one of them is only in R2 and
    * cannot be read.
    */
   async openReader(build: (hash: HashFunction, read: TileReader) => unknown): Promise<TileReader> {

@@ -95,7 +95,7 @@ export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAc
 };
 
 /**
- * Serves `proof?index=&size=`: the proof that an entry is in the signed checkpoint of that size (by default, in the newest one). Responds
+ * Serves `proof?index=&size=`: the proof that the signed checkpoint of that size (by default, the newest one) contains the entry. Responds
  * 503 if the proof needs a tile that is only in R2 and cannot be read.
  */
 export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, removed: RemovedTiles): Promise<Response> => {

@@ -12,7 +12,7 @@ export interface LogKeys {
   readonly signers: readonly NoteSigner[];
 }
 
-/** Throws if there are no keys with the log's name. */
+/** Throws if no key has the log's name. */
 export const openLogKeys = async (source: KeySource, origin: string): Promise<LogKeys> => ({
   origin,
   signers: await openKeysNamed(source, origin),
@@ -27,9 +27,9 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 
 /**
  * Returns the newest signed checkpoint. First signs the current tree if it has grown and the last checkpoint is at least a second old. If
- * the newest checkpoint has fewer than `covers` entries, waits until the next one can be signed. Returns null if the log is frozen. Throws
- * a RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before the
- * caller gets it, so a published tree is never lost.
+ * `covers` is given, waits until a checkpoint has at least that many entries. Returns null if the log is frozen. Throws a RangeError if the
+ * log has fewer than `covers` entries. The tree and the signature are on disk before the caller gets the checkpoint, so a published tree is
+ * never lost.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,

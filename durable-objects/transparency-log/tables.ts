@@ -50,8 +50,8 @@ export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, 
   (level === 0 || level === "entries") && n < countRemovedTiles(sql);
 
 /**
- * Returns the first `width` hashes of a tile, or fewer if the tree has fewer. Throws if the tile is only in R2. Without this error, the log
- * would treat the tile as lost and freeze.
+ * Returns the first `width` hashes of a tile, or all of them if there are fewer. Throws if the tile is only in R2, so that the log does not
+ * treat it as lost and freeze.
  */
 export const readTile: (sql: SqlStorage, ...location: Parameters<TileReader>) => Uint8Array = (sql, level, n, width) => {
   const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
@@ -66,7 +66,7 @@ const tileReader =
 
 export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(sha256, BigInt(size), tileReader(sql));
 
-/** Returns the tlog-proof of the entry at `index`. The checkpoint must cover the entry. `read` reads the tiles of the log. */
+/** Formats the tlog-proof of the entry at `index`. The checkpoint must cover the entry. `read` reads the log's tiles. */
 export const formatProofFromTiles = (index: number, checkpoint: SignedCheckpoint, read: TileReader): string => {
   const hashes = buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(checkpoint.size), read);
   return formatTlogProof({ index: BigInt(index), hashes, checkpoint: checkpoint.note });
@@ -80,7 +80,7 @@ export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize:
   buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** Identifies the entry, so that it is not added twice. At least 16 bytes. */
+  /** Identifies the entry, so that it is not added twice. Has at least 16 bytes. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
@@ -123,7 +123,7 @@ const edgeTileReader =
 export const findLeafIndex = (sql: SqlStorage, key: Uint8Array): number | null =>
   sql.exec<{ idx: number }>("SELECT idx FROM leaf_key WHERE key = ?", key).toArray()[0]?.idx ?? null;
 
-/** Returns the first `width` hashes of a tile, or null if the tree has fewer. */
+/** Returns the first `width` hashes of a tile, or null if there are fewer. */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
@@ -147,12 +147,12 @@ export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8
   return new Uint8Array(bytes);
 };
 
-/** Returns how many of the oldest level-0 tiles were uploaded to R2, with their entries. */
+/** Returns how many of the oldest level-0 tiles have been uploaded to R2, with their entries. */
 export const countUploadedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "uploaded_tiles") ?? "0");
 
 export const saveUploadedTiles = (sql: SqlStorage, count: number): void => setMeta(sql, "uploaded_tiles", String(count));
 
-/** Deletes the oldest level-0 tile that is still stored, with its entries. Call it inside a transaction. */
+/** Deletes the oldest level-0 tile in the table, with its entries. Call it inside a transaction. */
 export const removeOldestTile = (sql: SqlStorage): void => {
   const n = countRemovedTiles(sql);
   sql.exec("DELETE FROM leaf WHERE idx >= ? AND idx < ?", n * tileWidth, (n + 1) * tileWidth);
@@ -186,8 +186,8 @@ export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): Sig
   );
 
 /**
- * Freezes the log unless its tree begins with `head`, a tree that the log once had. If it does not, its storage was changed or restored to
- * an earlier state, and the next signature would start a second history. Returns true if the log is not frozen.
+ * Freezes the log unless its tree begins with `head`, a tree that the log once had. If it does not, the storage was changed or restored to
+ * an earlier state, and another signature would start a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -203,7 +203,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Returns an empty array if tiles are missing or too short. No root is equal to it. */
+/** Returns the root, or an empty array, which equals no root, if tiles are missing or too short. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -222,8 +222,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a checkpoint and returns it. If a larger one was signed first, returns that one. If another root was signed for the same size,
- * freezes the log. Returns null if the log is frozen.
+ * Saves a checkpoint and returns it. If a larger checkpoint was saved first, returns that one. If the log has already signed another root
+ * for the same size, freezes the log. Returns null if the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;

@@ -17,14 +17,14 @@ import {
   setMeta,
 } from "./tables.ts";
 
-/** Tiles that become full within this time are uploaded together. Until then, the object serves them. */
+/** Waiting this long lets tiles that become full at about the same time be uploaded together. Until then, the object serves them. */
 export const uploadDelayMs = 10 * secondMs;
 const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if a call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };
 
 /**
- * Counts the level-0 tiles whose entries are all covered by a signed checkpoint. Only these are uploaded, because other entries can change
- * if the log is restored to an earlier state.
+ * Counts the level-0 tiles whose entries a signed checkpoint covers. Only these are uploaded, because other entries can change if the log
+ * is restored to an earlier state.
  */
 const countSignedTiles = (sql: SqlStorage): number => Math.floor((findNewestCheckpoint(sql)?.size ?? 0) / tileWidth);
 
@@ -79,7 +79,7 @@ export class TileArchive {
     return findFreezeReason(sql) === null && countUploadedTiles(sql) < countSignedTiles(sql);
   }
 
-  /** The tile at the right edge of the newest signed tree is never removed, because the next signature needs it. */
+  /** Never removes the tile at the right edge of the newest signed tree, because the next signature needs it. */
   #canRemove(): boolean {
     const { sql } = this.#storage;
     if (this.#keptTiles === null || findFreezeReason(sql) !== null) return false;
@@ -106,7 +106,10 @@ export class TileArchive {
     }
   }
 
-  /** Uploads the next level-0 tile and the tiles that became full with it. If the process dies before counting them, uploads them again. */
+  /**
+   * Uploads the next level-0 tile, and the tiles that became full with it. If the process dies before it counts these tiles, uploads them
+   * again.
+   */
   async #uploadNext(): Promise<void> {
     const { sql } = this.#storage;
     const n = countUploadedTiles(sql);

@@ -1,5 +1,5 @@
-// Claims rows of a work table by moving their due time to the end of a lease. Concurrent workers get different rows. If a worker dies, its
-// rows become due again at the end of the lease.
+// Claims rows of a work table by setting their due time to the end of a lease. Concurrent workers get different rows. If a worker dies, its
+// rows are due again after the lease.
 import { and, getColumns, inArray, lte, sql, type InferSelectModel, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Instant } from "../../core/time.ts";

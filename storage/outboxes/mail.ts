@@ -1,5 +1,5 @@
-// The mail outbox. A row is written in the batch of the change that causes the email. Address and content are sealed. The row is deleted
-// once the email provider has accepted the email, or moved to the failed emails if the email is given up.
+// The mail outbox. The change that causes an email writes its row in the same batch. Address and content are sealed. The row is deleted
+// once the email provider has accepted the email, or moved to the failed emails if the service gives up.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
@@ -16,16 +16,16 @@ const leaseMs = 60 * secondMs; // longer than the provider's timeout of 10 s, so
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 export type NewMail = TemplatedMail & {
-  /** If null, the row causes the same work but no email, so that response times do not reveal whether an address is known. */
+  /** If null, the row causes the same work but no email. Response times then do not reveal whether an address is known. */
   readonly to: string | null;
   /** English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
-  /** The certificate whose person gets the email. If that person's data is erased before the email is sent, the email is deleted. */
+  /** The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent. */
   readonly certId?: CertId;
-  /** The consumer who gets the email. If the account is erased before the email is sent, the email is deleted. */
+  /** The consumer who gets the email. Erasing the account deletes an email that has not been sent. */
   readonly consumerId?: ConsumerId;
-  /** The invitation or email code that the email delivers. If the email fails, the failure is shown with that invitation or code. */
+  /** The invitation or email code in the email. If the email fails, the failure is shown with that invitation or code. */
   readonly entityId?: string;
   /** If given, the row is written only if this condition is true. */
   readonly onlyIf?: SQL;
@@ -66,13 +66,13 @@ export const sealMail = (vault: Vault, mail: Omit<NewMail, "onlyIf" | "certId">)
 
 const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
-/** A claim examines this many emails. The outbox contains more only if the provider is down. */
+/** The number of emails that a claim examines. The outbox has more only if the provider is down. */
 const maxLookedAt = 1_500;
 
 /**
- * Claims up to `max` due emails, those that expire soonest first, so that a code is sent before thousands of warnings. Concurrent workers
- * get different emails. Examines only the 1,500 emails that expire soonest, so that the cost does not grow while thousands of emails wait
- * for their next attempt.
+ * Claims up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
+ * workers get different emails. Examines only the 1,500 emails that expire soonest. Otherwise, the cost would grow while thousands of
+ * emails wait for a retry.
  */
 export const claimMail = (db: Database, now: Instant, max: number) => {
   const soonest = query.select({ ord, giveUpAt, nextAt }).from(mailOutbox).orderBy(giveUpAt, ord).limit(maxLookedAt);
@@ -89,7 +89,7 @@ export type DueMail = Found<typeof claimMail>[number];
 
 export const openMail = (vault: Vault, due: DueMail): Promise<OpenedMail> => openMailContent(vault, due.id, due.sealed);
 
-/** Opens an email of the outbox or a failed email. Both have the same encryption context, because an email keeps its ID when it fails. */
+/** Opens an email of the outbox or a failed email. Both have the same encryption context, because a failed email keeps its ID. */
 export const openMailContent = async (vault: Vault, mail: string, messageSealed: string): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
 
@@ -99,8 +99,8 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns true if the first attempt for an email is in progress. The development mailbox uses this. A claimed email is due at the end of
- * its lease. After a failed first attempt, it is due sooner. Therefore, a due time beyond half the lease means that the attempt is in
+ * Returns true if the first attempt to send an email is in progress. Used by the development mailbox. A claimed email is due at the end of
+ * its lease, but after a failed first attempt it is due sooner. Therefore, a due time beyond half the lease means that the attempt is in
  * progress.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {

@@ -1,5 +1,5 @@
-// The rest of a withdrawal that covers all of a person's certificates with a business and does not fit into one batch. A row stays until
-// the last certificate is withdrawn.
+// The remaining work of a withdrawal that covers all of a person's certificates with a business and does not fit into one batch. A row
+// stays until the last certificate is withdrawn.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -22,7 +22,7 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
 }
 
 /**
- * Saves the remaining work, in the batch of the first withdrawal. It is due immediately. Does nothing if the shard already has the work.
+ * Saves the remaining work, in the batch of the first withdrawal. The work is due immediately. Does nothing if the shard already has it.
  */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
   db
