@@ -81,8 +81,8 @@ export interface AlertNotice {
 
 /**
  * Returns the notices that are due: for alerts that are new or were last sent at least `repeatMs` ago, and for alerts that have ended. An
- * alert ends when its figure is no longer above the threshold. While a shard does not respond, the other figures lack its data, so only the
- * `unavailable_shards` alert can end.
+ * alert ends when its figure is no longer above the threshold. While a shard does not respond, the other figures lack that shard's data, so
+ * only the `unavailable_shards` alert can end.
  */
 export const findDueNotices = (
   { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },

@@ -1,5 +1,5 @@
 // Strictly parses request bodies as I-JSON (RFC 7493). A lenient parser turns invalid UTF-8 into U+FFFD, keeps the last of two equal keys
-// and accepts lone surrogates. With it, the service could seal something other than what was sent.
+// and accepts lone surrogates, so the service could seal something other than what was sent.
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
@@ -18,7 +18,7 @@ const decodeUtf8 = (bytes: Uint8Array): string | null => {
 
 export interface IJsonOptions {
   readonly maxDepth?: number;
-  /** The name of a property of the outermost object. Its values may contain lone surrogates, which the caller replaces. */
+  /** The name of a property of the outermost object. The values in this property may contain lone surrogates, which the caller replaces. */
   readonly looseMember?: string | null;
 }
 

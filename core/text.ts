@@ -1,6 +1,6 @@
 // Decides which text may be sealed. A name must look like what it is: no invisible characters and nothing that reorders the line around it.
-// Other text is refused, except in form fields, because one wrong character must not cost a person their certificate: there, each refused
-// character becomes U+FFFD.
+// Other text is refused. In form fields, each refused character becomes U+FFFD instead, because one wrong character must not cost a person
+// their certificate.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;

@@ -19,10 +19,10 @@ import { listLogKeys, type Trust } from "./trust.ts";
 /** The evidence for one statement. Parts that are missing are null. */
 export interface AnchorEvidence {
   readonly statement: string | null;
-  /** The receipt's proof in the format c2sp.org/tlog-proof@v1. */
+  /** The anchor as the certificate publishes it. */
   readonly published: JsonObject | null;
   readonly receipt: string | null;
-  /** The same proof in the format c2sp.org/tlog-proof@v1. */
+  /** The receipt in the format c2sp.org/tlog-proof@v1. */
   readonly entryProof: string | null;
   /** The log entry of a ledger that wraps statements in its own format. */
   readonly rekorBody: Uint8Array | null;

@@ -108,7 +108,7 @@ export const emailCodeLimits = {
 
 /** How long codes count toward a limit. This is the longest period among the limits. */
 export const emailCodeRetentionMs = dayMs;
-/** How long wrong codes count if no further code is entered. They also stop counting when a correct code is entered. */
+/** Wrong codes stop counting this long after the last code was entered, or as soon as a correct code is entered. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {

@@ -18,7 +18,7 @@ export interface OutboundUrlRules {
   readonly ports: readonly number[];
   /** The `host` or `host:port` of the service's own URLs. They are refused, because the service must never call itself. */
   readonly ownHosts: readonly string[];
-  /** In development only: each `host:port` that may be local and use plain http. It must match the URL exactly as written. */
+  /** In development only: each `host:port` that may be local and use plain http. A URL must contain it exactly as written. */
   readonly developmentHosts: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"`]/;
-/** Browsers send these characters unencoded in a query, but encode them before it. */
+/** Browsers encode these characters in the part of a URL before the query, but not in the query. */
 const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS resolves underscores, and some clouds use them
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address

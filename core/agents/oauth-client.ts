@@ -88,8 +88,8 @@ const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => 
 };
 
 /**
- * Returns the client that a metadata document describes. Returns null if `client_id` in the document differs from its URL, or if the
- * document is not usable.
+ * Returns the client that a metadata document describes. Returns null if `client_id` in the document differs from the document's URL, or if
+ * the document is not usable.
  */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;

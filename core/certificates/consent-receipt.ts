@@ -112,7 +112,7 @@ const toConsentEvent = <S>({ at, state, by, validity = "for good", isExplicit = 
   event_state: state,
 });
 
-/** Builds a receipt that contains its consent record, with every mandatory field of the standard. */
+/** Builds a receipt and the consent record in it, with every mandatory field of the standard. */
 export const buildIso27560Receipt = <State extends string>(input: {
   readonly id: string;
   readonly subjectHash: string;

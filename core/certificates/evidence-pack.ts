@@ -220,7 +220,7 @@ export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<
 export const buildEvidenceZip = async (parts: EvidenceParts): Promise<Uint8Array<ArrayBuffer>> => createZip(await buildPackFiles(parts));
 
 /**
- * Builds the same pack as one HTML page that checks itself when opened from disk. `verifierSource` is the output of verifier/build.ts for
+ * Builds the pack as one HTML page that checks itself when opened from disk. `verifierSource` is the output of verifier/build.ts for
  * verifier/page.ts.
  */
 export const buildEvidenceHtml = async (parts: EvidenceParts, verifierSource: string): Promise<string> =>

@@ -16,7 +16,7 @@ export type FormatPhone = (phone: string, country: string) => string;
 export interface RecognizedFields {
   /** The keys of recognized fields with invalid values, sorted. */
   readonly unrecognized: readonly string[];
-  /** The email addresses, normalized for matching, without duplicates, and at most five. The same applies to `phones`. */
+  /** The email addresses: normalized for matching, without duplicates, at most five. These rules also apply to `phones`. */
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }

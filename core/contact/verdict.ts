@@ -20,7 +20,7 @@ interface CertificateBasis {
   readonly isWithdrawn: boolean;
 }
 
-/** A share whose values included the address or number, with its status at the time of the check. */
+/** A share whose values included the address or number, with the share's status at the time of the check. */
 interface ShareBasis {
   readonly type: "share";
   readonly id: ShareId;

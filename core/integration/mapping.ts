@@ -29,8 +29,8 @@ export interface FormMapping {
 }
 
 /**
- * Adapts a parsed control to the interface that the page script uses. Its text content is empty, and its state is the one in the HTML
- * source.
+ * Adapts a parsed control to the interface that the page script uses. The adapted control has no text content, and its state is the one in
+ * the HTML source.
  */
 const toNamedControl = (control: FormControl): NamedControl => {
   const attributes: Readonly<Record<string, string>> = {

@@ -59,8 +59,8 @@ export interface SecretKey {
 }
 
 /**
- * Returns whether the text is a key name. A key name must not contain whitespace or a plus sign, because these mark its end in a signature
- * line and in a key.
+ * Returns whether the text is a key name. A key name must not contain whitespace or a plus sign, because these characters mark the end of
+ * the name in signature lines and in keys.
  */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 

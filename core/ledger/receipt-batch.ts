@@ -25,8 +25,8 @@ export interface ReceiptBatch {
    */
   readonly leaves: string;
   /**
-   * The nodes of the proofs in base64. For each statement, these are the hashes of its proof from the root down. Hashes that its proof
-   * shares with the previous statement's proof are omitted.
+   * The nodes of the proofs in base64. For each statement, these are the hashes of its proof from the root down, without those that the
+   * previous statement's proof also contains.
    */
   readonly nodes: string;
   /** For a ledger that wraps statements: the leaves as a JSON object from statement number to base64; null otherwise. */

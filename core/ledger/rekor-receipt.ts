@@ -1,5 +1,5 @@
 // Verifies receipts from a Rekor v2 log offline. This is separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and
-// because its leaf contains our signature on the statement instead of the statement itself.
+// because Rekor's leaves contain our signature on the statement instead of the statement.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";

@@ -18,7 +18,7 @@ export const authorizeByCode = (attempt: {
 };
 
 /**
- * Accepts the token of `manage_url`, which covers only its certificate, or the token of a link that was emailed with a code. Returns the
+ * Accepts the token of `manage_url`, which covers only one certificate, or the token of a link that was emailed with a code. Returns the
  * method of the withdrawal.
  */
 export const authorizeByToken = (attempt: {

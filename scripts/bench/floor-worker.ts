@@ -40,7 +40,7 @@ const fromCertificates = `FROM certificates c JOIN purposes p ON p.id = c.purpos
 const selectKey = (db: D1Database, keyHash: string) =>
   db.prepare("SELECT k.*, b.* FROM api_keys k JOIN businesses b ON b.id = k.business_id WHERE k.key_hash = ?").bind(keyHash);
 
-/** The database work of each GET route, by the first segment of its path. Each function returns what it read, or null. */
+/** The database work of each GET route, by the first segment of the route's path. Each function returns what it read, or null. */
 const reads: Readonly<Record<string, (env: FloorEnv, first: string, second: string) => Promise<unknown>>> = {
   read: ({ DB }, id) => DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first(),
   page: async ({ DB }, id) =>

@@ -1,5 +1,5 @@
-// Measures what each action costs the database: rows written, as D1 reports and bills them, and bytes of database pages. Both include
-// everything that follows from the action: its audit entry, ledger statement, events and emails, and the deletion of finished work.
+// Measures what each action costs the database: rows written, as D1 reports and bills them, and bytes of database pages. Both figures
+// include everything that follows from the action: its audit entry, ledger statement, events and emails, and the deletion of finished work.
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

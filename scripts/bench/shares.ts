@@ -246,7 +246,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
   for (const { id } of results) {
     const key = await vault.newRecordKey();
-    // the same encryption context as in storage/share-values.ts
+    // Must be the encryption context of storage/share-values.ts.
     const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
     const sealed = await (await vault.withRecordKey(key)).seal(context, text);
     await db.batch([

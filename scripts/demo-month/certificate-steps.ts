@@ -15,8 +15,7 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   at: issued.lead.at,
   run: async () => {
     const { at, submission, circumstances } = issued.lead;
-    // Skips the work after the response. Here, it would only copy the account to KV, and the running service does that when it accepts its
-    // first submission.
+    // Skips the work after the response, which would only copy the account to KV. The running service does that at its first submission.
     const issuing = { ...site.withCapturedPolicies(services, at), waitUntil: () => {} };
     const client = await resolveSubmissionClient(services, clientId, siteOrigin);
     const request = { client, submission, originHeader: siteOrigin, circumstances, idempotencyKey: null, caller: null };

@@ -19,7 +19,7 @@ export type ExportedClass = (typeof exportedClasses)[number];
 
 export const journalClass = "IntakeJournal";
 
-/** Returns the ID of the object with this name, which is also the name of its file. */
+/** Returns the ID of the object with this name. The ID is also the name of the object's file. */
 export const computeObjectId = (className: string, name: string): string => {
   const key = createHash("sha256").update(className).digest();
   const mac = (bytes: string | Uint8Array): Buffer => createHmac("sha256", key).update(bytes).digest().subarray(0, 16);
@@ -29,7 +29,7 @@ export const computeObjectId = (className: string, name: string): string => {
 
 const toClassFolder = (stateDir: string, className: string): string => join(stateDir, "v3", "do", `svc-${className}`);
 
-/** Returns the file of a shard's database. `id` is its ID in the configuration. */
+/** Returns the file of a shard's database. `id` is the database's ID in the configuration. */
 export const getDatabasePath = (stateDir: string, id: string): string =>
   join(stateDir, "v3", "d1", databaseClass, `${computeObjectId(databaseClass, id)}.sqlite`);
 

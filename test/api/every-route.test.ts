@@ -64,7 +64,7 @@ let activeShareId = "";
 let stoppedShareId = "";
 const revokedKey = generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
-// The tests share API keys. Each test runs in its own minute, so that the limit of a key does not depend on how fast the earlier tests ran.
+// The tests share API keys, so each test runs in its own minute. Otherwise, earlier tests could use up a key's limit.
 let minute = Date.now();
 beforeEach(() => {
   minute += 61_000;

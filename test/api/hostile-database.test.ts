@@ -94,7 +94,7 @@ const refusingRoutes: readonly RegExp[] = [
 ];
 
 /**
- * Not limited: each audit log stores its position with this statement, even if all new changes belong to other logs. The tests have 30
+ * Has no limit: every audit log runs this statement to store its position, even if all new changes belong to other logs. The tests have 30
  * audit logs; a deployment has a few.
  */
 const auditLogsPass = /^insert into "change_readers"/;
@@ -135,7 +135,7 @@ const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
 /**
- * Tables and KV prefixes that any route may write to (`commonWrites`): credentials, for the day of their last use, and refused requests.
+ * Tables and KV prefixes that any route may write to (`commonWrites`): the day on which a credential was last used, and refused requests.
  */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 
@@ -143,8 +143,8 @@ const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 const storedByReads = new Map<string, ReadonlySet<string>>();
 
 /**
- * Sends a GET request to the app in this isolate and records what it stores. First waits for the background work of other requests, so that
- * it is not counted.
+ * Sends a GET request to the app in this isolate and records what the request stores. First waits for the background work of other
+ * requests, so that their writes are not recorded.
  */
 const callAndRecordWrites = async (route: string, path: string, init?: RequestInit): Promise<TestResponse> => {
   const stored = new Set<string>(storedByReads.get(route));

@@ -115,8 +115,8 @@ interface Sendable {
 interface Route {
   readonly prepare: () => Promise<Sendable>;
   /**
-   * True if the request takes effect again when it is repeated without the key. If it does not, a test cannot tell whether a repeat with
-   * the key was processed.
+   * True if repeating the request without the key has another effect. Otherwise, a test cannot tell whether a repeat with the key was
+   * processed.
    */
   readonly repeats: boolean;
 }

@@ -361,7 +361,7 @@ describe("POST /v1/business/portal/integrate with a model", () => {
       boxes: [],
       texts: [],
     });
-    // The same page gets the same response again without another call.
+    // The response for the same page is cached, so the model is not called again.
     expect((await withParts(parts)).body.data).toEqual(data);
     expect(questions).toHaveLength(1);
   });

@@ -22,12 +22,12 @@ let earlierIsolate: Call;
 let service: Call;
 /** Another isolate that cached the account before shard 00 was closed. */
 let lateIsolate: Call;
-/** Another person's certificate in shard 00, and a later certificate of the same person in shard 01. */
+/** A certificate of another person in shard 00, and that person's later certificate in shard 01. */
 let waiting: { readonly cert_id: string };
 let waitingElsewhere: { readonly cert_id: string };
 /** A certificate of another business in shard 00. */
 let theirs: { readonly cert_id: string };
-/** A certificate of a person in shard 00, and a later one of the same person in shard 01. */
+/** A person with a certificate in shard 00 and a later one in shard 01. */
 const email = createEmailAddress();
 let own: { readonly cert_id: string; readonly manage_url: string };
 let other: { readonly cert_id: string; readonly manage_url: string };

@@ -404,8 +404,7 @@ describe("POST /v1/auth/request-code", () => {
     }
     const browser = await askIn(40 * minute);
     const code = await findEmailCode(email);
-    // Other browsers have used up their 20 wrong codes, so the service refuses even the right code from them and does not count the attempt
-    // against the new code.
+    // Other browsers have used up their 20 wrong codes, so even the right code is refused and does not count as an attempt.
     expect(outcome(await submitEmailCode(email, code, "consumer"))).toBe("400 login_failed");
     const submit = (given: string) =>
       call("/v1/auth/verify-code", buildJsonRequest({ email, code: given, realm: "consumer" }, { cookie: browser }));

@@ -1,4 +1,5 @@
-// Checks that everything that a deployment needs is described where Cloudflare's dashboard and new users look for it.
+// Checks that package.json, which Cloudflare's dashboard reads, and .dev.vars.example, which new users read, list everything that a
+// deployment needs.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 

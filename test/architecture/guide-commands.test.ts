@@ -47,7 +47,7 @@ describe("a command that a guide prints", () => {
         commands.some((block) => block.guide === guide && !isUntested(block)),
         guide,
       ).toBe(true);
-      // the test reads the guide and runs its code blocks
+      // The test must read the guide and run its code blocks.
       expect([path, readRepositoryFile(path).includes(`${guide}.md`) || readRepositoryFile(path).includes(`"${guide}"`)]).toEqual([
         path,
         true,

@@ -96,7 +96,7 @@ const stepsOf = async (page: Page): Promise<Record<string, string>> => {
   return Object.fromEntries(await Promise.all(read));
 };
 
-/** Reloads until a row has this text, because the change appears only after the response. */
+/** Reloads until a row has this text, because the service makes the change after its response. */
 const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
   const row = page.locator("tbody tr").filter({ hasText: text }).first();
   await expect

@@ -123,7 +123,7 @@ describe("SIGKILL under a load of events", () => {
       const until = perKill * round;
       const client = async (): Promise<void> => {
         while (alive && acknowledged.length < until) {
-          // every third commit sends no notification, as if the process had died after the commit
+          // Every third commit sends no notification, as if the process had died after the commit.
           const ids = await commitEvents(place(url), 1, { notify: acknowledged.length % 3 !== 0 }).catch(() => []);
           acknowledged.push(...ids);
         }
@@ -140,8 +140,8 @@ describe("SIGKILL under a load of events", () => {
 
     const deadline = Date.now() + 60_000;
     const got = (): Set<string> => new Set(received.map(({ event }) => event));
-    // The feed also contains events whose response was lost, so its length does not show whether all acknowledged events are there. The
-    // test therefore looks for each one, then waits until the feed stays unchanged for two sweeps (one per second here).
+    // An event whose response was lost is in the feed too, so the number of events does not show whether any acknowledged event is missing.
+    // The test looks for each acknowledged event, then waits until the feed stays unchanged for two sweeps (one per second here).
     let sequence = await feed(url);
     let grewAt = Date.now();
     const isWhole = (): boolean => {
@@ -154,8 +154,6 @@ describe("SIGKILL under a load of events", () => {
       if (now.length > sequence.length) grewAt = Date.now();
       sequence = now;
     }
-    // The feed can contain more events than were acknowledged, because an event can be committed although its response was lost with the
-    // process.
     const ids = sequence.map(({ id }) => id);
     expect(sequence.map(({ seq }) => seq)).toEqual(ids.map((_, at) => at + 1));
     expect(new Set(ids).size).toBe(ids.length);

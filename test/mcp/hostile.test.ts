@@ -40,7 +40,7 @@ let otherSession = { cookie: "" };
 let before: Record<string, string> = {};
 let entriesBefore = 0;
 
-/** The service with a limit that these requests cannot reach. There are more of them than one token may send per minute. */
+/** A service with a higher limit, because these tests send more requests than one token may send per minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
 /** Returns the database contents except what any call may change: its audit entry and the day when its token was last used. */
@@ -347,7 +347,7 @@ asConsumer("shares with no arguments", "200 ok", call1("svc_list_shares"));
 asBusiness("events past the newest", "200 ok", call1("svc_list_events", { cursor: 2 ** 53 - 1 }));
 asBusiness("events with no arguments", "200 ok", call1("svc_list_events"));
 
-// Requests of revision 2026-07-28, and their headers
+// Requests of revision 2026-07-28, and their headers.
 const later = "2026-07-28";
 const named = (name: string): string => `io.modelcontextprotocol/${name}`;
 const claim = { [named("protocolVersion")]: later, [named("clientCapabilities")]: {} };

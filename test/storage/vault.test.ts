@@ -40,7 +40,6 @@ describe("a sealed value", () => {
       expect(value).toMatch(/^1\.[A-Za-z0-9_-]+$/);
       expect(new TextDecoder().decode(fromBase64Url(value.slice(2)) as Uint8Array)).not.toContain("secret");
     }
-    // Nonces and wrapped data keys are different each time.
     const parts = sealed.map((value) => fromBase64Url(value.slice(2)) as Uint8Array);
     expect(new Set(parts.map((bytes) => toBase64Url(bytes.subarray(0, 40)))).size).toBe(50);
     expect(new Set(parts.map((bytes) => toBase64Url(bytes.subarray(40, 52)))).size).toBe(50);

@@ -1,6 +1,5 @@
 // A business's page and, on another site, a fake service. The service consists of the widget, a consent sheet and an API that redeems
-// codes. The sheet exchanges the same messages as the real sheet and decides when a button is clicked. Every request is recorded. A test
-// can make the service as lenient or as faulty as it needs. Other tests cover the refusals of the real service.
+// codes. The sheet exchanges the same messages as the real sheet and decides when a button is clicked. Every request is recorded.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

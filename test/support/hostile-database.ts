@@ -231,7 +231,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
     audit_chain: copyId("ch", "n"),
   });
   const member = `business_id = '${world.acme.id}' AND role = 'owner'`;
-  // Adds one person who opened thousands of accounts and was invited by thousands of others.
+  // Adds one person who belongs to thousands of businesses and has thousands of invitations.
   const crowd = await (await openVaultFromVars(env as unknown as Record<string, unknown>)).blindIndex(
     "email",
     normalizeEmailAddress(crowdEmail) as string,

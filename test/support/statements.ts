@@ -1,5 +1,5 @@
-// Lists a database's ledger statements and their state. A statement about an issuance usually has no row in `anchors`. It is stored with
-// its change until the ledger has it, and then in a batch of receipts.
+// Lists a database's ledger statements and their state. A statement about an issuance usually has no row in `anchors`. Until the ledger has
+// such a statement, it is stored with its change. After that, it is stored in a batch of receipts.
 import { env } from "cloudflare:workers";
 import { listLeaves } from "../../core/ledger/receipt-batch.ts";
 import type { Instant } from "../../core/time.ts";

@@ -159,7 +159,7 @@ const backgroundTables: ReadonlySet<string> = new Set(["ledger_state", "changes"
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
-/** D1 returns bytes as a list of numbers. They are shown as text, so that a value stored in plain text can be found in them. */
+/** Shows bytes, which D1 returns as a list of numbers, as text, so that a value stored in plain text can be found in them. */
 const showBytesAsText = (_key: string, value: unknown): unknown =>
   Array.isArray(value) && value.length > 0 && value.every((byte) => typeof byte === "number")
     ? new TextDecoder("latin1").decode(Uint8Array.from(value)) // one character for each byte, so that different values stay different

@@ -1,4 +1,4 @@
-// Tests audit proofs against a dishonest operator who has the keys, so that every signature here is valid.
+// Tests audit proofs against a dishonest operator who has the keys, so every signature in these proofs is valid.
 import { describe, expect, test } from "vitest";
 import { createGenesisHead, createNextEntry, type ChainHead } from "../../../core/audit/chain.ts";
 import { hashHeadLeaf, serializeHeadLeaf, hashHeadsRecord, serializeHeadsRecord } from "../../../core/audit/heads.ts";

@@ -1,4 +1,4 @@
-// Tests a pack's zip container: exactly one encoding is accepted, and every other is refused.
+// Tests a pack's zip container: only one encoding is accepted.
 import { describe, expect, test } from "vitest";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
 import { parseZip, createZip } from "../../../core/certificates/evidence-zip.ts";

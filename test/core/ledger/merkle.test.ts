@@ -72,8 +72,8 @@ describe("an inclusion proof", () => {
     const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
     expect(fake).not.toEqual(hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
-    // If the node is claimed to be a leaf in a tree of half the size, the proof leads to the real root. The size in the checkpoint is the
-    // only reason why this claim fails.
+    // If the node is presented as a leaf of a tree with half as many leaves, the proof leads to the real root. Only the size in the
+    // checkpoint shows that the claim is false.
     const node = hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();

@@ -221,8 +221,7 @@ describe("proofs from tiles", () => {
     }
   });
 
-  // There are 846,951 pairs with 15 hashes each, but only 6,481 nodes. `npm run stress` checks all pairs. This test checks one pair in 61
-  // and covers every size.
+  // `npm run stress` checks all 846,951 pairs of sizes. This test checks one pair in 61 and covers every size.
   test("connect any two of the sizes 0 to 1,300 (L1)", { timeout: 300_000 }, () => {
     const all = entries(1_300).map((entry) => hashLeaf(sha256, entry));
     const grown = new MemoryLog();

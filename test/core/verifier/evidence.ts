@@ -60,7 +60,7 @@ export const trustDocument: JsonObject = {
 /** The trust document without witnesses and timestamp authorities. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-/** Returns the times of all events in a world. In a recent world, all of them are after the last change of the pack format. */
+/** Returns the times of all events. With `isRecent`, all of them are after the last change of the pack format. */
 const timesOf = ({ isRecent = false }: Wanted) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
@@ -271,8 +271,8 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
   });
 
 /**
- * Builds the ledger with all three statements, even if consent was not withdrawn. Worlds with and without a withdrawal then have the same
- * checkpoint and use the same recorded timestamp.
+ * Builds the ledger with all three statements, even if consent was not withdrawn. The checkpoint is then the same with and without a
+ * withdrawal, and so is the recorded timestamp.
  */
 const attestedLedger = (wanted: Wanted, fingerprint: string) => {
   const times = timesOf(wanted);

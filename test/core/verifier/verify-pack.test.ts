@@ -331,15 +331,15 @@ describe("what the reader provides", () => {
       verifyPack(await buildEvidenceZip({ ...parts, issuer: by }), { ...defaultVerificationOptions, trust: trustOf(document) });
     const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
     expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
-    // First, someone with the leaked old key signs a pack in November. Then a pack has a certificate from March that was signed with a key
-    // that ended in February.
+    // One pack is signed in November with the old key, which was valid only until June. The other contains a certificate from March, signed
+    // with a key that was valid only until February.
     expect(await on(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
     const beforeIssuance = await on(rotatedAt("2026-02-01T00:00:00.000Z"));
     expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
     expect(beforeIssuance.checks.find(({ id }) => id === "cert.consistency")?.detail).toBe(
       "the certificate is signed by a key that was not in use then",
     );
-    // At exactly valid_to, to the millisecond, the key is no longer valid.
+    // From `valid_to` on, the key is no longer valid.
     expect(await on(rotatedAt("2026-03-04T05:06:07.089Z"))).toMatchObject({ failed: "cert.consistency" });
     expect(await on(rotatedAt("2026-03-04T05:06:07.090Z"))).toMatchObject({ verdict: "valid" });
   });

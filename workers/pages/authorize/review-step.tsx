@@ -29,7 +29,7 @@ export interface ReviewStep {
   readonly email: string | null;
   /** The saved fields, and the sign-in address if no email address is saved. */
   readonly fields: ContactFields;
-  /** The same fields, formatted for display. */
+  /** `fields`, formatted for display. */
   readonly shownFields: ContactFields;
   readonly now: Instant;
   /** Active shares with the same business, newest first. */

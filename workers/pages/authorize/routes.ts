@@ -130,8 +130,8 @@ const getRequestSearch = (c: Context<AppEnv>): string => {
 };
 
 /**
- * Finds evidence in this request that it came from the business. A cookie stores the evidence for later steps, because only the first load
- * of the sheet has the business's page as its referrer, and a signature expires.
+ * Finds evidence that this request came from the business. A cookie stores the evidence for later steps, because only the first load of the
+ * sheet has the business's page as its referrer, and a signature expires.
  */
 const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signature: string | undefined): Promise<ArrivalEvidence | null> => {
   if (await isSignedRequest(c.var.services, sheet, signature)) return "request_signature";

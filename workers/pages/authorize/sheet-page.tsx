@@ -95,8 +95,8 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
 };
 
 /**
- * A link that declines the request. In a window that the business's page opened, the page script closes the window instead. Otherwise, the
- * link leads back to the business's page if the request allows it.
+ * A link that declines the request. In a window that the business's page opened, the page script closes the window. Otherwise, the link
+ * leads back to the business's page if the request allows it.
  */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a

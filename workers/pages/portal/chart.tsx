@@ -106,7 +106,7 @@ const timeUnits = {
   Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly axis: Intl.DateTimeFormatOptions; readonly iso: string }>
 >;
 
-/** The name, the time unit and the CSV header of a chart, which its page and its export share. */
+/** The name, the time unit and the CSV header of a chart. The chart's page and its export use them. */
 export interface ChartDefinition {
   readonly name: Exclude<ListExport["list"], "certificates">;
   readonly unit: keyof typeof timeUnits;

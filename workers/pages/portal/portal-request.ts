@@ -11,7 +11,7 @@ export interface PortalRequest extends SignedInRequest {
   readonly member: MemberSession;
   /** The businesses that the member belongs to or is invited to, including the current one. Empty if the current one is the only one. */
   readonly memberships: readonly Membership[];
-  /** The environment of the records on the page, taken from its path. */
+  /** The environment of the records on the page, taken from the page's path. */
   readonly environment: Environment;
   /** The path of a portal page in the same environment. */
   readonly pathInMode: (path: string) => string;

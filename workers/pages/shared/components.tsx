@@ -39,8 +39,8 @@ const preserveCarriageReturns = (text: string): Child => {
 };
 
 /**
- * Shows text from users or businesses exactly as it is stored. Its direction does not affect the text around it, and browsers do not
- * translate it. `bound` names the member of the signed record that the page script compares with the text.
+ * Shows text from users or businesses exactly as it is stored. The direction of the text does not affect what is around it, and browsers do
+ * not translate it. `bound` names the member of the signed record that the page script compares with the text.
  */
 export const VerbatimText: FC<{ text: string; bound?: string | undefined; passage?: boolean }> = ({ text, bound, passage }) => (
   <bdi dir="auto" lang="" translate="no" data-bound={bound} class={passage ? "exact passage" : "exact"}>
@@ -226,7 +226,7 @@ interface SectionProps {
   readonly class?: string;
   readonly status?: Child;
   readonly hint?: Child;
-  /** A list or a form that fills the card from edge to edge. It replaces the body. */
+  /** A list or a form that fills the card from edge to edge. If set, `children` are not shown. */
   readonly content?: Child;
   readonly footer?: Child;
   readonly children?: Child;

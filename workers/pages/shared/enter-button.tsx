@@ -3,7 +3,7 @@ import type { FC } from "hono/jsx";
 
 /**
  * Place this first in a form whose button gives consent. When a person presses Enter in a field, browsers activate the form's first submit
- * button. This one only shows the form again. It is not in the tab order and is hidden from screen readers, but it must be rendered,
+ * button. This button only shows the form again. It is not in the tab order and is hidden from screen readers, but it must be rendered,
  * because some browsers skip a button with `display: none`.
  */
 export const EnterButton: FC<{ name?: string }> = ({ name }) => (

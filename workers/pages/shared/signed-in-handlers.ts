@@ -83,7 +83,10 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
   };
 };
 
-/** Renders a page in the given language. If there is a refusal code, also sets its HTTP status and records the code for the log. */
+/**
+ * Renders a page in the given language. If there is a refusal code, also sets the HTTP status for that code and records the code for the
+ * log.
+ */
 export const renderPageOrRefusal = (c: Context<AppEnv>, page: Page, language: Language, code?: RefusalCode): Promise<Response> => {
   if (code !== undefined) c.set("refused", code);
   return renderPage(c, code === undefined ? 200 : statusByCode[code], () => page, language);
