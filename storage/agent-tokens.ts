@@ -2,7 +2,7 @@
 // suspended, the next request with the token fails. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
-import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
+import { maxActiveTokens, type Agent, type AgentToken, type ConnectedClient, type TokenOwner } from "../core/agents/agent-token.ts";
 import type { AuditChain } from "../core/domain-events.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
@@ -101,6 +101,31 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
       name: sealed === null ? null : await vault.open(tokenNameContext(token.id, token.principalId), sealed),
     })),
   );
+};
+
+/** What a connection's own emailed link may show about it. */
+export interface ConnectionSummary {
+  readonly name: string | null;
+  readonly client: ConnectedClient | null;
+  readonly createdAt: Instant;
+  readonly isLive: boolean;
+}
+
+/** Finds a connection by its token's ID, whether it is live or has ended. Does not check whether the caller may see the connection. */
+export const findConnection = async (db: Database, vault: Vault, tokenId: string, now: Instant): Promise<ConnectionSummary | null> => {
+  const { id, principalId, nameSealed, clientHost: host, redirectHost, createdAt, revokedAt, expiresAt } = agentTokens;
+  const row = await db
+    .select({ principalId, nameSealed, host, redirectHost, createdAt, revokedAt, expiresAt })
+    .from(agentTokens)
+    .where(eq(id, tokenId))
+    .get();
+  if (row === undefined) return null;
+  return {
+    name: row.nameSealed === null ? null : await vault.open(tokenNameContext(tokenId, row.principalId), row.nameSealed),
+    client: row.redirectHost === null ? null : { host: row.host, redirectHost: row.redirectHost },
+    createdAt: row.createdAt,
+    isLive: row.revokedAt === null && row.expiresAt > now,
+  };
 };
 
 /** Returns the person of a live token, or null if the token is not in scope. */

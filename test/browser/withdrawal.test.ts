@@ -384,9 +384,9 @@ describe("withdrawing from single recipients", () => {
     ],
     "fr-CA": [
       "M’envoyer un code",
-      "Retirer le consentement à certains destinataires seulement",
+      "Retirer le consentement pour certains destinataires seulement",
       "Retirer mon consentement",
-      "Consentement retiré à certains destinataires",
+      "Consentement retiré pour certains destinataires",
     ],
   } as const;
 

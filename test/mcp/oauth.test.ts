@@ -274,7 +274,10 @@ describe("a person", () => {
     expect(mail?.text).toContain("Helper");
     const link = new URL(/https?:\/\/\S+\/oauth\/end\/\S+/.exec(mail?.text ?? "")?.[0] as string);
     const path = `${link.pathname}${link.search}`;
-    expect((await call(path)).status).toBe(200);
+    const asks = await call(path);
+    expect(asks.status).toBe(200);
+    for (const words of ["Disconnect this assistant?", "Helper", "svc couldn’t verify it"]) expect(asks.text).toContain(words);
+    expect(asks.text).toMatch(/Connected \d{1,2} [A-Z][a-z]+ \d{4}</);
     expect((await callMethod(token, "ping")).status).toBe(200);
     for (const wrong of [
       link.pathname,
@@ -283,15 +286,24 @@ describe("a person", () => {
     ])
       expect((await call(wrong, buildForm({}))).status).toBe(404);
     expect((await callMethod(token, "ping")).status).toBe(200);
-    expect((await call(path, buildForm({}))).status).toBe(200);
+    const ended = await call(path, buildForm({}));
+    expect([ended.status, ended.text.includes("Assistant disconnected"), ended.text.includes("Helper")]).toEqual([200, true, true]);
     expect((await callMethod(token, "ping")).status).toBe(401);
+    for (const used of [await call(path), await call(path, buildForm({}))]) {
+      expect([used.status, used.text.includes("Already disconnected"), used.text.includes("Helper")]).toEqual([200, true, true]);
+      expect(used.text).not.toContain("<form");
+    }
   });
 
   test("can replace an earlier connection of the same program or keep both", async () => {
     const session = await pat();
     const client = await registerClient();
+    const isConnected = "This assistant is already connected";
+    expect((await openConsentPage(client, session)).page.text).not.toContain(isConnected);
     const first = (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
-    expect((await openConsentPage(client, session)).page.text).toContain('value="replace"');
+    const { page } = await openConsentPage(client, session);
+    for (const words of ['value="replace"', isConnected, "the earlier connection, it loses access", "If you keep both"])
+      expect(page.text).toContain(words);
     const second = (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
     const other = await createToken("consumer");
     const third = (await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client)).body.access_token;
@@ -331,6 +343,7 @@ describe("a person with ten assistants", () => {
     for (let at = 0; at < 9; at += 1) await createTokenWith("consumer", session);
     const { page } = await openConsentPage(client, session);
     expect([page.text.includes('value="replace"'), page.text.includes('value="allow"')]).toEqual([true, false]);
+    expect([page.text.includes("the earlier connection, it loses access"), page.text.includes("If you keep both")]).toEqual([true, false]);
     expect(outcome(await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client))).toBe("200 ok");
   });
 

@@ -20,7 +20,7 @@ const es: ShareMessages = {
   severed: "Continuar en la ventana que se abrió, o continuar aquí",
   newTab: "Abrir en otra pestaña",
   here: "Continuar aquí",
-  blocked: "La ventana se bloqueó. Elija:",
+  blocked: "El navegador bloqueó la ventana. Elija una opción:",
   busy: "Un momento.",
   done: "Compartido.",
   elsewhere: "Listo. Cierre esta ventana.",
@@ -33,12 +33,12 @@ const fr: ShareMessages = {
   severed: "Continuer dans la fenêtre ouverte, ou continuer ici",
   newTab: "Ouvrir dans un autre onglet",
   here: "Continuer ici",
-  blocked: "La fenêtre a été bloquée. Choisissez\u00a0:",
+  blocked: "La fenêtre a été bloquée. Choisissez une option\u00a0:",
   busy: "Un instant.",
   done: "Partagé.",
   elsewhere: "C’est fait. Fermez cette fenêtre.",
   closed: "Rien n’a été partagé.",
-  failed: "Cela n’a pas marché. Veuillez réessayer.",
+  failed: "L’opération a échoué. Veuillez réessayer.",
 };
 
 /** Returns the texts in the language of the page at this element. Falls back to the browser's language and then to English. */

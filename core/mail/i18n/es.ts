@@ -26,7 +26,7 @@ export const es: MailMessages = {
     nextCheck: "Próxima revisión",
     purpose: "Finalidad",
     recipients: "Destinatarios",
-    requestedOn: "Solicitados en",
+    requestedOn: "Sitio web",
     resets: "El límite se restablece",
     share: "ID del permiso",
     shares: "ID de los permisos",
@@ -83,7 +83,7 @@ export const es: MailMessages = {
     other: "Encontrará esta invitación en la sección Invitations del portal. Sus demás membresías no cambian.",
     wrongTitle: "¿No conoce esta empresa?",
     wrong: "Puede ignorar este correo. Nada cambia si no acepta.",
-    reason: "Recibe este correo porque un miembro de esta empresa invitó a esta dirección.",
+    reason: "Recibe este correo porque un miembro de esta empresa envió una invitación a esta dirección.",
   },
   domain_missing: {
     subject: "No pudimos verificar su dominio",
@@ -157,7 +157,7 @@ export const es: MailMessages = {
     subjectWeek: "En 7 días dejará de compartir sus datos de contacto",
     intro:
       "Usted comparte datos de contacto con {business} hasta el {date}. Si no hace nada, dejará de compartirlos y la empresa ya no podrá usarlos.",
-    action: "Seguir compartiendo",
+    action: "Renovar el permiso",
     hint: "Elija una nueva fecha y confírmela en la página siguiente.",
     stop: "Dejar de compartir hoy",
   },
@@ -176,7 +176,7 @@ export const es: MailMessages = {
     subject: "Una empresa confirmó que dejó de contactarle",
     intro: "Usted dejó de compartir sus datos con {business}, y la empresa confirmó que dejó de contactarle.",
     action: "Ver su constancia",
-    hint: "La constancia contiene el permiso y esta confirmación, con prueba de ambos.",
+    hint: "La constancia muestra lo que compartió y esta confirmación, con pruebas de ambas cosas.",
     contactedTitle: "¿Le siguen contactando?",
     contacted: "Guarde el mensaje. Si presenta una queja, incluya el ID del permiso que aparece arriba.",
   },
@@ -185,7 +185,7 @@ export const es: MailMessages = {
     intro:
       "{business} tenía hasta el {date} (UTC) para confirmar que dejó de contactarle. No lo ha confirmado, pero es posible que ya haya dejado de hacerlo.",
     action: "Ver su constancia",
-    hint: "La constancia contiene el permiso y la fecha en que lo canceló, con prueba de ambos.",
+    hint: "La constancia muestra lo que compartió y cuándo dejó de compartirlo, con pruebas de ambas cosas.",
     contactedTitle: "¿Le siguen contactando?",
     contacted: "Acuda a su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
     contactedContact: "Escriba a {contact} o acuda a su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
@@ -224,7 +224,7 @@ export const es: MailMessages = {
   },
   agent_connected: {
     subject: "Se conectó un asistente",
-    intro: "Usted conectó {client} con svc. El asistente puede leer sus registros, pero no puede aceptar nada.",
+    intro: "Usted conectó {client} con svc. El asistente puede leer sus registros, pero no puede aceptar nada en su nombre.",
     identityVerified: "Confirmada por {host}",
     identityUnverified: "No verificada. El propio asistente eligió este nombre.",
     access: "Si lo conectó a su cuenta personal, el asistente también puede corregir datos de contacto y cancelar permisos.",
@@ -244,7 +244,7 @@ export const es: MailMessages = {
   },
   webhook_failing: {
     subject: "Un endpoint de webhook está fallando",
-    intro: "Uno de sus endpoints de webhook no acepta los eventos que enviamos. Seguimos intentándolo.",
+    intro: "Uno de sus endpoints de webhook no acepta los eventos que enviamos. Seguiremos intentándolo.",
     action: "Ver el endpoint",
     hint: "La página muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, podrá reenviar allí los eventos fallidos.",
     missedTitle: "¿No recibió algunos eventos?",
@@ -281,7 +281,7 @@ export const es: MailMessages = {
     entities_owner_notice: {
       subject: "Otros {count} retiros de consentimiento a algunos destinatarios",
       intro:
-        "Se retiró el consentimiento a algunos destinatarios otras {count} veces. Esos destinatarios deben dejar de contactar a cada persona dentro del plazo.",
+        "Se retiró el consentimiento a algunos destinatarios {count} veces más. Esos destinatarios deben dejar de contactar a cada persona dentro del plazo.",
       action: "Ver los retiros de consentimiento",
       hint: "Cuando los destinatarios hayan dejado de contactar a una persona, confírmelo allí.",
     },
@@ -307,7 +307,7 @@ export const es: MailMessages = {
     },
     webhook_failing: {
       subject: "{count} alertas más sobre endpoints de webhook",
-      intro: "Sus endpoints de webhook generaron {count} alertas más porque no aceptan los eventos que enviamos. Seguimos intentándolo.",
+      intro: "Sus endpoints de webhook generaron {count} alertas más porque no aceptan los eventos que enviamos. Seguiremos intentándolo.",
       action: "Ver sus endpoints",
       hint: "La página de cada endpoint muestra sus últimas respuestas.",
     },

@@ -4,7 +4,7 @@ import type { MailMessages } from "./en.ts";
 export const frCa: MailMessages = {
   facts: {
     added: "Ajoutée",
-    client: "ID de client",
+    client: "ID client",
     accessSentTo: "Accès envoyé à",
     certificate: "Certificat",
     certificates: "Certificats",
@@ -78,12 +78,12 @@ export const frCa: MailMessages = {
     subject: "Invitation à vous joindre à un compte d’entreprise",
     intro: "{business} vous invite à vous joindre à son compte svc.",
     action: "Voir l’invitation",
-    hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel. Vous ne vous joindrez à l’entreprise que si vous acceptez à la page suivante.",
+    hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel. Vous ne serez ajouté au compte que si vous acceptez à la page suivante.",
     otherTitle: "Vous êtes déjà membre d’une autre entreprise?",
     other: "Vous trouverez cette invitation dans le portail, sous Invitations. Vos autres accès ne changent pas.",
     wrongTitle: "Vous ne connaissez pas cette entreprise?",
     wrong: "Vous pouvez ignorer ce courriel. Rien ne change si vous n’acceptez pas.",
-    reason: "Vous recevez ce courriel parce qu’un membre de cette entreprise a invité cette adresse.",
+    reason: "Vous recevez ce courriel parce qu’un membre de cette entreprise a envoyé une invitation à cette adresse.",
   },
   domain_missing: {
     subject: "Nous n’avons pas pu vérifier votre domaine",
@@ -138,9 +138,9 @@ export const frCa: MailMessages = {
     kept: "Nous le conservons, avec son enregistrement et la mention «\u00a0Retiré\u00a0».",
   },
   entities_owner_notice: {
-    subject: "Une personne a retiré son consentement à certains destinataires",
+    subject: "Une personne a retiré son consentement pour certains destinataires",
     intro:
-      "Une personne a retiré son consentement aux destinataires ci-dessous. Ils doivent cesser de communiquer avec elle au plus tard le {date} (UTC).",
+      "Une personne a retiré son consentement pour les destinataires ci-dessous. Ils doivent cesser de communiquer avec elle au plus tard le {date} (UTC).",
     action: "Voir les retraits",
     hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le sur la page des retraits.",
     keptTitle: "Et les autres destinataires?",
@@ -180,7 +180,7 @@ export const frCa: MailMessages = {
     subject: "Une entreprise a confirmé qu’elle ne communique plus avec vous",
     intro: "{business} a confirmé la fin des communications liées au partage que vous avez arrêté.",
     action: "Voir votre dossier",
-    hint: "Il contient le partage et cette confirmation, avec les preuves à l’appui.",
+    hint: "Il montre ce que vous avez partagé et cette confirmation, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",
     contacted: "Conservez le message. Si vous portez plainte, indiquez l’ID du partage ci-dessus.",
   },
@@ -189,7 +189,7 @@ export const frCa: MailMessages = {
     intro:
       "{business} avait jusqu’au {date} (UTC) pour confirmer la fin des communications avec vous. L’entreprise ne l’a pas confirmée, mais elle a peut-être cessé de communiquer avec vous.",
     action: "Voir votre dossier",
-    hint: "Il contient le partage et la date de son arrêt, avec les preuves à l’appui.",
+    hint: "Il montre ce que vous avez partagé et la date à laquelle vous avez arrêté le partage, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",
     contacted: "Adressez-vous à votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
     contactedContact:
@@ -250,7 +250,7 @@ export const frCa: MailMessages = {
   },
   webhook_failing: {
     subject: "Échecs d’un point de terminaison de webhook",
-    intro: "Un de vos points de terminaison n’accepte pas les événements que nous envoyons. Nous continuons d’essayer.",
+    intro: "Un de vos points de terminaison n’accepte pas les événements que nous envoyons. Nous continuerons d’essayer.",
     action: "Voir le point de terminaison",
     hint: "Vous y verrez les dernières réponses. Quand le point de terminaison fonctionnera de nouveau, vous pourrez y renvoyer les événements non livrés.",
     missedTitle: "Vous avez manqué des événements?",
@@ -266,14 +266,14 @@ export const frCa: MailMessages = {
   },
   client_limit_near: {
     subject: "Un formulaire approche de sa limite quotidienne",
-    intro: "Un de vos ID de client approche de la limite quotidienne d’envois sans clé d’API.",
+    intro: "Un de vos ID client approche de la limite quotidienne d’envois sans clé d’API.",
     over: "Si vous atteignez la limite, vos formulaires fonctionneront toujours, mais les envois ne recevront pas de certificat avant la remise à zéro du compteur.",
     action: "Voir vos clés d’API",
     hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
     moreTitle: "Il vous en faut plus?",
     more: "Demandez-nous une limite plus élevée.",
     wrongTitle: "Plus d’envois que prévu?",
-    wrong: "Quelqu’un fait peut-être des envois avec votre ID de client.",
+    wrong: "Quelqu’un fait peut-être des envois avec votre ID client.",
   },
   owner_digest: {
     whyTitle: "Pourquoi un seul courriel pour plusieurs avis?",
@@ -315,7 +315,7 @@ export const frCa: MailMessages = {
     webhook_failing: {
       subject: "{count} autres alertes sur des points de terminaison",
       intro:
-        "Vos points de terminaison de webhook ont causé {count} autres alertes, parce qu’ils n’acceptent pas les événements que nous envoyons. Nous continuons d’essayer.",
+        "Vos points de terminaison de webhook ont causé {count} autres alertes, parce qu’ils n’acceptent pas les événements que nous envoyons. Nous continuerons d’essayer.",
       action: "Voir vos points de terminaison",
       hint: "La page de chaque point de terminaison montre ses dernières réponses.",
     },
@@ -327,8 +327,8 @@ export const frCa: MailMessages = {
       hint: "Après un remplacement, nous signons les livraisons avec les deux secrets pendant sept jours.",
     },
     client_limit_near: {
-      subject: "{count} autres ID de client approchent de leur limite quotidienne",
-      intro: "{count} autres de vos ID de client approchent de la limite quotidienne d’envois sans clé d’API.",
+      subject: "{count} autres ID client approchent de leur limite quotidienne",
+      intro: "{count} autres de vos ID client approchent de la limite quotidienne d’envois sans clé d’API.",
       action: "Voir vos clés d’API",
       hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
     },

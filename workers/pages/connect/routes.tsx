@@ -17,7 +17,7 @@ import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { authorizeConnection } from "../../operations/agents/authorize-connection.ts";
 import { openConnectionRequest, sealConnectionRequest, type ConnectionRequest } from "../../operations/agents/connection-request.ts";
 import { isClientConnected } from "../../operations/agents/is-client-connected.ts";
-import { isDisconnectLink } from "../../operations/agents/disconnect-link.ts";
+import { findConnectionByLink } from "../../operations/agents/find-connection-by-link.ts";
 import { revokeTokenByLink } from "../../operations/agents/revoke-token-by-link.ts";
 import { resolveOAuthClient } from "../../operations/agents/resolve-oauth-client.ts";
 import { saveClientDocument } from "../../operations/agents/save-client-document.ts";
@@ -40,10 +40,12 @@ import {
 } from "../shared/form-handlers.ts";
 import {
   ReturnLink,
+  alreadyEndedPage,
   codeStepPage,
   decisionStepPage,
   emailStepPage,
   endConnectionPage,
+  endedPage,
   invitedPage,
   getFormTargetOrigin,
   returningPage,
@@ -253,17 +255,24 @@ const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
 };
 
 const renderEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
-  const [id, token] = [c.req.param("token_id") ?? "", c.req.query("t") ?? ""];
-  if (!(await isDisconnectLink(c.var.services, id, token))) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
-  return renderConnectPage(c, 200, endConnectionPage(getConnectMessages(c), `/oauth/end/${id}${getRequestSearch(c)}`));
+  const id = c.req.param("token_id") ?? "";
+  const found = await findConnectionByLink(c.var.services, id, c.req.query("t") ?? "");
+  if (found === null) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
+  const { connection } = found;
+  const view = { connection, messages: getConnectMessages(c), language: getPageLanguage(c) };
+  const isLive = connection?.isLive === true;
+  return renderConnectPage(c, 200, isLive ? endConnectionPage(view, `/oauth/end/${id}${getRequestSearch(c)}`) : alreadyEndedPage(view));
 };
 
 /** The token of the emailed link authorizes the request, so the form's origin is not checked. */
 const handleEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
-  const isEnded = await revokeTokenByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
-  if (!isEnded) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
-  const messages = getConnectMessages(c);
-  return renderConnectPage(c, 200, noticePage(messages.ended, messages.endedAdvice, undefined, "circle-check"));
+  const [id, token] = [c.req.param("token_id") ?? "", c.req.query("t") ?? ""];
+  const found = await findConnectionByLink(c.var.services, id, token);
+  if (found === null || !(await revokeTokenByLink(c.var.services, id, token)))
+    return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
+  const { connection } = found;
+  const view = { connection, messages: getConnectMessages(c), language: getPageLanguage(c) };
+  return renderConnectPage(c, 200, connection?.isLive === true ? endedPage(view) : alreadyEndedPage(view));
 };
 
 export const registerConnectRoutes = (app: Hono<AppEnv>): void => {

@@ -5,6 +5,7 @@ import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { maskFieldValue } from "../../../core/masking.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
+import type { ConnectionSummary } from "../../../storage/agent-tokens.ts";
 import type { ConnectionRequest } from "../../operations/agents/connection-request.ts";
 import { EmailField, SubmitButton } from "../shared/form-fields.tsx";
 import type { ConnectMessages } from "../i18n/connect.ts";
@@ -41,29 +42,53 @@ const getClientName = ({ request: { client, redirectUri }, messages }: Pick<Conn
   return client.name === null ? formatMessage(messages.nameless, { host }) : <VerbatimText text={client.name} />;
 };
 
+interface ClientIdentityProps {
+  readonly messages: ConnectMessages;
+  /** Shown in place of a missing name, together with `host`. */
+  readonly nameless: Child;
+  readonly name: string | null;
+  /** The host that vouches for the name; null if none does. */
+  readonly vouchingHost: string | null;
+  /** The host that receives, or received, access. */
+  readonly host: string;
+  readonly children?: Child;
+}
+
+/** Names the client and says whether a host vouches for that name. */
+const ClientIdentity: FC<ClientIdentityProps> = ({ messages, nameless, name, vouchingHost, host, children }) => (
+  <div class="asker">
+    <Monogram name={name ?? vouchingHost ?? host} />
+    <p>
+      <b>{name === null ? nameless : <VerbatimText text={name} />}</b>
+      {name !== null && <TextWarnings text={name} />}
+      {vouchingHost !== null && (
+        <small>
+          <FormattedMessage text={messages.vouched} parts={{ host: <strong dir="ltr">{vouchingHost}</strong> }} />
+        </small>
+      )}
+      {vouchingHost === null && name !== null && <small>{messages.unchecked}</small>}
+      {children}
+    </p>
+  </div>
+);
+
 /** Names the client and the host that receives the result. The wording is the same on every step. */
 const Asker: FC<{ view: ConnectView }> = ({ view: { request, messages } }) => {
   const { client, redirectUri } = request;
   const { kind = "https", host = "" } = parseRedirectUri(redirectUri) ?? {};
   const destination = { https: messages.goesTo, loopback: messages.goesHere, app: messages.goesToApp }[kind];
   return (
-    <div class="asker">
-      <Monogram name={client.name ?? client.host ?? host} />
-      <p>
-        <b>{getClientName({ request, messages })}</b>
-        {client.name !== null && <TextWarnings text={client.name} />}
-        <small>
-          {client.host === null ? (
-            messages.unchecked
-          ) : (
-            <FormattedMessage text={messages.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
-          )}
-        </small>
-        <small>
-          <FormattedMessage text={destination} parts={{ host: <strong dir="ltr">{host}</strong> }} />
-        </small>
-      </p>
-    </div>
+    <ClientIdentity
+      messages={messages}
+      nameless={getClientName({ request, messages })}
+      name={client.name}
+      vouchingHost={client.host}
+      host={host}
+    >
+      <small>
+        <FormattedMessage text={destination} parts={{ host: <strong dir="ltr">{host}</strong> }} />
+      </small>
+    </ClientIdentity>
   );
 };
 
@@ -246,6 +271,14 @@ export const decisionStepPage = (
         <p>
           <FormattedMessage text={isConsumer ? messages.asConsumer : messages.asMember} parts={parts} />
         </p>
+        {isConnected && (
+          <Notice icon="info" title={messages.connected}>
+            <p>
+              {messages.replaceResult}
+              {tokensAtLimit.length === 0 && ` ${messages.besideResult}`}
+            </p>
+          </Notice>
+        )}
         {tokensAtLimit.length > 0 && <TokenLimitNotice view={view} tokens={tokensAtLimit} />}
         <PermissionList lead={messages.can} lines={isConsumer ? messages.consumerCan : messages.businessCan} isAllowed />
         <PermissionList lead={messages.never} lines={messages.cannot} isAllowed={false} />
@@ -295,16 +328,48 @@ export const ReturnLink: FC<{ messages: ConnectMessages; host: string; target: s
   </p>
 );
 
-export const endConnectionPage = (messages: ConnectMessages, action: string): Page => ({
-  title: `${messages.endHeading} · svc`,
+export interface EndConnectionView {
+  /** Null if the link is valid, but we no longer know the connection. */
+  readonly connection: ConnectionSummary | null;
+  readonly messages: ConnectMessages;
+  readonly language: Language;
+}
+
+const EndedClient: FC<{ view: EndConnectionView }> = ({ view: { connection, messages, language } }) => {
+  if (connection === null) return null;
+  const { name, client, createdAt } = connection;
+  const host = client?.redirectHost ?? "";
+  return (
+    <ClientIdentity
+      messages={messages}
+      nameless={formatMessage(messages.nameless, { host })}
+      name={name}
+      vouchingHost={client?.host ?? null}
+      host={host}
+    >
+      <small>{formatMessage(messages.made, { date: formatDay(language, createdAt) })}</small>
+    </ClientIdentity>
+  );
+};
+
+export const endConnectionPage = (view: EndConnectionView, action: string): Page => ({
+  title: `${view.messages.endHeading} · svc`,
   preservesQuery: true,
   content: (
     <div class="card confirm">
+      <EndedClient view={view} />
       <form method="post" action={action} class="body">
-        <h1>{messages.endHeading}</h1>
-        <p>{messages.endAdvice}</p>
-        <SubmitButton>{messages.end}</SubmitButton>
+        <h1>{view.messages.endHeading}</h1>
+        <p>{view.messages.endAdvice}</p>
+        <SubmitButton>{view.messages.end}</SubmitButton>
       </form>
     </div>
   ),
 });
+
+export const endedPage = (view: EndConnectionView): Page =>
+  noticePage(view.messages.ended, view.messages.endedAdvice, <EndedClient view={view} />, "circle-check");
+
+/** Shown for a link that was already used, and for a connection that ended in another way. */
+export const alreadyEndedPage = (view: EndConnectionView): Page =>
+  noticePage(view.messages.alreadyEnded, view.messages.alreadyEndedAdvice, <EndedClient view={view} />, "circle-check");

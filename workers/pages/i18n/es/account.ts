@@ -50,7 +50,7 @@ export const messages: AccountMessages = {
     status: "Estado",
     day: "Completada",
     request: "Nueva eliminación",
-    whom: "A qué corredores de datos contactar",
+    whom: "Corredores de datos que debemos contactar",
     notes: "Datos que les ayuden a encontrarle",
     notesHint: "Por ejemplo, un nombre o una dirección anterior.",
     authorize: "Autorizo a svc a comunicarse con ellos en mi nombre.",

@@ -31,6 +31,9 @@ export const messages: ConnectMessages = {
   allow: "Permitir",
   replace: "Permitir y reemplazar la conexión anterior",
   beside: "Permitir y conservar ambas",
+  connected: "Este asistente ya está conectado",
+  replaceResult: "Si reemplaza la conexión anterior, esta perderá el acceso en cuanto se establezca la nueva.",
+  besideResult: "Si conserva ambas, la anterior mantendrá su acceso hasta que venza o usted la desconecte.",
   full: "Ha conectado 10 asistentes, que es el máximo. Desconecte uno primero.",
   live: "Sus asistentes",
   unnamed: "Sin nombre",
@@ -70,6 +73,8 @@ export const messages: ConnectMessages = {
   end: "Desconectar",
   ended: "Asistente desconectado",
   endedAdvice: "El asistente ya no tiene acceso.",
+  alreadyEnded: "El asistente ya está desconectado",
+  alreadyEndedAdvice: "El asistente ya no tiene acceso. Usted no tiene que hacer nada.",
   badLink: "Este enlace no funciona",
   badLinkAdvice: "Copie el enlace completo del correo o desconecte el asistente en su cuenta.",
 };

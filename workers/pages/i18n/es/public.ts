@@ -6,7 +6,7 @@ export const messages: PublicMessages = {
   certificateOfRefusal: "Certificado de rechazo",
   language: "Idioma",
   skip: "Ir al contenido",
-  footer: "svc solo informa lo que comprobó. No puede saber quién estaba frente al teclado.",
+  footer: "svc solo indica lo que comprobó. No puede saber quién estaba frente al teclado.",
   footerFormat: "Cómo funcionan los certificados",
   error: "Error:",
 
@@ -90,7 +90,7 @@ export const messages: PublicMessages = {
   fields: {
     email: "Correo electrónico",
     phone: "Teléfono",
-    mobile: "Teléfono móvil",
+    mobile: "Teléfono celular",
     first_name: "Nombre",
     last_name: "Apellido",
     full_name: "Nombre completo",
@@ -396,7 +396,7 @@ export const messages: PublicMessages = {
     },
     person: "La persona",
     personText:
-      "Cada campo tiene su propia sal aleatoria de 128 bits. El compromiso de un campo es el SHA-256 del JSON canónico `[salt, field, value]`. `subject_hash` es el SHA-256 del objeto JSON canónico que asocia cada campo con su compromiso. Con la sal de un campo, usted puede demostrar ese campo sin revelar nada más. Sin la sal, nadie puede comprobar si adivinó el valor.",
+      "Cada campo tiene su propia sal aleatoria de 128 bits. El compromiso de un campo es el SHA-256 del JSON canónico `[salt, field, value]`. `subject_hash` es el SHA-256 del objeto JSON canónico que asocia cada campo con su compromiso. Con la sal de un campo, usted puede demostrar el valor de ese campo sin revelar nada más. Sin la sal, nadie puede comprobar si adivinó el valor.",
     signature: "La firma",
     signatureText: "svc firma el registro con Ed25519. La firma está en el JSON. Las claves públicas están publicadas:",
     keysLink: "Claves públicas del emisor",

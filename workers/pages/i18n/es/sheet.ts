@@ -52,7 +52,7 @@ export const messages: SheetMessages = {
   none: "Sin datos guardados",
   edit: "Editar estos datos",
   countryHint: "Dos letras, por ejemplo US",
-  already: "Ya comparte datos con {business} hasta el {date}. Esta solicitud no cambia eso.",
+  already: "Ya comparte datos con {business} hasta el {date}. Esta solicitud no cambiará ese permiso.",
   shareUntil: "Compartir hasta",
   nextHeading: "Qué sigue",
   nextGets: "{business} recibirá estos datos y los cambios que usted haga en ellos.",
