@@ -74,13 +74,13 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Responds with 404. Browsers get a page. Programs, and every path under /v1 and /.well-known, get JSON. */
+/** Responds with 404. Browsers get a page. Programs, and all paths under /v1 and /.well-known, get JSON. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
 /**
- * Responds with 404 to every path on unknown hosts, and to paths that a known host does not serve. The verification host always responds
- * with a page, because people copy its URLs from certificates by hand.
+ * Responds with 404 on unknown hosts, and to paths that a known host does not serve. The verification host always responds with a page,
+ * because people copy its URLs from certificates by hand.
  */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -110,7 +110,7 @@ const securityHeaders = secureHeaders({
   xXssProtection: false,
 });
 
-/** Responses are not cached unless their route sets Cache-Control. */
+/** Prevents caching of responses whose route does not set Cache-Control. */
 const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
@@ -136,13 +136,13 @@ const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   recordRefusal(c, routePath(c, -1));
 });
 
-/** Refuses our own webhook deliveries. Otherwise, an endpoint that points back at this service could start a delivery loop. */
+/** Refuses our own webhook deliveries. Otherwise, an endpoint with a URL of this service could start a delivery loop. */
 const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
   await next();
 });
 
-/** Generates a request ID. The length limit of 0 makes Hono ignore an ID from the caller. */
+/** Generates a request ID. With a length limit of 0, Hono ignores an ID from the caller. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
 /** Responds with 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */

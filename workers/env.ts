@@ -1,5 +1,5 @@
 // A deployment's bindings and settings, read and checked once per isolate. If any setting is invalid, the deployment responds with 503 on
-// every route instead of running half-configured, and logs all invalid settings together.
+// every route and logs all invalid settings together.
 import { alertDefinitions, alertKinds, type AlertThresholds } from "../core/alerts.ts";
 import { defaultLinkKeys, parseLinkKeys, type LinkKeys } from "../core/access/link-keys.ts";
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
@@ -102,7 +102,7 @@ export interface Config extends ProofSettings {
   /** Email addresses and keys of the fictional demo businesses, shown on the home page. Development only. */
   readonly demo: Readonly<Record<string, string>>;
   /**
-   * Whether Cloudflare's rate limiting binding is used. False if DEV_RATE_SCALE changes the limits, because the binding's limits cannot be
+   * Whether to use Cloudflare's rate limiting binding. False if DEV_RATE_SCALE changes the limits, because the binding's limits cannot be
    * scaled.
    */
   readonly isShieldEnabled: boolean;
@@ -113,7 +113,7 @@ export interface MailSettings {
   readonly transport:
     | ({ readonly kind: "cloudflare" } & MailCapabilities)
     | ({ readonly kind: "http"; readonly url: string; readonly token: string } & MailCapabilities)
-    /** Development only: email is stored for /dev/mail and not sent. */
+    /** Development only: stores email for /dev/mail instead of sending it. */
     | { readonly kind: "capture" };
 }
 
@@ -144,13 +144,13 @@ export class ConfigError extends Error {
 
 const keyBytes = 32;
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
-// Most of the cost of anchoring is per batch (signature, checkpoint, tiles, leases), so large batches are cheaper. Two seconds is short
-// compared with the minutes until a third party attests the ledger's time.
+// Most of the cost of anchoring is per batch (signature, checkpoint, tiles, leases), so large batches are cheaper. A third party attests
+// the ledger's time only after minutes, so two seconds do not matter.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 const defaultIntakeWaitMs = 600; // much longer than a healthy database's slowest responses, and short enough for a person who is waiting
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
-/** Path of the agent server. Clients identify the server by its URL, so only one spelling of the path is accepted. */
+/** The path of the agent server. Clients identify the server by its URL, so only this spelling is accepted. */
 export const mcpPath = "/mcp";
 
 /** Redirect hosts of well-known assistants that register themselves as clients. */
@@ -186,7 +186,8 @@ const parseRandomLinkKeys = (text: string | undefined): LinkKeys | null => {
 };
 
 /**
- * Returns the names of settings that reuse another setting's key. A leaked key must compromise only one setting. Missing keys are ignored.
+ * Returns the names of settings that reuse another setting's key. With separate keys, a leaked key compromises only one setting. Ignores
+ * missing keys.
  */
 const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
@@ -206,7 +207,10 @@ const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string
     return seed === undefined ? [] : [[name, seed] as const];
   });
 
-/** Parses the email settings, which are required: without email, people could not sign in or withdraw, and no error would be visible. */
+/**
+ * Parses the email settings. They are required, because without email people could not sign in or withdraw consent, and no error would be
+ * visible.
+ */
 const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
@@ -243,7 +247,7 @@ const anyKeyPattern = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 
 /**
  * Parses the billing settings, which must be either all present or all missing. With only some of them, a customer could pay and get
- * nothing. Production refuses the provider's test keys, because payments made with them move no money.
+ * nothing. Production refuses the provider's test keys, because test payments move no money.
  */
 const parseBillingSettings = (setting: GetSetting, development: boolean, faults: string[]): BillingSettings | null => {
   const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
@@ -272,7 +276,7 @@ const parseMetricsQuerySettings = (setting: GetSetting, faults: string[]): Metri
 
 /**
  * Reads and checks every setting. Throws one ConfigError that lists all missing or invalid settings. For limits and numbers, the message
- * also contains the value and the allowed range. It never contains other values.
+ * contains the value and the allowed range. It never contains other values.
  */
 export const loadConfig = (env: Env): Config => {
   const faults: string[] = [];
@@ -280,8 +284,8 @@ export const loadConfig = (env: Env): Config => {
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  // If a setting is invalid, these functions return a placeholder of the right type. The error thrown below keeps the placeholder from
-  // being used.
+  // These functions return a placeholder of the right type for an invalid setting. The error thrown below keeps the placeholder from being
+  // used.
   const address = (name: string): string => {
     const text = setting(name) ?? "";
     const url = URL.canParse(text) ? new URL(text) : null;

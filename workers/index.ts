@@ -30,8 +30,8 @@ const getApp = (services: Services): ReturnType<typeof buildApp> => {
 const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000 queries
 
 /**
- * Returns the services for cron and queue handlers. Their database timeout is longer than the timeout for requests, because their batches
- * are large and no caller is waiting.
+ * Returns the services for cron and queue handlers. Their database timeout is longer than for requests, because their batches are large and
+ * no caller is waiting.
  */
 const loadBackgroundServices = async (env: Env): Promise<Services> => ({
   ...(await getPlatform(env)),

@@ -10,7 +10,7 @@ interface RouteLimit extends RateLimit {
 }
 
 export const defaultLimits = {
-  /** A person submits a form a few times. An office behind one IP address submits it a few dozen times. */
+  /** A person submits a form a few times. An office with one IP address submits it a few dozen times. */
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A large campaign sends ten submissions per second. Someone who sends more is probably misusing the client ID. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
@@ -22,13 +22,13 @@ export const defaultLimits = {
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can end overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Enough for an office behind one IP address in the morning. More requests suggest that someone sends codes to other people. */
+  /** Enough for an office with one IP address in the morning. More requests suggest that someone is sending codes to other people. */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** Each code allows five attempts in total. This limit only protects the database from a flood by one caller. */
+  /** Each code allows only five attempts. This limit protects the database from a flood by one caller. */
   AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /** A mailbox receives at most five codes in 15 minutes. */
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
-  /** Each sign-up sends an email, and people do not open ten accounts in an hour. */
+  /** Each sign-up sends an email. One person does not need ten accounts in an hour. */
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /** This limit is per day, because each invitation sends an email to an address that the business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
@@ -37,15 +37,15 @@ export const defaultLimits = {
   /** Enough for a person who clicks while a page polls in the background. */
   SESSION: { count: 120, seconds: 60, scaled: false },
   /**
-   * Counts changes by signed-in people, per business or consumer. It limits the rows and audit entries of changes that have no separate
-   * limit. A large team that confirms deadlines by hand makes a few hundred changes an hour.
+   * Counts changes by signed-in people, per business or consumer. Limits the rows and audit entries of changes that have no limit of their
+   * own. A large team that confirms deadlines by hand makes a few hundred changes an hour.
    */
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** An assistant that works through a list sends requests in bursts, so the limit is the same as for an API key. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides. If the person has to sign in first, those requests count toward the sign-in limits. */
+  /** A person opens one page and decides. If the person must sign in first, those requests count toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
@@ -55,42 +55,42 @@ export const defaultLimits = {
   /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /**
-   * Counts the refused requests that are stored for a business. Requests with and without a credential are counted separately. Each limit
-   * allows about 10,000 in seven days.
+   * Counts the refused requests that are stored for a business, separately for requests with and without a credential. Each limit allows
+   * about 10,000 in seven days.
    */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /**
-   * Counts refused requests without a credential. Before such a request is saved, the database is read to find the business that owns the
-   * request's client ID.
+   * Counts refused requests without a credential. Saving such a request first reads the database, to find the business that owns the client
+   * ID.
    */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
    * Counts fetches of a business's policies. Pages on one site share a capture for a day unless they link to other policies. Beyond the
-   * limit, certificates are issued without policies.
+   * limit, the service issues certificates without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
   /** Counts a user's webhook tests, replays and recoveries together (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
   /**
    * Counts a business's webhook attempts to a host that has never returned a 2xx response to the business. All of the business's endpoints
-   * on the host count together. The limit allows enough attempts to set up a receiver, but too few to disturb a third party if the host is
-   * not the business's own.
+   * on the host share the limit. It allows enough attempts to set up a receiver, but too few to disturb a host that belongs to someone
+   * else.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
-  /** Counts the same attempts for all businesses together, so that a host cannot be flooded from many accounts. */
+  /** Counts the same attempts for all businesses together, so that many accounts cannot flood a host. */
   UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
   /**
    * Counts emails of one kind to the owners of a business. Further notices wait for the next email. Owners must learn of the first
    * withdrawal soon, but withdrawals can arrive by the hundred, and some are forged.
    */
   OWNER_NOTICES: { count: 1, seconds: 3_600, scaled: false },
-  /** A paying customer opens one or two checkout pages; each one calls the payment provider. */
+  /** A paying customer opens one or two checkout pages. Each one calls the payment provider. */
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
   /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */
   INTEGRATE: { count: 10, seconds: 3_600, scaled: false },
   /** The payment provider sends bursts from a few IP addresses and retries refused events. */
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** A person withdraws a few certificates; each request can send an email. */
+  /** A person withdraws a few certificates. Each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /**
    * Counts confirmation emails per business and email address. Only withdrawals that do not verify the address count, such as those with
@@ -99,16 +99,17 @@ export const defaultLimits = {
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** A person reads a request and decides, with a reload or two. Then the page redeems the code. */
+  /** A person reads a request and decides, perhaps after a reload or two. Then the page redeems the code. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Anyone who finds a test client ID in a page's source can create test shares. The limit is enough for a load test. */
   SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
-  /** Developers and their tests move the sandbox clock; each call sweeps up to 1,000 shares. */
+  /** Developers and their tests move the sandbox clock. Each call sweeps up to 1,000 shares. */
   SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
   /**
-   * A code has 256 random bits, and a failed attempt does not consume it. This only limits an IP address that keeps sending the same code.
+   * A code has 256 random bits, and a failed attempt does not use it up. This limit only stops an IP address that keeps sending the same
+   * code.
    */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
   /** The link in an email contains 256 random bits. This limit only protects the database from a flood by one caller. */
@@ -118,8 +119,8 @@ export const defaultLimits = {
   /** Each change notifies every business whose share covers the field. */
   FIELD_CHANGES: { count: 60, seconds: 3_600, scaled: false },
   /**
-   * Counts shares that are updated because the person changed a field. A person with ten shares who changes a field every six minutes needs
-   * 100 updates an hour. Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
+   * Counts shares that are updated because the person changed a field. A person with ten shares who changes a field every six minutes
+   * causes 100 updates an hour. Beyond the limit, updates wait and are combined, so one person cannot flood businesses with events.
    */
   SHARE_UPDATES: { count: 1_000, seconds: 3_600, scaled: false },
   /** An export reads and decrypts everything stored about a person. */
@@ -164,34 +165,34 @@ interface StorageLimitDefault extends StorageLimit {
   readonly scaled: boolean;
 }
 
-/** Every limit on what one owner can store. If several records share a text, the text counts only for the record that stores it first. */
+/** Every limit on what one owner can store. If several records share a text, it counts only for the first record. */
 export const defaultStorageLimits = {
   /**
-   * A client's submissions without an API key, which anyone who can read the page's source can send. The number of records is enough for a
-   * large campaign. The bytes allow 4 KB per record, ten times the size of a typical form. To exceed the limit, a business can submit with
-   * an API key or ask the operator to raise the client's limit.
+   * A client's submissions without an API key, which anyone who reads the page's source can send. The number of records is enough for a
+   * large campaign. The bytes allow 4 KB per record, ten times the size of a typical form. A business that needs more can use an API key or
+   * ask the operator to raise the client's limit.
    */
   client: { days: 1, recordsName: "CLIENT_DAY", records: 50_000, bytesName: "CLIENT_DAY_BYTES", bytes: 200_000_000, scaled: true },
-  /** A business's submissions with API keys. The limit is ten times a client's limit. */
+  /** A business's submissions with API keys: ten times a client's limit. */
   business: { days: 1, recordsName: "BUSINESS_DAY", records: 500_000, bytesName: "BUSINESS_DAY_BYTES", bytes: 2_000_000_000, scaled: true },
   /** A person's shares, with any number of businesses. A person shares with a few businesses a day. */
   person: { days: 1, recordsName: "PERSON_DAY", records: 1_000, bytesName: "PERSON_DAY_BYTES", bytes: 20_000_000, scaled: false },
   /**
-   * A sandbox's certificates and shares, which are kept for 30 days. Anyone who reads a test client ID in a page's source can create them.
+   * A sandbox's certificates and shares, which are kept for 30 days. Anyone who finds a test client ID in a page's source can create them.
    */
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
   /**
-   * Captures that find a new policy text. There can be as many as `POLICY_CAPTURES_PER_BUSINESS` allows, and the bytes are enough for 40 of
-   * the largest pages. Beyond the limit, only texts that are already stored are linked.
+   * Captures with a new policy text. `POLICY_CAPTURES_PER_BUSINESS` limits their number, and the bytes are enough for 40 of the largest
+   * pages. Beyond the limit, only texts that are already stored are linked.
    */
   policies: { days: 1, recordsName: "POLICY_DAY", records: 300, bytesName: "POLICY_DAY_BYTES", bytes: 40_000_000, scaled: true },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 /**
- * A combination of purpose, recipients and origin has its own counters. This is the number of new combinations per day for which a client's
- * submissions without an API key can create counters. Each combination makes the business's searches slower, and a site adds only a few
- * when its form changes. Certificates beyond the limit are issued without counters (storage/certificate-list.ts). The setting is
- * `LIMIT_CLIENT_DAY_GROUPS`, multiplied by DEV_RATE_SCALE.
+ * The number of new combinations of purpose, recipients and origin per day for which a client's submissions without an API key can create
+ * counters. Each combination with counters makes the business's searches slower, and a site adds only a few when its form changes. Beyond
+ * the limit, certificates get no counters (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`. DEV_RATE_SCALE
+ * multiplies it.
  */
 export const defaultNewGroups = 100;
 

@@ -1,5 +1,5 @@
-// Structured log lines for requests, errors, progress and metrics. To keep personal data out, only the fields below can be logged:
-// addresses, bodies, headers and queries are never logged, and paths only as route templates.
+// Structured log lines for requests, errors, progress and metrics. To keep personal data out, only the fields below can be logged.
+// Addresses, bodies, headers and queries are never logged, and paths are logged only as route templates.
 import type { AlertKind } from "../core/alerts.ts";
 import { findStorageFault } from "../storage/faults.ts";
 
@@ -18,13 +18,13 @@ export interface RequestLine {
 
 export interface ErrorLine {
   readonly request_id?: string;
-  /** Constant name of the place where the error occurred. */
+  /** A constant name for the place where the error occurred. */
   readonly at: string;
   readonly error: string;
 }
 
 export interface ProgressLine {
-  /** Constant name of the work. */
+  /** A constant name for the work. */
   readonly at: string;
   readonly shard: string;
   readonly done: number;
@@ -40,7 +40,7 @@ export interface MetricLine {
   readonly value: number;
 }
 
-/** Returns the kind of an error for the log, without its message, which can quote SQL and values. */
+/** Returns the kind of an error for the log. Leaves out the message, which can quote SQL and values. */
 export const getErrorKind = (error: unknown): string => {
   const fault = findStorageFault(error);
   if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
@@ -55,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Runs a task that nothing else depends on. If the task throws, logs the error's kind and returns undefined. */
+/** Runs a task on which nothing else depends. If the task throws, logs the error's kind and returns undefined. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

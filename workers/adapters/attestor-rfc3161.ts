@@ -1,4 +1,4 @@
-// Requests a checkpoint's timestamp from a timestamping authority over HTTP (RFC 3161, section 3.4) and verifies the reply.
+// Requests a timestamp for a checkpoint from a timestamping authority over HTTP (RFC 3161, section 3.4), and verifies the reply.
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -18,9 +18,9 @@ const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certif
 const nonceBytes = 8;
 
 /**
- * Creates an attestor for an authority. A reply that fails a check is a retryable failure, and the retry uses a new nonce. A failure is
- * permanent only if the authority refuses the request itself. A reply signed by an unpinned key is stored as unverified: the authority may
- * have changed its key, and another request could only get a later timestamp.
+ * Creates an attestor for a timestamping authority. If the authority refuses the request, the failure is permanent. If a reply fails a
+ * check, the failure is retryable, and the retry uses a new nonce. A reply that an unpinned key has signed is stored as unverified: the
+ * authority may have changed its key, and another request would only get a later timestamp.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

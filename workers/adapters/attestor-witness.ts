@@ -1,5 +1,5 @@
-// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). The cosignature states that the witness has not seen
-// a log history that contradicts the checkpoint.
+// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). With a cosignature, the witness states that it has
+// seen no log history that contradicts the checkpoint.
 import type { AttestationOutcome, Attestor } from "../../core/ledger/attestor.ts";
 import type { NoteCrypto, VerifierKey } from "../../core/ledger/note.ts";
 import { formatAddCheckpointRequest, parseWitnessedSize, verifyCosignatures } from "../../core/ledger/witness.ts";
@@ -18,11 +18,11 @@ const maxResponseBytes = 16 * 1_024; // a line takes about 150 bytes; this is en
 const clockSlackMs = 5 * minuteMs;
 
 /**
- * Creates an attestor for a witness. Its permanent failures are:
+ * Creates an attestor for a witness. These failures are permanent:
  * - `superseded`: the witness has cosigned a larger checkpoint.
  * - `conflict`: the witness has seen a different tree of this size.
  * - `http_422`: the witness rejects the consistency proof.
- * The last two mean that either this log or the witness has a second history.
+ * The last two mean that this log or the witness has a second history.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;

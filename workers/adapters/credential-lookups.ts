@@ -1,12 +1,12 @@
-// Remembers in this isolate which credentials were valid, and how many lookups are running for each IP address.
+// Remembers, in this isolate, which credentials were valid and how many lookups are running for each IP address.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 
 const maxKnown = 10_000; // about 100 bytes each
 const maxAddresses = 20_000;
 /**
- * The lookup of a caller that disconnects never reports its end. Every lookup is therefore forgotten after this time, which is longer than
- * a database may take to respond.
+ * After this time, a lookup no longer counts as running, because the lookup of a caller that disconnects never reports its end. It is
+ * longer than a database may take to respond.
  */
 const maxLookupMs = 3 * secondMs;
 
@@ -14,7 +14,7 @@ export class CredentialLookups {
   readonly #known = new BoundedMap<string, true>(maxKnown);
   readonly #pending = new BoundedMap<string, Instant[]>(maxAddresses);
 
-  /** Returns whether the credential with this hash was valid when it was last looked up. */
+  /** Returns true if the credential with this hash was valid at its last lookup. */
   isKnown(hash: string): boolean {
     return this.#known.get(hash) === true;
   }

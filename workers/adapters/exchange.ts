@@ -1,4 +1,4 @@
-// Sends one HTTP request with a time limit and a size limit. Redirects are not followed. Failures are returned, not thrown.
+// Sends one HTTP request with a time limit and a size limit. Does not follow redirects. Returns failures instead of throwing them.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import type { LedgerFailure, PermanentFailure, RetryableFailure } from "../../core/ledger/adapter.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
@@ -26,7 +26,7 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the response, whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
+/** Returns the response with any status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
 export const sendWithLimits = async (
   send: SendRequest,
   url: string,
@@ -47,7 +47,9 @@ export const sendWithLimits = async (
   });
 };
 
-/** Parses the Retry-After header (seconds or a date) into milliseconds from now. Returns undefined if it is missing or malformed. */
+/**
+ * Converts the Retry-After header (seconds or a date) to milliseconds from now. Returns undefined if the header is missing or malformed.
+ */
 export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined => {
   const text = headers.get("retry-after") ?? "";
   if (/^\d{1,6}$/.test(text)) return Number(text) * secondMs;

@@ -1,4 +1,4 @@
-// Parses the forms on a page from its HTML source. Scripts do not run, and linked resources are not fetched.
+// Parses the forms on a page from the HTML source, without running scripts or fetching linked resources.
 import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FormControl, FormPage, FormText, PageForm, ScriptTag } from "../../core/forms/form-page.ts";
@@ -33,18 +33,15 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
- * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. The limits
- * above do not limit the total work, because they multiply. The page of a real business needs a tenth of these steps. Three million steps
- * take a fraction of a second.
+ * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. This limits
+ * the total work, which the limits above do not, because they multiply. Pages of real businesses need a tenth of these steps. Three million
+ * steps take a fraction of a second.
  */
 const maxSteps = 3_000_000;
 
 class TooMuchWork extends Error {}
 
-/**
- * Counts steps, and throws TooMuchWork above `maxSteps`. Steps are counted instead of time, so the result does not depend on the speed of
- * the machine.
- */
+/** Counts steps, and throws TooMuchWork above `maxSteps`. A time limit would make the result depend on the speed of the machine. */
 type CountSteps = (steps: number) => void;
 const createStepCounter = (): CountSteps => {
   let left = maxSteps;
@@ -60,7 +57,7 @@ const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
 const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
 const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "small", "li", "td", "legend", ...inlineTags]);
-/** Browsers insert table elements that the source omits, so a path through a table would select the wrong element. */
+/** Browsers insert table elements that the source omits, so a path through a table could select the wrong element. */
 const tableTags: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"]);
 const inputTypes: ReadonlySet<string> = new Set([
   ...["checkbox", "color", "date", "datetime-local", "email", "file", "hidden", "month", "number", "password", "radio"],
@@ -156,7 +153,7 @@ const normalizeText = ({ countSteps, text }: FormSource, { start, end }: Element
   return cutText(text.slice(start, last).replace(/\s+/g, " ").trim(), max);
 };
 
-/** Returns whether the element or a surrounding fieldset is disabled. */
+/** Returns true if the element or a surrounding fieldset is disabled. */
 const isDisabled = ({ countSteps }: FormSource, element: Element): boolean => {
   if (element.attributes.disabled !== undefined) return true;
   for (let at = element.parent; at !== null; at = at.parent, countSteps(1))
@@ -198,7 +195,7 @@ const toPageForm = (
 ): PageForm => {
   const ownNames = new Map<string, number>();
   for (const { tag, attributes } of controls) increment(ownNames, `${tag} ${attributes.name ?? ""}`);
-  // Builds a control's selector within its form. The control's name has to be unique only in that form.
+  // Builds a control's selector within its form. A control's name only needs to be unique within the form.
   const selectControl = (element: Element): string | null => {
     const { tag, attributes } = element;
     const byOwnName =
@@ -293,7 +290,7 @@ const mapSource = (source: FormSource): FormPage => {
 
 /**
  * Returns the forms with their controls in page order, and the script tags that have a client ID. If the page needs too many steps, returns
- * no forms and `isTooComplex: true`. The same page always needs the same number of steps.
+ * no forms and `isTooComplex: true`.
  */
 export const parseFormPage = (html: string): FormPage => {
   try {

@@ -1,5 +1,5 @@
 // Extracts a page's text and links from its markup. Does not guess which parts are content, because anyone must be able to reproduce the
-// text of a legal snapshot (docs/reference/policies.md).
+// text of a policy snapshot (docs/reference/policies.md).
 import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";

@@ -1,6 +1,6 @@
-// Ledger adapter for Sigstore's Rekor v2. A private instance can be the primary ledger; the public instance is only a mirror for
-// checkpoints. Responses are not trusted. An outcome is `ok` only if a proof shows that a tree contains the statement's signature. The tree
-// must be signed by a pinned key and consistent with the last tree seen.
+// The ledger adapter for Sigstore's Rekor v2. A private instance can be the primary ledger. The public instance can only be a mirror for
+// checkpoints. The adapter does not trust responses. An outcome is `ok` only if a tree contains the statement's signature, a pinned key has
+// signed the tree, and the tree is consistent with the last tree seen.
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -36,7 +36,7 @@ import { sendWithLimits, permanentFailure, failureFromResponse, retryableFailure
 export interface AnchorKey {
   /** The public key as SPKI, in base64. */
   readonly publicKey: string;
-  /** Returns an ECDSA signature in DER. It is different for each call. */
+  /** Returns an ECDSA signature in DER, which is different for each call. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
 }
 
@@ -67,7 +67,7 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
 
 /** Each Rekor shard is a separate ledger. The shard's host is the ledger's origin. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** The public keys of earlier anchor keys. Submissions that were prepared with these keys may still be pending. */
+  /** The public keys of earlier anchor keys. Submissions signed with these keys may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
@@ -94,7 +94,7 @@ export const createRekorAdapter = (
   const read: ReadPath = (path, maxBytes, signal) =>
     sendWithLimits(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { timeoutMs: readTimeoutMs, maxBytes, signal });
 
-  /** Fetches the newest checkpoint and verifies it with the currently valid keys. */
+  /** Fetches the newest checkpoint and verifies it with the keys that are valid now. */
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await read("checkpoint", maxResponseBytes, signal);
     if (!sent.ok) return sent;
@@ -120,8 +120,7 @@ export const createRekorAdapter = (
   };
 
   /**
-   * Sends the prepared request unchanged. Throws if the request was not prepared, because only a stored request can be sent again after a
-   * failure.
+   * Sends the prepared request unchanged. Throws if the request was not prepared. After a failure, only a stored request can be sent again.
    */
   const submitEntry = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<LoggedEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
@@ -146,7 +145,7 @@ export const createRekorAdapter = (
     return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
-  /** Verifies the receipt, and then verifies that its tree is consistent with the last tree seen. Either tree may be the larger one. */
+  /** Verifies the receipt, and that its tree is consistent with the last tree seen. Either tree can be the larger one. */
   const verifyEntry = async (
     { statement }: LedgerSubmission,
     { answer, submittedAt }: LoggedEntry,
@@ -182,7 +181,7 @@ export const createRekorAdapter = (
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
-      // Entries are verified one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
+      // Verify the entries one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
         const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;

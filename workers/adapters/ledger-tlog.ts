@@ -1,5 +1,5 @@
-// Ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. Responses are not trusted. An outcome is
-// `ok` only if a proof shows that a tree contains the entry. The tree must be signed by a pinned key and extend the last tree seen.
+// The ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. The adapter does not trust responses.
+// An outcome is `ok` only if a tree contains the entry, a pinned key has signed the tree, and the tree extends the last tree seen.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -69,8 +69,8 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
   };
 
   /**
-   * Adds a bundle in one request. Falls back to one request per entry if the log has no /add-batch or refuses the bundle because of one
-   * entry.
+   * Adds a bundle in one request. If the log has no /add-batch, or refuses the bundle because of one entry, sends one request per entry
+   * instead.
    */
   const addChunk = async (chunk: readonly LedgerSubmission[], signal: AbortSignal): Promise<AddResult[]> => {
     const sent = await post("add-batch", encodeEntryBundle(chunk.map(({ statement }) => encodeUtf8(statement))), signal);
@@ -84,7 +84,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return indices.map(parseIndex);
   };
 
-  /** Fetches the newest checkpoint and verifies it with the currently valid keys. */
+  /** Fetches the newest checkpoint and verifies it with the keys that are valid now. */
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await request("checkpoint", {}, signal);
     if (!sent.ok) return sent;
@@ -122,7 +122,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     if (!covering.ok) return forAllAdded(covering);
     const { size } = covering.checkpoint;
     const tiles = createTileStore(read, signal);
-    // Entries in the same tile need the same tiles for their proofs, so the tiles to fetch are listed for one entry per tile.
+    // Entries in the same tile need the same tiles for their proofs, so list the tiles for only one entry per tile.
     const indexByTile = new Map(added.flatMap((result) => (result.ok ? [[result.index / BigInt(tileWidth), result.index] as const] : [])));
     const locations = listTilesRead((hash, from) => {
       const nodes = createTileNodeReader(hash, size, from);
@@ -131,7 +131,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     const refused = (await tiles.load(locations)) ?? (await checkHistory(crypto.sha256, tiles, lastSeen, covering));
     if (refused !== null) return forAllAdded(refused);
 
-    // All proofs lead to the same tree, so the batch shares one reader, the node hashes and one verification of the checkpoint.
+    // All proofs lead to the same tree, so the whole batch shares one reader, the node hashes and one verification of the checkpoint.
     const batchCrypto = memoizeNoteCrypto(crypto);
     const nodes = createTileNodeReader(batchCrypto.sha256, size, tiles.read);
     const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(batchCrypto) };

@@ -1,5 +1,5 @@
 // Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks that two trees are consistent. The
-// caller verifies the proofs. A fork is reported only if the tiles that prove it belong to a tree signed by the log.
+// caller verifies the proofs. The reader reports a fork only if the tiles that prove it belong to a tree that the log has signed.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
@@ -37,7 +37,7 @@ export type ReadPath = (
 const maxTileBytes = tileWidth * hashLength;
 const maxConcurrentTiles = 4; // an invocation may have six connections open
 
-/** Runs `work` on every item, at most `concurrency` at a time. Returns the results in the order of the items. */
+/** Runs `work` on every item, at most `concurrency` at a time. Returns the results in the same order. */
 export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   let next = 0;
@@ -58,7 +58,10 @@ export interface TileStore {
 export const createTileStore = (readPath: ReadPath, signal: AbortSignal): TileStore => {
   const tiles = new Map<string, Uint8Array>();
 
-  /** Returns the hashes in one tile. Falls back to the full tile, because a log may delete a partial tile once the full tile exists. */
+  /**
+   * Returns the hashes in one tile. If a partial tile is missing, reads the full tile, because a log may delete partial tiles once the full
+   * tile exists.
+   */
   const fetchTile = async ({ level, n, width }: TileLocation): Promise<Uint8Array | RetryableFailure> => {
     for (const requestedWidth of width === tileWidth ? [width] : [width, tileWidth]) {
       const sent = await readPath(formatTilePath({ level, n, width: requestedWidth }), maxTileBytes, signal);
@@ -93,7 +96,7 @@ const toTreeHead = ({ size, root }: VerifiedTree): TreeHead => ({
   root: fromBase64(root) ?? new Uint8Array(0),
 });
 
-/** A checkpoint and its note, which a pinned key has signed. */
+/** A checkpoint with its note. A pinned key has signed the note. */
 export interface VerifiedCheckpoint {
   readonly note: string;
   readonly checkpoint: Checkpoint;
@@ -106,9 +109,9 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 });
 
 /**
- * Returns null if the current tree and the last tree seen are consistent. Either one may be the larger. A smaller checkpoint may come from
- * a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can prove a fork, and they can do
- * so only after the log has grown past the old size.
+ * Returns null if the current tree and the last tree seen are consistent. Either tree can be the larger one. If the current tree is
+ * smaller, it may come from a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can
+ * prove a fork, and only after the log has grown beyond the old size.
  */
 export const checkHistory = async (
   hash: HashFunction,
@@ -126,7 +129,7 @@ export const checkHistory = async (
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** Creates the read methods that all ledger adapters share. They do not depend on an adapter's paths or signature scheme. */
+/** Creates the read methods that all ledger adapters share. They work with any paths and signature scheme. */
 export const createLogReader = (
   hash: HashFunction,
   readPath: ReadPath,

@@ -1,4 +1,4 @@
-// Sends email through Cloudflare's Email Service or any provider that accepts JSON over HTTPS. Provider responses are not stored or logged,
+// Sends email through Cloudflare's Email Service or any provider that accepts JSON over HTTPS. Never stores or logs provider responses,
 // because they can contain the recipient's address.
 import { toMailboxAddress } from "../../core/email-address.ts";
 import type { MailCapabilities, MailOutcome, Mailer, OutgoingMail } from "../../core/mail/message.ts";
@@ -14,7 +14,7 @@ export interface EmailBinding {
 
 /**
  * Converts the domains in an email's addresses to punycode. Returns `unsupported_address` if the provider does not support the recipient's
- * address, because some providers accept such an email and lose it later.
+ * address. Otherwise, some providers would accept such an email and lose it later.
  */
 const sendWithPlainAddresses =
   (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>
@@ -24,7 +24,7 @@ const sendWithPlainAddresses =
     return send({ ...mail, to: to.address, from: toMailboxAddress(mail.from).address });
   };
 
-/** Errors that a retry cannot fix: the address does not accept email, or the message is invalid. */
+/** Errors that a retry cannot fix. The address does not accept email, or the message is invalid. */
 const permanentErrorCodes: ReadonlySet<unknown> = new Set([
   "E_RECIPIENT_SUPPRESSED",
   "E_RECIPIENT_NOT_ALLOWED",
@@ -55,7 +55,7 @@ export const createBindingMailer = (binding: EmailBinding, capabilities: MailCap
 
 const maxResponseBytes = 65_536; // the response must be received, but its content is not used
 
-/** An operator must fix these: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
+/** Errors that an operator must fix: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
 const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
 
 export const createHttpMailer = (

@@ -1,4 +1,4 @@
-// Reads meta tags for domain verification. Only tags in the page's head count, because the body can contain text written by visitors.
+// Reads meta tags for domain verification. Only tags in the page's head count, because visitors may have written text in the body.
 import { Parser } from "htmlparser2";
 
 const headElements: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-// Fetches a third-party page. Checks the URL, and every redirect before following it. Sends no cookies, credentials or referrer, and limits
-// the response size while the response streams.
+// Fetches a third-party page. Checks the URL, and the target of each redirect before following it. Sends no cookies, credentials or
+// referrer. Limits the response size while reading.
 import type { FetchPage, FetchedPage, PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { checkOutboundUrl, resolveReference } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";
@@ -26,8 +26,7 @@ const prescanBytes = 1_024; // browsers ignore declarations after this point too
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
 
 /**
- * Returns the charset, using the first of these that is present: byte order mark, header, declaration in the document. The default is
- * UTF-8.
+ * Returns the charset from the first of these that is present: byte order mark, header, declaration in the document. The default is UTF-8.
  */
 const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage["type"]): string => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";

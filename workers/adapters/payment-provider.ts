@@ -1,5 +1,5 @@
-// Opens Stripe's checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. No
-// personal data is sent; customers enter their name and address on Stripe's pages.
+// Opens Stripe's checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. Sends no
+// personal data: customers enter their name and address on Stripe's pages.
 import Stripe from "stripe";
 import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
 import { secondMs } from "../../core/time.ts";
@@ -16,11 +16,11 @@ const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
   return (url.protocol === "https:" && url.port === "" && pageHosts.has(url.hostname)) || (api !== null && url.origin === api.origin);
 };
 
-/** Returns only the error type, because the provider's message can quote the request. */
+/** Returns only the error type, because the provider's error message can quote the request. */
 const describeProviderError = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
 
 /**
- * Creates the payment provider. Its methods never throw. Whenever a method returns `unavailable`, it calls `report` with the error type.
+ * Creates the payment provider. Its methods never throw. When a method returns `unavailable`, it has called `report` with the error type.
  */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;
@@ -62,7 +62,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // Sent without an idempotency key. With a key, a retry would get the saved failure again.
+        // Send no idempotency key. With a key, a retry would get the saved failure again.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

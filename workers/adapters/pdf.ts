@@ -1,5 +1,5 @@
-// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, no randomness is used, and all fonts
-// are standard fonts.
+// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, nothing is random, and all fonts are
+// standard fonts.
 import type { DocumentContent } from "../../core/removals/affidavit.ts";
 
 export type WritePdf = (text: DocumentContent) => Promise<Uint8Array<ArrayBuffer>>;
@@ -9,7 +9,8 @@ const bodyStyle = { size: 11, line: 16, gap: 10 };
 const titleStyle = { size: 18, line: 30 };
 
 /**
- * Replaces non-ASCII characters, for example in an address, with `\u{…}` escapes, because the standard fonts do not contain most of them.
+ * Replaces non-ASCII characters, for example in an address, with `\u{…}` escapes, because the standard fonts lack most of these
+ * characters.
  */
 const escapeNonAscii = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);

@@ -1,12 +1,12 @@
-// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. The library's complete metadata is used, because the
-// smaller sets contain only the possible lengths of numbers, not the ranges that are assigned.
+// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because the
+// smaller sets do not contain which number ranges are assigned.
 import { isSupportedCountry, parsePhoneNumberFromString as parse, type PhoneNumber } from "libphonenumber-js/max";
 import { toAsciiDigits } from "../../core/digits.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
 
 const keypad = ["abc", "def", "ghi", "jkl", "mno", "pqrs", "tuv", "wxyz"];
 /**
- * Matches a number that ends in a word, such as 1-800-FLOWERS: an area code, then letters and digits. Postal addresses do not have that
+ * Matches a number that ends in a word, such as 1-800-FLOWERS: an area code, then letters and digits. Postal addresses do not have this
  * form.
  */
 const vanityPattern = /^\+?(?:\d{1,3}[\s.-]*)?\(?\d{3}\)?[\s.-]*(?=.*[a-z]{3})[a-z\d][a-z\d\s.-]*$/i;
@@ -14,23 +14,23 @@ const vanityPattern = /^\+?(?:\d{1,3}[\s.-]*)?\(?\d{3}\)?[\s.-]*(?=.*[a-z]{3})[a
 const toKeypadDigits = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => String(2 + keypad.findIndex((letters) => letters.includes(letter.toLowerCase()))));
 
-/** Parses a number in any of the forms that the comment on `toE164` describes. */
+/** Parses a number in the forms that `toE164` accepts. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
   const region = isSupportedCountry(country) ? country : undefined;
   const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim()); // contact apps also copy invisible direction marks
   const parsed = parse(text, region);
-  // Without a country, the library parses only numbers that contain a country code, so a second call shows whether this number has one.
+  // Without a country, the library parses only numbers with a country code. The second call shows whether this number has one.
   if (parsed !== undefined && (parse(text) === undefined ? parsed.isValid() : parsed.isPossible())) return parsed;
   const vanity = vanityPattern.test(text) ? parse(toKeypadDigits(text), region) : undefined;
   return vanity?.isValid() === true ? vanity : null;
 };
 
 /**
- * Returns the number in a form such as `+15555550123`, or null if it cannot be parsed. A number with a country code must be possible
- * (`isPossible`) but need not be valid. A number without a country code, or with letters, must be valid in `country` (ISO 3166-1 alpha-2).
- * Extensions are left out.
+ * Returns the number in a form such as `+15555550123`, without an extension, or null if it cannot be parsed. A number with a country code
+ * must be possible (`isPossible`) but need not be valid. A number without a country code, or with letters, must be valid in `country` (ISO
+ * 3166-1 alpha-2).
  */
 export const toE164: ToE164 = (phone, country) => parsePhone(phone, country)?.number ?? null;
 
-/** Returns the number in a form such as `+1 202 555 0123 ext. 7`, or the text itself if it cannot be parsed. */
+/** Returns the number in a form such as `+1 202 555 0123 ext. 7`, or the input if it cannot be parsed. */
 export const formatPhone: FormatPhone = (phone, country) => parsePhone(phone, country)?.formatInternational() ?? phone;

@@ -1,5 +1,5 @@
-// Checks, with independent DNS-over-HTTPS resolvers, that a host name resolves only to public IP addresses. Workers cannot pin the IP
-// address for the request that follows, so this check is only one of three layers of protection. The others are the host name check
+// Checks, with independent DNS-over-HTTPS resolvers, that a host name resolves only to public IP addresses. This is one of three layers of
+// protection, because Workers cannot pin the IP address for the request that follows. The others are the host name check
 // (core/access/outbound-url.ts) and outbound connections that cannot reach a private network.
 import ipaddr from "ipaddr.js";
 import { findHostNameFault } from "../../core/access/outbound-url.ts";
@@ -27,7 +27,7 @@ export interface OutboundRules {
 }
 
 const resolverTimeoutMs = 2_000;
-/** The time limit of a host check, in milliseconds: one second more than the resolvers' time limit. */
+/** The time limit of a host check, in milliseconds. It is one second longer than the resolvers' time limit. */
 export const hostVerdictTimeoutMs = 3_000;
 const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
@@ -86,7 +86,7 @@ const getResolverVerdict = async (
   }
 };
 
-/** Creates a check that combines the verdicts from all resolvers. A host is public only if all of them agree. */
+/** Creates a check that combines the verdicts from all resolvers. A host is public only if all resolvers say so. */
 export const createHostCheck =
   (settings: { readonly dohUrls: readonly string[]; readonly ownHosts: readonly string[] }): CheckHost =>
   async (hostname, signal) =>

@@ -1,5 +1,5 @@
-// Reads the number of requests by status and error code from Workers Analytics Engine. The binding only writes, so this uses the SQL API,
-// which needs an API token of the account.
+// Reads the number of requests by status and error code from Workers Analytics Engine. The binding can only write, so this file calls the
+// SQL API with an API token of the account.
 import { z } from "zod";
 import { secondMs } from "../../core/time.ts";
 import type { MetricsQuerySettings } from "../env.ts";
@@ -20,7 +20,7 @@ const answerSchema = z.object({
   data: z.array(z.object({ status: z.string(), code: z.string(), requests: z.coerce.number() })), // a count may arrive as text
 });
 
-/** `dataset` becomes part of the SQL statement. Its setting, METRICS_DATASET, may contain only letters, digits and underscores. */
+/** `dataset` becomes part of the SQL statement. The setting METRICS_DATASET may contain only letters, digits and underscores. */
 const createStatement = (dataset: string): string =>
   `SELECT blob4 AS status, blob5 AS code, SUM(_sample_interval) AS requests FROM ${dataset} WHERE index1 = 'request' AND timestamp > NOW() - INTERVAL '1' DAY GROUP BY status, code ORDER BY requests DESC LIMIT 100 FORMAT JSON`;
 

@@ -1,4 +1,4 @@
-// Groups hosts into sites with the Public Suffix List. Without the list, `a.co.uk` and `b.co.uk`, or two blogs at the same hosting company,
+// Groups hosts into sites with the Public Suffix List. Without the list, `a.co.uk` and `b.co.uk`, or two blogs at one hosting company,
 // would look like one site.
 import { getDomain } from "tldts";
 

@@ -1,5 +1,5 @@
 // WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. The functions in
-// this file return null for every rejected credential instead.
+// this file return null instead for every rejected credential.
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,
@@ -21,9 +21,8 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * Returns whether the response contains no attestation or only self-attestation. Browsers send one of these if no attestation is requested.
- * Verifying vendor certificates would require most of the library's code and would fetch the revocation lists to which the certificates
- * refer.
+ * Returns true if the response contains no attestation or only self-attestation. Browsers send one of these if no attestation is requested.
+ * Verifying vendor certificates would require most of the library's code, and would fetch the revocation lists that the certificates name.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

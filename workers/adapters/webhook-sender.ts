@@ -1,5 +1,5 @@
-// Sends one webhook request to a customer's endpoint. The host is checked again before each attempt, an attempt ends after ten seconds, and
-// redirects are not followed. From the response, only the status, the headers and the first 4 kB of the body are read.
+// Sends one webhook request to a customer's endpoint. Checks the host before each attempt, ends an attempt after ten seconds, and does not
+// follow redirects. Reads only the status, the headers and the first 4 kB of the response body.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { concatBytes } from "../../core/bytes.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
@@ -24,8 +24,8 @@ export interface WebhookPost {
 }
 
 /**
- * The result of an attempt. `blocked`: nothing was sent, because the URL or its host is not allowed. `deferred`: nothing was sent, because
- * no resolver responded.
+ * The result of an attempt. `blocked` means that nothing was sent because the URL or its host is not allowed. `deferred` means that nothing
+ * was sent because no resolver responded.
  */
 export type WebhookResult =
   | (Extract<AttemptOutcome, { kind: "answered" }> & { readonly response: WebhookResponse })
@@ -36,13 +36,13 @@ export type WebhookResult =
 /** Sends one request. Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 
-// A verdict is reused for a few seconds so that a busy endpoint does not cause a DNS lookup for each delivery. A fresher verdict would not
+// A verdict is reused for a few seconds, so that a busy endpoint does not cause a DNS lookup for each delivery. A newer verdict would not
 // be safer, because Workers cannot pin the IP address for the request that follows.
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
-// The time limit for reading the body, in milliseconds. The body only helps to debug a receiver. It usually arrives together with the
-// status, and a slow body must not delay other deliveries.
+// The time limit for reading the body, in milliseconds. The body usually arrives with the status. It only helps to debug a receiver, and a
+// slow body must not delay other deliveries.
 const responseBodyTimeoutMs = 250;
 
 const classifyError = (error: unknown): "dns" | "tls" | "connection" => {

@@ -1,5 +1,5 @@
-// Checks that a URL may be registered as a webhook endpoint. The DNS and URL rules are the same as before each delivery. A host that does
-// not resolve yet is allowed, and so is any host while the resolvers do not respond, because each delivery checks the host again.
+// Checks that a URL may be registered as a webhook endpoint, with the same DNS and URL rules as before each delivery. Allows a host that
+// does not resolve yet, and any host while the resolvers do not respond. Each delivery checks the host again.
 import { checkOutboundUrl, type OutboundUrlFault } from "../../core/access/outbound-url.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";

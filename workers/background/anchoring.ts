@@ -1,5 +1,5 @@
-// Submits anchor statements to the ledgers. This work runs when a queue message arrives and every minute, but never within a request.
-// Concurrent runs do no harm. All due work is in the database, so a lost queue message only delays the work.
+// Submits anchor statements to the ledgers. Runs when a queue message arrives and every minute, but never within a request. Concurrent runs
+// are safe. The database contains all due work, so a lost queue message only delays the work.
 import type { LedgerAdapter, SubmissionOutcome } from "../../core/ledger/adapter.ts";
 import { shouldPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";
@@ -22,7 +22,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // shorter than a lease
 
-/** Returns true if the ledger itself failed, not just one statement. */
+/** Returns true if the ledger itself failed, and not just one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
   !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
 

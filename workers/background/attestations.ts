@@ -1,5 +1,5 @@
-// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If one of them does not respond, asks it
-// again every minute. No other work waits for attestations.
+// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If one does not respond, asks it again
+// every minute. No other work waits for attestations.
 import { firstShard } from "../../core/ids.ts";
 import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
 import type { Instant } from "../../core/time.ts";
@@ -18,8 +18,8 @@ const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, n
 };
 
 /**
- * Describes a problem that an operator must inspect. Either the attestor refuses for good, for example because a witness has seen another
- * history, or an authority signs with a key that is not pinned.
+ * Describes a problem that an operator must inspect: an attestor refuses permanently, for example because a witness has seen another
+ * history, or an authority signs with an unpinned key.
  */
 const describeProblem = (outcome: AttestationOutcome, row: DueAttestation): string | null => {
   if (outcome.ok) return outcome.verified ? null : `${row.attestor} stamped with a key that is not pinned`;

@@ -1,5 +1,5 @@
-// Every 15 minutes, each audit log closes an interval and signs a checkpoint over it. The checkpoint's statement is submitted to every
-// ledger, and attestations are requested. If an interval is missed, the next checkpoint covers it.
+// Every 15 minutes, each audit log closes an interval and signs a checkpoint. The job submits the checkpoint's statement to every ledger
+// and requests attestations. If an interval is missed, the next checkpoint covers it.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 import { toIso, type Instant } from "../../core/time.ts";
@@ -12,8 +12,8 @@ import { listGeneralAttestors, requestAttestation } from "./request-attestation.
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
 
 /**
- * Sends the checkpoint to the ledger's own witness before the checkpoint is used. Returns null if the witness has seen another history; the
- * checkpoint is then neither saved nor anchored. If the witness does not respond, it is asked again later.
+ * Sends the checkpoint to the ledger's own witness before anything else uses it. If the witness has seen another history, returns null, and
+ * the checkpoint is neither saved nor anchored. If the witness does not respond, a later run asks it again.
  */
 const requestGuardAttestations = async (
   platform: Platform,
@@ -35,7 +35,7 @@ const requestGuardAttestations = async (
 const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: ShardId, interval: number): Promise<void> => {
   const log = platform.auditLogStub(auditLog);
   const highWater = await findHighWater(db, auditLog);
-  // If the log's storage was restored to an earlier state, the log freezes, because it must not sign a second history.
+  // If the log's storage was restored to an earlier state, this call freezes the log, which must not sign a second history.
   if (highWater !== null && !(await log.checkHighwater(highWater.size, highWater.root))) {
     platform.log.error({ at: "audit", error: "the log is behind its last signature: frozen" });
     return;
@@ -53,7 +53,7 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: Sh
   );
 };
 
-/** Saves one checkpoint per audit log for the interval that contains `now`. A second call in the same interval has no effect. */
+/** Saves one checkpoint per audit log for the interval that contains `now`. A repeated call in the same interval has no effect. */
 export const checkpointAuditLogs = async (platform: Platform, now: Instant): Promise<void> => {
   const db = platform.shards.get(firstShard);
   await forEachShard(platform, "audit", (_, auditLog) => checkpointAuditLog(platform, db, auditLog, getCheckpointInterval(now)));

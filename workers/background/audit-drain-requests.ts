@@ -1,4 +1,4 @@
-// Tells the audit logs that the change logs contain entries for their chains. The audit logs then read these entries.
+// Tells the audit logs that the change logs contain new entries for their chains. The audit logs then read these entries.
 import type { ShardId } from "../../core/ids.ts";
 import { listUndrainedLogs } from "../../storage/audit-entries.ts";
 import { runIsolated } from "../log.ts";
@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. A notified log sets an alarm and reads every shard, so logs without unread entries are left out. In a
- * deployment with one shard, a run for all shards lists the only log without checking it.
+ * Lists the audit logs to notify. Omits logs without unread entries, because a notified log sets an alarm and reads every shard. If the
+ * deployment has only one shard, and the run is not limited to a shard, returns its log without a check.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {
   const auditLogs = platform.shards.all().map(([shard]) => shard);
@@ -20,8 +20,8 @@ const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> =
 };
 
 /**
- * Notifies the audit logs soon after a commit and every minute. If a log cannot be reached, the other logs are still notified, and the next
- * run tries again.
+ * Notifies the audit logs soon after a commit and every minute. If a log cannot be reached, still notifies the others, and the next run
+ * tries again.
  */
 export const requestAuditDrains = async (platform: Platform): Promise<void> => {
   for (const auditLog of await listLogsToDrain(platform))

@@ -1,4 +1,4 @@
-// Reads the email that a development deployment captures instead of sending.
+// Reads the emails that a development deployment captures instead of sending.
 import { listCapturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
 import type { Database } from "../../storage/database.ts";
 import { hasMailInProgress } from "../../storage/outboxes/mail.ts";
@@ -10,8 +10,8 @@ const maxPolls = 400;
 const pollEveryMs = 25;
 
 /**
- * Returns the captured email in `store`, newest first. Before that, sends due email, and waits up to ten seconds per shard for email that
- * another run is sending. Callers therefore find the email that their request caused.
+ * Returns the captured emails in `store`, newest first. First sends due emails, and waits up to ten seconds per shard for emails that
+ * another run is sending. Therefore, callers find the emails that their request caused.
  */
 export const loadCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(withBudget(platform, waitUntilBudget));

@@ -1,4 +1,4 @@
-// Adds new certificates to the counters that lists and charts read. It runs soon after commits and every minute.
+// Adds new certificates to the counters that lists and charts read. Runs soon after commits and every minute.
 import { countNewCertificates } from "../../storage/certificate-counters.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";

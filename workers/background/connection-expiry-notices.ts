@@ -11,7 +11,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerRun = 50; // per shard per minute; enough because connections are created, and therefore expire, one by one
 
-/** Writes the email and marks the connection as notified, in one batch. If two runs are concurrent, only one of them writes the email. */
+/** Writes the email and marks the connection as notified, in one batch. If two runs are concurrent, only one writes the email. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
   const { id, name, redirectHost, expiresAt, language } = connection;
   const now = platform.clock();

@@ -1,4 +1,4 @@
-// Checks once a week that each verified domain still publishes its verification token. The owners get an email after the first miss. After
+// Checks once a week that each verified domain still publishes its verification token. After the first miss, the owners get an email. After
 // two weeks and three misses, the domain is no longer verified.
 import { applyDomainCheck, type DomainCheckOutcome } from "../../core/accounts/domain-claim.ts";
 import { createAuditedEvent } from "../../core/domain-events.ts";

@@ -1,5 +1,5 @@
-// Tells the event sequences to read their events from the change log: one business's sequence right after a response, and every sequence
-// with unread events every minute.
+// Tells event sequences to read their events from the change log. After a response, this tells one business's sequence. Every minute, it
+// tells all sequences with unread events.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { getEventSequenceName, parseEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { secondMs } from "../../core/time.ts";

@@ -1,5 +1,5 @@
 // Renews a shard's copy of an account if the process that changed the account died before it renewed the copy. The account's next
-// submission would also renew the copy, but until then the certificates' pages would show outdated data.
+// submission would also renew the copy. Until then, the certificates' pages would show outdated data.
 import { listExpiredHolds, renewIssuer } from "../../storage/issuing-shards.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";

@@ -1,5 +1,5 @@
-// Schedules work that follows a response, so that the work does not wait for the next cron run. Required work is always in an outbox or in
-// the change log, and the cron processes both every minute (schedule.ts).
+// Schedules work to run after a response, so that it does not wait for the next cron run. Work that must happen is always in an outbox or
+// in the change log. The cron processes both every minute (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
@@ -16,8 +16,8 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const lostAfterFactor = 10; // if work is overdue by this many delays, the platform must have ended it together with its request
 
 /**
- * Runs `work` once for all calls within `ms` of the first call. At 300 submissions per second and a delay of two seconds, one run serves
- * 600 submissions.
+ * Returns a function that runs `work` once for all calls within `ms` of the first one. With 300 submissions per second and a delay of two
+ * seconds, one run serves 600 submissions.
  */
 const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
   let dueAt: Instant | null = null;
@@ -41,10 +41,10 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
 
 const staleRelayMs = 60 * secondMs; // the platform must have ended a relay this old before it finished
 
-/** Runs one relay at a time per isolate, even if many submissions request one. */
+/** Creates the function that runs the relay, at most once at a time per isolate, even if many submissions request it. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
-  /** Each call sets this to true, because a running relay may have read its rows before the caller's row was committed. */
+  /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */
   let isRequested = false;
   return async () => {
     isRequested = true;
@@ -65,9 +65,7 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
 
 const mailDelayMs = 100; // by then the response has been sent, so its duration does not reveal whether an email is sent
 
-/**
- * Creates the functions that schedule follow-up work. Call this once per platform, because requests share the scheduled and running work.
- */
+/** Creates the functions that schedule follow-up work. Call this once per platform, because requests share scheduled and running work. */
 export const createSchedules = (platform: Platform): Schedules => {
   const relay = createRelay(platform);
   return {

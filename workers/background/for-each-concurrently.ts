@@ -1,11 +1,11 @@
 // Limits how many items of a list are processed at the same time, because a Worker has few connections.
 
-/** A Worker may have six connections open at the same time. One is kept free. */
+/** A Worker can have six open connections at a time. This leaves one free. */
 export const maxConcurrentConnections = 5;
 
 /**
- * Runs `work` for each item, with at most `limit` running at the same time. The next item is requested only when a slot is free, so items
- * can be claimed one by one. Rejects as soon as `work` rejects; if a failure must not stop other items, handle it inside `work`.
+ * Runs `work` for each item, at most `limit` at a time. Requests the next item only when a slot is free, so that items can be claimed one
+ * by one. Rejects as soon as `work` rejects. If a failure must not stop other items, handle it inside `work`.
  */
 export const forEachConcurrently = async <Item>(
   limit: number,

@@ -1,4 +1,4 @@
-// Runs background work in the database of every shard, or only in the shard that the invocation is for.
+// Runs background work in the database of every shard, or only in the shard of this invocation.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
@@ -8,8 +8,8 @@ import type { Platform } from "../platform/platform.ts";
 type ShardDependencies = Pick<Platform, "shards" | "log" | "clock" | "jobShard">;
 
 /**
- * Lists the shards to process. If one invocation processes all of them, each minute starts with a different shard. A shard with more work
- * than the budget allows therefore does not block the others.
+ * Lists the shards to process. If one invocation processes all of them, starts with a different shard each minute. Therefore, a shard with
+ * more work than the budget allows does not block the others.
  */
 const listShardsToProcess = ({ shards, clock, jobShard }: ShardDependencies): readonly (readonly [ShardId, Database])[] => {
   if (jobShard !== null) return [[jobShard, shards.get(jobShard)]];
@@ -18,7 +18,7 @@ const listShardsToProcess = ({ shards, clock, jobShard }: ShardDependencies): re
   return [...all.slice(first), ...all.slice(0, first)];
 };
 
-/** Runs `work` for each shard in turn. A failure is logged under `at` and does not delay the other shards. */
+/** Runs `work` for each shard in turn. Logs a failure under `at` and continues with the other shards. */
 export const forEachShard = async (
   platform: ShardDependencies,
   at: string,

@@ -1,5 +1,4 @@
-// Every 15 minutes, saves a checkpoint of the ledger itself. The checkpoint's statement is submitted to the mirrors, and attestations are
-// requested.
+// Every 15 minutes, saves a checkpoint of the ledger itself, submits its statement to the mirrors, and requests attestations.
 import { fromBase64, toHex } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { firstShard } from "../../core/ids.ts";
@@ -58,8 +57,8 @@ const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now:
 };
 
 /**
- * Saves a checkpoint of each primary ledger for the interval. Does nothing if the deployment has neither mirrors nor attestors. Skips
- * ledgers that have not grown.
+ * Saves a checkpoint of each primary ledger for the interval. Does nothing if the deployment has neither mirrors nor attestors. Skips a
+ * ledger that has not grown.
  */
 export const checkpointLedgers = async (platform: Platform, now: Instant): Promise<void> => {
   if (platform.ledgersOf(firstShard).length - 1 + listGeneralAttestors(platform.attestors).length === 0) return;

@@ -1,5 +1,6 @@
-// Sends the email in the outboxes right after a response and every minute. An email can be sent more than once, but always with the same
-// ID. An email that the provider refuses, or that cannot be sent in time, is kept as failed and logged without its recipient.
+// Sends the emails in the outboxes, right after a response and every minute. An email can be sent more than once, but always with the same
+// ID. If the provider refuses an email, or it cannot be sent in time, the relay moves it to the failed emails and logs it without its
+// recipient.
 import { composeMail } from "../../core/mail/compose.ts";
 import type { MailFailureReason, MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
@@ -27,7 +28,7 @@ const attemptSend = async (platform: Platform, due: DueMail, now: Instant): Prom
 
 const deliverMail = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {
   const now = platform.clock();
-  // An email that cannot be decrypted is retried, because its key may be restored.
+  // Retry an email that cannot be decrypted, because its key may be restored.
   const outcome =
     (await runIsolated(platform, "mail", () => attemptSend(platform, due, now))) ?? (due.giveUpAt <= now ? "expired" : "later");
   if (outcome === "accepted" || outcome === "no recipient") await deleteMail(db, due).run();
@@ -38,7 +39,7 @@ const deliverMail = async (platform: Platform, db: Database, due: DueMail): Prom
   }
 };
 
-/** Claims as many emails as can be sent concurrently, until all due email is sent or the budget is used up. */
+/** Claims as many emails as can be sent concurrently, until all due emails are sent or the budget is used up. */
 async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<DueMail> {
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);
@@ -48,8 +49,8 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
 }
 
 /**
- * Writes the emails for due notices to owners. Then sends due email from every shard, five at a time, until all of it is sent or the budget
- * is used up.
+ * First writes the emails for due notices to owners. Then sends due emails from every shard, five at a time, until all are sent or the
+ * budget is used up.
  */
 export const relayMail = (platform: Platform): Promise<void> =>
   forEachShard(platform, "mail", async (db) => {

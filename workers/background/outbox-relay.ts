@@ -1,4 +1,4 @@
-// Continues withdrawals and captures policies, right after a response and every minute. Concurrent runs do no harm.
+// Continues withdrawals and captures policies, right after a response and every minute. Concurrent runs are safe.
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";

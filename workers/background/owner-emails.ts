@@ -1,5 +1,5 @@
-// Emails due notices to the owners. Owners get the first notice of a kind immediately, and then at most one digest per hour. Waiting
-// notices are in the database, so a process that dies only delays them.
+// Emails due notices to the owners. Owners get the first notice of a kind immediately, and then at most one digest per hour. The database
+// stores waiting notices, so a crash only delays them.
 import { chooseOwnerEmail, countNoticeRecords } from "../../core/mail/owner-notices.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { listDueNotices, openNotice, reportNotices, type DueNotices } from "../../storage/owner-notices.ts";
@@ -27,7 +27,7 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
   await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left }));
 };
 
-/** Lists the owners' addresses. Members are stored in the account's shard, which can be different from the notices' shard. */
+/** Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. */
 const listAddresses = async (platform: Platform, ids: readonly BusinessId[]): Promise<ReadonlyMap<BusinessId, readonly string[]>> => {
   const found = await Promise.all(
     [...Map.groupBy(ids, shardOfId)].map(([shard, ofShard]) => listOwnerAddresses(platform.shards.get(shard), platform.vault, ofShard)),

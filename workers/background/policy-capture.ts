@@ -1,18 +1,18 @@
-// Captures policy snapshots (SPEC Policy snapshot). One capture of a site is linked to every certificate that is waiting for it. Businesses
-// take turns, so a business with many or unresponsive sites does not delay another.
+// Captures policy snapshots (SPEC Policy snapshot). One capture of a site is linked to every certificate that waits for it. Businesses take
+// turns, so a business with many or unresponsive sites does not delay others.
 //
-// A crash at any step only makes the page due again a minute later:
-// 1. Claim: one statement claims one row, so only one of two workers gets the page.
+// If the process dies at any step, the page becomes due again a minute later:
+// 1. Claim: one statement claims one row, so only one worker gets the page.
 // 2. Fetch: this step only reads, so a crash costs one attempt.
-// 3. Texts: each text is counted and stored in KV under a new ID. After a crash, a stored text can remain unused. It still counts toward
-//    the limit, so the number of unused texts is limited.
-// 4. Commit: one batch writes the snapshots, the capture, and the links and audit entries for the first 100 certificates. Texts are stored
-//    before any row refers to them.
-// 5. Further commits: each batch links up to 100 more certificates. A worker that takes over the page finds the fresh capture and
-//    continues. The last batch deletes the page.
+// 3. Texts: each text is counted and stored in KV under a new ID. After a crash, a stored text can remain unused, but it still counts
+// toward the limit.
+// 4. Commit: one batch writes the snapshots, the capture, and the links and audit entries of the first 100 certificates. Their texts are
+// already stored.
+// 5. More commits: each batch links up to 100 more certificates. A worker that takes over the page finds the new capture and continues. The
+// last batch deletes the page.
 //
-// Each certificate is linked exactly once, because the database rejects a batch that contains a second link. `policies_status` is therefore
-// always correct: it is pending until the certificate is linked, and then shows the result of that capture.
+// The database rejects a batch that would link a certificate twice. Therefore, `policies_status` is always correct: it is pending until the
+// certificate is linked, and then shows the result of that capture.
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
 import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../../core/policies/snapshot.ts";
 import type { Database, Statement } from "../../storage/database.ts";
@@ -48,7 +48,7 @@ const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, 
 
 interface LinkTarget {
   readonly capture: PolicyCapture;
-  /** Statements that must be committed with the first links. The list is empty if the capture is already stored. */
+  /** Statements to commit with the first links. Empty if the capture is already stored. */
   readonly rows: readonly Statement[];
 }
 
@@ -82,7 +82,9 @@ const linkWaitingCertificates = async (
   throw new Error("policies: certificates that wait are already linked");
 };
 
-/** Links a fresh capture if one exists. Otherwise captures the site, and retries a limited number of times if the site does not respond. */
+/**
+ * Links a recent capture if one exists. Otherwise captures the site, and retries a limited number of times if the site does not respond.
+ */
 const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   const { businessId, location, attempts } = claimed;
   const { random } = platform;
@@ -101,7 +103,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   const fresh = await findCaptureSince(db, location, platform.clock() - captureReuseMs);
   if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
-  // If there were more attempts than the maximum, fetching the site crashed the worker, so the site is not fetched again.
+  // If there were more attempts than the maximum, earlier fetches crashed the worker, so do not fetch the site again.
   const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", businessId)).isAllowed;
   const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;
   const now = platform.clock();
@@ -121,7 +123,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   try {
     await captureForPage(platform, db, claimed);
   } catch (error) {
-    // A failure in our service does not count as an attempt for the site. The page stays leased, so the next attempt is a minute later.
+    // A failure in our service does not count as an attempt. The page stays leased, so the next attempt is a minute later.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
     await revertPolicyAttempt(db, claimed).run();
   } finally {
@@ -129,9 +131,9 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   }
 };
 
-/** Captures all pages that are due in one shard. Concurrent calls do no harm. */
+/** Captures all due pages in one shard. Concurrent calls are safe. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims pages independently. A worker ends if the other one is busy with the last business that has due pages.
+  // Each worker claims pages independently. A worker ends if only the business that another worker is processing has due pages.
   const worker = async (): Promise<void> => {
     for await (const claimed of claimEach(platform, (now) => claimPolicyPage(db, now))) await processPage(platform, db, claimed);
   };

@@ -1,6 +1,6 @@
-// Fetches an origin's privacy policy and terms. Tries links on the front page, then links on the page that contains the form, then
-// well-known paths, and stops once both are found. Anyone can send a submission for any page, so policies found only through the page with
-// the form are not used for other pages on the origin.
+// Fetches an origin's privacy policy and terms. Tries links on the front page, then links on the page with the form, then well-known paths.
+// Stops once it has found both. Anyone can send a submission for any page, so policies found only through the page with the form are not
+// used for other pages of the origin.
 import type { PageFetchResult } from "../../core/access/outbound-page.ts";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";
 import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
@@ -19,7 +19,7 @@ export interface FetchedPolicies {
   readonly found: CapturedPolicies;
   /** False if a page that might contain a missing policy did not respond. Another attempt may then find more. */
   readonly isComplete: boolean;
-  /** True if both policies were found without using the page that contains the form. They then apply to every page on the origin. */
+  /** True if both policies were found without the page with the form. They then apply to every page of the origin. */
   readonly isOfOrigin: boolean;
 }
 
@@ -59,7 +59,7 @@ const createSiteReader = (
   };
 };
 
-/** Fetches the policies, reading no more pages than needed. `page` is the URL of the page that contains the form, without its query. */
+/** Fetches the policies, reading as few pages as possible. `page` is the URL of the page with the form, without its query. */
 export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyLocation): Promise<FetchedPolicies> => {
   const site = platform.getSite(new URL(origin).hostname);
   const isSameSite = (hostname: string): boolean => platform.getSite(hostname) === site;
@@ -85,7 +85,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   let hostAnswers = false;
   let isOfPage = false;
   let pageHash: string | null = null;
-  // The page may be on another of the business's verified domains, whose policies do not apply to this origin.
+  // Skip a page on another of the business's verified domains, because its policies do not apply to this origin.
   for (const start of new Set(isSameSite(new URL(page).hostname) ? [frontPage, page] : [frontPage])) {
     const missingKinds = missing();
     if (missingKinds.length === 0) break;
@@ -97,7 +97,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
     for (const kind of missingKinds) await findPolicy(kind, findPolicyCandidates(kind, startPage.links, isSameSite), () => true);
     if (start !== frontPage && missing().length < missingKinds.length) isOfPage = true;
   }
-  // Many sites return the same page for every path. A page at a well-known path therefore counts only if it differs from the other pages
+  // Many sites return the same page for every path. Therefore, a page at a well-known path counts only if it differs from the other pages
   // and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {

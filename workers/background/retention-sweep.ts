@@ -1,4 +1,4 @@
-// Erases the personal data in certificates whose retention period has ended, in every shard, and logs the progress.
+// Erases the personal data of certificates whose retention period has ended, in every shard, and logs the progress.
 import { createErasureEvent } from "../../core/certificates/erasure.ts";
 import type { ShardId } from "../../core/ids.ts";
 import { toIsoOrNull } from "../../core/time.ts";
@@ -11,7 +11,7 @@ import { takeBatch } from "./take-batch.ts";
 
 const maxPerBatch = 500;
 
-/** Erases certificates until all due ones are erased or the budget is used up. Returns the number erased. */
+/** Erases due certificates until none are left or the budget is used up. Returns the number of erased certificates. */
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {
   const now = platform.clock();
   let erased = 0;
@@ -47,6 +47,6 @@ const eraseExpiredInShard = async (platform: Platform, db: Database, shard: Shar
   platform.log.progress({ at: "retention", shard, done: erased, left, oldest_due: toIsoOrNull(oldestDue) });
 };
 
-/** Erases due certificates within this run's budget and logs how many are left. Concurrent runs erase each certificate only once. */
+/** Erases due certificates within this run's budget, and logs how many are left. Concurrent runs never erase a certificate twice. */
 export const eraseExpired = (platform: Platform): Promise<void> =>
   forEachShard(platform, "retention", (db, shard) => eraseExpiredInShard(platform, db, shard));

@@ -1,5 +1,5 @@
-// The jobs for each cron trigger. A job processes everything that is due, so a missed trigger only delays work and a duplicate trigger
-// finds nothing to do. If a job fails, the others still run.
+// The jobs for each cron trigger. A job processes everything that is due. Therefore, a missed trigger only delays work, and a duplicate
+// trigger finds nothing to do. If a job fails, the others still run.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
@@ -29,14 +29,14 @@ import { sweepDueShares } from "./share-sweep.ts";
 import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
-/** A job. `at` is the scheduled time, which determines the checkpoint interval even if the job runs late. */
+/** A job. `at` is the scheduled time. It determines the checkpoint interval even if the job runs late. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
-/** Wraps a job for the whole deployment, so that each trigger runs it only once, in the invocation for the first shard. */
+/** Wraps a job for the whole deployment. Each trigger runs the job only once, in the invocation for the first shard. */
 const onlyOnce =
   (job: Job): Job =>
   async (platform, at) => {
@@ -44,8 +44,8 @@ const onlyOnce =
   };
 
 /**
- * These jobs run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each job is
- * named after its file.
+ * These jobs run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. The name of
+ * each job is its file name.
  */
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
@@ -68,7 +68,7 @@ const minuteJobs: Jobs = {
   "expired-holds": endExpiredHolds,
 };
 
-/** These jobs run in order, so that the attestations cover the checkpoints that were just made. */
+/** These jobs run in this order, so that attestations cover the checkpoints that were just made. */
 const quarterJobs: Jobs = {
   "parked-anchors": retryParkedAnchors,
   "audit-checkpoints": checkpointAuditLogs,
@@ -80,13 +80,12 @@ const quarterJobs: Jobs = {
 
 export const jobNames: readonly string[] = [...new Set([...Object.keys(minuteJobs), ...Object.keys(quarterJobs)])];
 
-// An invocation may make 1,000 queries. The jobs share 800 of them, because steps that are still running when the budget is used up need
-// some of the rest. One job may use at most half of the 800, so that its backlog does not delay the others. All jobs end before the next
-// minute.
+// An invocation may make 1,000 queries. The jobs share 800 of them. The rest is for steps that are still running when the budget is used
+// up. One job may use at most half of the 800, so that its backlog does not delay the others. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 
-/** Runs a job. If the job throws, logs the job's name. The job runs again on its next trigger. */
+/** Runs a job. If the job throws, logs its name. The next trigger runs the job again. */
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 

@@ -1,5 +1,5 @@
-// Runs the jobs of each shard in a separate invocation, started by a queue message. Otherwise, all shards would share the queries that one
-// invocation may make, and a deployment could not have more than about twenty shards.
+// Runs the jobs of each shard in a separate invocation, which a queue message starts. Otherwise, all shards would share the queries of one
+// invocation, which limits a deployment to about twenty shards.
 import { parseShardId, type ShardId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
@@ -24,8 +24,8 @@ export const parseJobRequest = (body: unknown): JobRequest | null => {
 };
 
 /**
- * Starts the jobs of a cron run. If there is one shard, runs them directly. If there are several, sends one message per shard. If the
- * messages cannot be sent, runs the jobs of all shards directly, so that a queue failure only delays work.
+ * Starts the jobs of a cron run. With one shard, runs them directly. With several shards, sends one message per shard. If sending fails,
+ * runs the jobs of all shards directly, so that a queue failure only delays work.
  */
 export const startScheduledJobs = async (
   platform: Platform,

@@ -1,5 +1,5 @@
-// Measures how full each shard is, because new accounts are created in the emptiest shard. A database that reaches its size limit cannot
-// store more certificates, so an error is logged long before that.
+// Measures how full each shard is, because new accounts are created in the emptiest shard. A database at its size limit cannot store more
+// certificates, so the job logs an error long before that.
 import { getShardBytes } from "../../storage/health.ts";
 import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -7,7 +7,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const warningThreshold = 0.8; // at 200 MB per client per day, one client takes ten days to fill the last fifth
 
-/** Records the size of each shard and logs it as a metric. Above 80% of the limit, also logs an error. */
+/** Stores and logs the size of each shard. Above 80% of the limit, also logs an error. */
 export const measureShards = (platform: Platform): Promise<void> =>
   forEachShard(platform, "shard-sizes", async (db, shard) => {
     const bytes = await getShardBytes(db);

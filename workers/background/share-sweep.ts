@@ -1,4 +1,4 @@
-// Expires shares, warns about shares that will expire soon, and writes the resulting emails. It runs every minute.
+// Every minute, expires shares, warns about shares that will expire soon, and writes the emails about both.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Sweeps due shares, most overdue first. The next minute's run sweeps the rest. */
+/** Sweeps due shares, most overdue first. The next run, a minute later, sweeps the rest. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

@@ -1,6 +1,5 @@
-// Ends two kinds of subscriptions at the payment provider: those of closed accounts, and those of accounts that pay for another
-// subscription, which would otherwise be charged twice. Retries until the provider confirms the end. If an operator has reopened an
-// account, the account keeps its subscription.
+// Ends subscriptions at the payment provider: those of closed accounts, and the extra subscription of an account that would otherwise pay
+// twice. Retries until the provider confirms the end. If an operator has reopened an account, it keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";

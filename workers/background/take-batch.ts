@@ -1,4 +1,4 @@
-// Limits the work of a batch that deletes certificates together with the views of their pages.
+// Limits the size of a batch that deletes certificates together with their page views.
 
 const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
 

@@ -1,4 +1,4 @@
-// Suspends businesses whose payment has been past due for 14 days. Moves consumers to the free plan after the same time.
+// Suspends businesses whose payment has been past due for 14 days. After the same time, moves consumers to the free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,
@@ -32,6 +32,6 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
   }
 };
 
-/** Changes at most 100 customers per shard. A customer who pays in the meantime is left unchanged. */
+/** Changes at most 100 customers per shard. Skips customers who pay in the meantime. */
 export const suspendUnpaid = (platform: Platform): Promise<void> =>
   forEachShard(platform, "unpaid", (db) => suspendUnpaidInShard(platform, db));

@@ -1,5 +1,5 @@
-// Reads JSON request bodies with a size limit, decodes them strictly and parses them as I-JSON. Hono's bodyLimit is not used because it
-// responds while the body is still arriving, which resets the connection, and Hono's JSON parser accepts more than I-JSON.
+// Reads JSON request bodies with a size limit, decodes them strictly and parses them as I-JSON. Does not use Hono's bodyLimit, which
+// responds while the body is still arriving and so resets the connection. Does not use Hono's JSON parser, which accepts more than I-JSON.
 import { concatBytes } from "../../core/bytes.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { isSubmissionSizeAccepted, maxSubmissionBytes } from "../../core/certificates/submission-size.ts";
@@ -11,8 +11,8 @@ import { defineGuard } from "./guards/define-guard.ts";
 export const maxBodyBytes = 256 * 1_024; // many times the size of any request without a disclosure
 
 /**
- * Returns the body, or null if it is longer than `maxBytes`. The rest of a longer body is read and discarded, because otherwise the caller
- * would see a reset connection instead of a response.
+ * Returns the body, or null if it is longer than `maxBytes`. Reads and discards the rest of a longer body. Otherwise, the caller would see
+ * a reset connection instead of a response.
  */
 export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
@@ -98,7 +98,7 @@ export const jsonBody = requireJson({ accepted: ["application/json"] });
 /**
  * For form submissions. In addition to `application/json`, accepts JSON as `text/plain`, which the page script sends to avoid the delay of
  * a CORS preflight. Also accepts unpaired surrogates (half of an emoji) in field values, and bodies of more than 256 KiB if the disclosure
- * and the recipients make them that large.
+ * and the recipients cause that size.
  */
 export const submissionBody = requireJson({
   accepted: ["application/json", "text/plain"],

@@ -1,4 +1,4 @@
-// The Hono context variables. Each guard adds its results to the context type, so that handlers after the guard can read them directly.
+// The Hono context variables. Each guard adds its results to the context type, so that later handlers can read them directly.
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { AnySession, ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
@@ -25,7 +25,7 @@ export interface AppEnv {
     language: MailLanguage;
     /** The refusal code in the response, for the log. */
     refused?: RefusalCode;
-    /** The body, once it has been read and parsed. Used to record refused requests. */
+    /** The body, after it was read and parsed. Used to record refused requests. */
     sent?: unknown;
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */
@@ -37,7 +37,7 @@ export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
-/** The context after the guard that also accepts people who have been invited to a business but have not joined it. */
+/** The context after the guard that also accepts people who were invited to a business but have not joined it. */
 export interface AnySessionEnv {
   Variables: AppEnv["Variables"] & { session: AnySession };
 }
@@ -56,7 +56,9 @@ export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
-/** The members that all contexts above share. Functions accept this type, because Hono's context types are not assignable to each other. */
+/**
+ * The members that all contexts above share. Functions accept this type, because Hono does not let one context type be assigned to another.
+ */
 export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {
   readonly set: (name: "refused", code: RefusalCode) => void;
 };

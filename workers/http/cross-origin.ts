@@ -1,5 +1,5 @@
-// The CORS rules by path. They also apply to error responses, so that page scripts can read the errors. Pages on other origins cannot read
-// responses of a path without a rule.
+// The CORS rules by path. They also apply to error responses, so that page scripts can read the errors. If a path has no rule, pages on
+// other origins cannot read its responses.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";

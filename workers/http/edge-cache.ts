@@ -1,4 +1,4 @@
-// Cloudflare's cache for log tiles and entries. The content at each URL never changes. A cached response saves a request to the log's
+// Cloudflare's cache for log tiles and entries, whose content at a URL never changes. A cached response saves a request to the log's
 // Durable Object. Only responses with `Cache-Control: public` and `immutable` are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
@@ -7,8 +7,8 @@ const partialTilePattern = /\.p\/\d+$/;
 const partialTileMaxAgeSeconds = 60; // readers stop requesting a partial tile when the log grows
 
 /**
- * Returns the cache, or null if the runtime has none. Also returns null in development, where services with different logs can have the
- * same URL.
+ * Returns the cache, or null if the runtime has none. Also returns null in development, where different services can have different logs at
+ * the same URL.
  */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);

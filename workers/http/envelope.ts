@@ -11,18 +11,15 @@ import { statusByCode } from "./statuses.ts";
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/**
- * A failure response. Routes describe their failures as refusals and not as responses, so this type is assignable to every route's response
- * type.
- */
+/** A failure response. Routes describe failures as refusals, so this type is assignable to every route's response type. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
 /** Retry-After in seconds, unless the response already has one. */
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
 /**
- * Returns a failure response. `detail` replaces the code's message. It must be constant text that names the field and states the rule, and
- * must never repeat the caller's input.
+ * Returns a failure response. `detail` replaces the code's default message. It must be constant text that names the field and states the
+ * rule, and must never repeat the caller's input.
  */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);
@@ -32,13 +29,13 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
   return c.json({ ok: false, error, request_id: c.var.requestId }, statusByCode[code]) as Response as FailureResponse;
 };
 
-/** Responds with a refusal. Storage limits reset at the start of the next day (UTC), so their `Retry-After` is the time until then. */
+/** Responds with a refusal. Storage limits reset at midnight (UTC), so their `Retry-After` is the time until then. */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return failure(c, refused.code, refused.detail);
 };
 
-/** Responds with an operation's result: its value in wire format, or its refusal. */
+/** Responds with an operation's result: the value in wire format, or the refusal. */
 export const respond = <T, D extends object, S extends ContentfulStatusCode>(
   c: RequestContext,
   status: S,

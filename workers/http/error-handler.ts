@@ -7,7 +7,8 @@ import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
 /**
- * Returns whether the caller can safely repeat the request: the database was unavailable, or a write conflicted with another request's.
+ * Returns true if the caller can safely repeat the request: the database was unavailable, or a write conflicted with another request's
+ * write.
  */
 export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;

@@ -1,6 +1,6 @@
 // The Idempotency-Key header. For 24 hours, a repeated request (same caller, route, key and body) gets the saved response.
-// `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeated request is authorized and counted like any
-// other. Handlers that commit a single batch pass `saveIdempotentResponse` to their operation, so that the batch also saves the response.
+// `idempotencyGuard` runs after authentication, rate limits and body parsing, which therefore apply to repeated requests too. If a handler
+// commits a single batch, it passes `saveIdempotentResponse` to the operation, so that the batch also saves the response.
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
@@ -20,7 +20,7 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Finds the ID of the record that the request changes, if any. The idempotency key is stored in the same shard as the record. */
+/** Finds the ID of the record that the request changes, if any. The idempotency key is stored in that record's shard. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
@@ -28,7 +28,7 @@ const findRecordId = (c: RequestContext, body: Json): string | undefined => {
 
 /**
  * Returns the owner of the idempotency key, and an ID in the shard that stores the key. Without a credential, the IP address identifies the
- * owner. A cookie cannot, because the first request may not have one yet.
+ * owner. A cookie could not, because the first request may not have one yet.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -47,7 +47,7 @@ export const saveIdempotentResponse = <T>(
   return work && ((value, onlyIf) => work.toStatements({ status, data: toWire(value), cookie: null }, onlyIf));
 };
 
-/** Saves the response, or releases the key after a refusal. Errors are only logged; a repeated request then runs again. */
+/** Saves the response, or releases the key after a refusal. Only logs errors. A repeated request then runs the operation again. */
 const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void> => {
   try {
     const { status } = c.res;
@@ -62,7 +62,7 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
-/** Checks only the format of the header. Routes use this guard if their operation stores the key together with a new record. */
+/** Checks only the format of the header. For routes whose operation stores the key with a new record. */
 export const idempotencyKeyGuard = defineGuard<AppEnv>(
   { refuses: ["idempotency_conflict"], requestHeaders: idempotencyHeaders, responseHeaders: replayHeaders },
   async (c, next) => {
@@ -101,7 +101,7 @@ export const idempotencyGuard = combineGuards<AppEnv>(
   }),
 );
 
-/** Sends the response of an operation that stores the idempotency key itself. */
+/** Responds with the result of an operation that stores the idempotency key itself. */
 export const respondIdempotent = <T, D extends object>(
   c: RequestContext,
   result: Result<{ readonly isReplayed: boolean; readonly value: T }>,

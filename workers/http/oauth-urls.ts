@@ -1,5 +1,5 @@
-// The URLs of the agent server's OAuth authorization server. In development, they contain the request's host, because developers use both
-// localhost and 127.0.0.1, and clients compare URLs exactly.
+// The URLs of the agent server's OAuth authorization server. In development, they contain the host of the request, because developers use
+// both localhost and 127.0.0.1, and clients compare URLs exactly.
 import { mcpPath } from "../env.ts";
 import type { RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
@@ -7,7 +7,7 @@ import { isPlainHttp } from "./guards/app-origin.ts";
 export interface OAuthUrls {
   /** Token issuer: the agent server's origin. */
   readonly issuer: string;
-  /** The only resource for which tokens are valid: the agent server's URL. */
+  /** The agent server's URL. Tokens are valid only for this resource. */
   readonly resource: string;
   /** The authorization page. It is on the app's host, where the session cookie is. */
   readonly authorize: string;

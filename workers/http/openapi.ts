@@ -10,7 +10,7 @@ import { failureResponses, describeSchemaError } from "./wire.ts";
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
-/** Adds the guards' headers to 2xx responses only, because other responses may not pass through every guard. */
+/** Adds the guards' headers to 2xx responses only, because other responses may end before every guard has run. */
 const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(
@@ -24,8 +24,8 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
 const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter is invalid. The message names the parameter and the rule." } };
 
 /**
- * Returns a `createRoute` function for the routes of one tag. It adds the guards' headers, credentials and refusals to the description of
- * the route, and `internal_error` to every route.
+ * Returns a `createRoute` function for the routes of one tag. It adds the guards' headers, credentials and refusals to each route's
+ * description, and `internal_error` to every route.
  */
 export const createRouteFactory =
   (tag: string) =>
@@ -46,7 +46,7 @@ export const createRouteFactory =
     } as unknown as R);
   };
 
-/** Describes a request error. A repeated query parameter is an error, because the caller's intent is unclear. */
+/** Describes a request error. A repeated query parameter is an error, because it is unclear which value the caller wants. */
 const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
   const isRepeated = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
@@ -58,13 +58,13 @@ export const createApi = (): OpenAPIHono<AppEnv> =>
   new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      // IDs are the only path parameters that are validated.
+      // Only IDs are validated path parameters.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
       return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },
   });
 
-/** Version of the service and of the OpenAPI document. The API's version is in its path. */
+/** The version of the service and of the OpenAPI document. The API's version is in its path. */
 export const serviceVersion = "1.0.0";
 
 const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {

@@ -1,5 +1,5 @@
 // The cookies of a sign-in that this browser has started. They contain the email address and an ID for the browser. Wrong codes are counted
-// per browser, so strangers cannot lock the person out, and an emailed link works only in the browser that requested it.
+// per browser, so strangers cannot lock the person out. An emailed link works only in the browser that requested it.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";
@@ -9,7 +9,7 @@ import { findCookie, cookieOptions } from "./cookies.ts";
 
 /**
  * The API, the app, the consent sheet and the portal share `svc_sign_in`, so a sign-in can start on one of them and end on another. The
- * page that connects an agent uses `svc_connect`, so that its sign-in and the shared one do not affect each other.
+ * page that connects an agent uses `svc_connect`, so that the two sign-ins do not affect each other.
  */
 export const pendingSignInCookies = ["svc_sign_in", "svc_connect"] as const;
 export type PendingSignInCookie = (typeof pendingSignInCookies)[number];

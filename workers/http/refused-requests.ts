@@ -1,5 +1,5 @@
-// Records refused requests for the affected business after the response, so that a developer can look up the reason by request ID. Stores
-// no input except IDs and the hosts of two URLs.
+// Records refused requests for the affected business, so that a developer can look up the reason by request ID. Runs after the response.
+// From the request, stores only IDs and the hosts of two URLs.
 import type { Context } from "hono";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
@@ -21,8 +21,7 @@ interface RefusedRequestInput {
 }
 
 /**
- * Returns the parsed body of a POST, or the query of any other request. Does not read a body that has not been read yet, because it may be
- * too large.
+ * Returns the query of a request, or the parsed body of a POST. Does not read a body that no handler has read, because it may be too large.
  */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
@@ -34,14 +33,14 @@ const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId |
   typeof id === "string" ? parseClientId(id) : null;
 
 /**
- * Counts a refused request without a credential. Returns false if the IP address is over its limit; the client ID is then not looked up.
+ * Counts a refused request without a credential. If the IP address is over its limit, returns false, and the client ID is not looked up.
  */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
 
 /**
- * Records the refusal after the response, except `rate_limited`: its reason is obvious, and recording would add work during a flood of
- * requests. Errors are only logged. `route` is the route template.
+ * Records the refusal after the response. Skips `rate_limited`, because its reason is obvious and recording would add work during a flood
+ * of requests. Only logs errors. `route` is the route template.
  */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId, ip } = c.var;

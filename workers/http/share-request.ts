@@ -1,4 +1,4 @@
-// The query parameters of a share request, as accepted by the API and the consent sheet (SPEC Share).
+// The query parameters of a share request, for the API and the consent sheet (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";
@@ -73,7 +73,7 @@ export const authorizeQuerySchema = z.object({
   display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
 });
 
-/** The request that a business's server asks this service to sign. It contains the parameters of the consent sheet. */
+/** The request that this service signs for a business's server. Contains the parameters of the consent sheet. */
 export const shareRequestSchema = z
   .object({
     client_id: clientIdSchema,

@@ -1,4 +1,5 @@
-// Schema parts, response descriptions and mappers that several routes share. Zod checks the shape of input; core checks its meaning.
+// Schema parts, response descriptions and mappers that several routes share. These schemas check the shape of input. The code in core
+// checks the meaning.
 import { z } from "@hono/zod-openapi";
 import { emailCodeRule, parseEmailCode } from "../../core/access/email-code.ts";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
@@ -25,8 +26,8 @@ export const timeSchema = z.string().openapi({ format: "date-time" });
 export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
 
 /**
- * Normalizes the variants of ISO 8601 that other programming languages write: a space or `t` before the time, `z`, offsets without a colon,
- * and microseconds or nanoseconds, which are cut to milliseconds.
+ * Normalizes ISO 8601 variants that other programming languages write: a space or `t` before the time, `z`, offsets without a colon, and
+ * microseconds or nanoseconds, which are cut to milliseconds.
  */
 const toIsoText = (text: string): string =>
   text
@@ -80,7 +81,7 @@ const isDate = (text: string): boolean => text.length === "2026-03-05".length;
 /** Returns the last instant of a period. A date without a time means the end of that day (UTC). */
 export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate(text) ? dayMs - 1 : 0);
 
-/** Makes a named schema nullable in one place. `nullable()` would make it nullable everywhere in the OpenAPI document. */
+/** Makes a named schema nullable in one place only. `nullable()` would make it nullable everywhere in the OpenAPI document. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 export const environmentSchema = z.enum(["live", "sandbox"]);
@@ -92,7 +93,7 @@ export const positiveIntSchema = z
   .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
   .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and exceed any real count
 
-/** Accepts the page size of a list, with `preset` as the default. Values above `max` count as `max`. */
+/** Accepts the page size of a list. The default is `preset`. Values above `max` count as `max`. */
 export const limitSchema = (preset: number, max: number) =>
   z
     .string()
@@ -116,7 +117,7 @@ export const idSchema = <Id extends string>(parseId: (text: string) => Id | null
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
   idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
 
-/** The envelope of a successful JSON response. `name` is the name of this schema in the OpenAPI document. */
+/** The envelope of a successful JSON response. `name` is the schema's name in the OpenAPI document. */
 export const envelopeSchema = <S extends z.ZodType>(name: string, data: S) =>
   z.object({ ok: z.literal(true), data, request_id: requestIdSchema }).openapi(name);
 
@@ -149,9 +150,9 @@ type SourceValue<Key, Wire> = Key extends InstantKey
 type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>]: SourceValue<Key, Wire[Key]> };
 
 /**
- * Maps `source` to the JSON object that `shape` describes. The result has the keys of `shape`, in the same order; other members of `source`
- * cannot reach a response. Instants whose keys match `InstantKey` become ISO text. No other values are converted, so nested objects must
- * already be in wire format.
+ * Maps `source` to the JSON object that `shape` describes. The result has exactly the keys of `shape`, in the same order, so no other
+ * member of `source` can reach a response. Instants whose keys match `InstantKey` become ISO text. No other values are converted, so nested
+ * objects must already be in wire format.
  */
 export const toWire = <Shape extends z.ZodRawShape>(
   { shape }: { readonly shape: Shape },
@@ -206,7 +207,7 @@ const failureSchema = z
 
 /**
  * Describes a route's failures, grouped by HTTP status, with an example for each code. `when` replaces a code's general message with the
- * cases that apply to the route.
+ * route's own cases.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
@@ -261,7 +262,7 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
 z.config({ customError: describeIssue }); // only here is the input available, which tells a missing value from an invalid one
 
 /**
- * Formats the first violated rule as `field: rule.`. The field name comes from the schema, and the rule is constant text, so the message
+ * Formats the first violated rule as `field: rule.`. The field name comes from the schema and the rule is constant text, so the message
  * never repeats the input.
  */
 export const describeSchemaError = (error: z.ZodError): string => {

@@ -17,7 +17,7 @@ export const findWithdrawalContext = (c: Context<AppEnv>): string | null => {
   return value !== undefined && contextPattern.test(value) ? value : null;
 };
 
-/** Returns the existing context ID or a new one. Always sets the cookie, so the response does not reveal whether an ID existed. */
+/** Returns the existing context ID or a new one. Always sets the cookie, so that the response does not reveal whether an ID existed. */
 export const ensureWithdrawalContext = (c: Context<AppEnv>): string => {
   const context = findWithdrawalContext(c) ?? toBase64Url(c.var.services.random(contextBytes));
   setCookie(c, withdrawalCookieName, context, { ...cookieOptions(c), maxAge: cookieMaxAgeSeconds });

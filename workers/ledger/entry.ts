@@ -1,4 +1,4 @@
-// A standalone ledger: the Durable Object that the service also embeds, but deployed by another operator, in another account and with that
+// A standalone ledger: the Durable Object that the service also embeds, deployed by another operator, in another account and with that
 // operator's key. The wrangler.toml in this folder deploys it.
 import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
 import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";

@@ -1,5 +1,5 @@
 // POST /mcp, the agent server (SPEC Agent server). The checks run in this order: origin, method, token, body, message format, rate limit.
-// Every response body is JSON-RPC. Streams and sessions are not supported.
+// Every response body is JSON-RPC. The server does not support streams or sessions.
 import { Hono, type Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -36,7 +36,7 @@ import { isStorageUnavailable } from "./tool.ts";
 const maxBatchSize = 20;
 const maxJsonDepth = 32; // more than the API allows, because client capabilities can be deeply nested
 
-/** Sends a JSON-RPC error. `refused` is the code for the log, and determines the status unless `status` is given. */
+/** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status, unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
   c.set("refused", refused);
   return c.json(toRpcError(id, error), (status ?? statusByCode[refused]) as ContentfulStatusCode);
@@ -74,7 +74,7 @@ const parseBody = async (request: Request): Promise<ParsedBody> => {
   return parsed?.ok === true ? parsed : { ok: false, refused: "invalid_request" };
 };
 
-/** Parses the bearer token. Two Authorization headers in one request never match, because the runtime joins their values. */
+/** Parses the bearer token. Two Authorization headers never match, because the runtime joins their values. */
 const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 
 const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => {
@@ -100,8 +100,8 @@ interface AgentRequest {
 }
 
 /**
- * Counts all calls of a request together. If they would exceed the limit, counts none of them and returns the 429 response; otherwise,
- * returns null. Revision 2026-07-28 defines no error code for rate limits and reserves the range that earlier revisions used, so `isModern`
+ * Counts all calls of a request together. If they exceed the limit, counts none of them and returns the 429 response. Otherwise, returns
+ * null. Revision 2026-07-28 defines no error code for rate limits and reserves the range that earlier revisions used. Therefore, `isModern`
  * responses use the code 429.
  */
 const checkCallLimit = async (
@@ -123,7 +123,7 @@ const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.va
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Returns whether the message uses revision 2026-07-28, according to its body. Always false if that revision is disabled. */
+/** Returns true if the message's body states revision 2026-07-28 and that revision is enabled. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -136,8 +136,8 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
 };
 
 /**
- * Returns whether the message is a `server/discover` call with the header of revision 2026-07-28. Call this only if the body does not state
- * that revision.
+ * Returns true if the message is a `server/discover` call whose header states revision 2026-07-28. Call this only if the body does not
+ * state that revision.
  */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&
@@ -170,7 +170,7 @@ const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResp
   }
 };
 
-/** Runs the messages one after another, so that later messages see the effects of earlier ones. */
+/** Handles the messages one after another, so that later messages see the effects of earlier ones. */
 const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
   const messages = values.map(parseRpcMessage);

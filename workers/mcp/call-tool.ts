@@ -1,4 +1,4 @@
-// Runs tools/call: checks the realm, then the arguments, then runs the tool, and records the audit entry before the response is sent.
+// Runs tools/call: checks the realm and the arguments, runs the tool, and records the audit entry before the response is sent.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import { toVisibleJson, toVisibleValue } from "../../core/agents/visible-json.ts";
@@ -17,9 +17,9 @@ interface WireToolResult {
 
 export interface CompletedToolCall {
   readonly answer: ToolResult;
-  /** Keys of the result whose values were written by third parties. */
+  /** Keys of the result whose values third parties have written. */
   readonly foreign: readonly string[];
-  /** URL for the person to open. Null if the call did not request one, or if the call failed. */
+  /** The URL for the person to open. Null if the call did not request one or failed. */
   readonly handOverUrl: string | null;
 }
 
@@ -48,7 +48,7 @@ const omitEmptyArguments = ({ shape }: z.ZodObject, given: Json): Json => {
   return Object.fromEntries(Object.entries(given).filter(([key, value]) => !((value === null || value === "") && isOptional(key))));
 };
 
-/** Runs the tool. Throws on a storage outage. Any other error is logged and becomes `failed`. */
+/** Runs the tool. Throws on a storage outage. Logs any other error and returns `failed`. */
 const runTool = async (context: AnyToolContext, tool: Tool, toolArguments: never): Promise<ToolResult | "failed"> => {
   try {
     return await tool.run(context, toolArguments);
@@ -86,7 +86,7 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   };
 };
 
-/** Runs a call and records it in the audit log. Throws on a storage outage, even if the tool has run and only the record fails. */
+/** Runs a call and records it in the audit log. Throws on a storage outage, even if the tool has run and only the audit entry failed. */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
   const { record, ...completed } = await executeToolCall(context, call);
   if (completed.answer.ok && completed.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);

@@ -1,5 +1,5 @@
-// Checks the Origin header, which browsers send with every POST. The check keeps third-party pages from using a stolen token, and from
-// reaching a local server through DNS rebinding. Other clients send no Origin and are allowed.
+// Checks the Origin header, which browsers send with every POST. The check stops third-party pages that use a stolen token, or that try to
+// reach a local server through DNS rebinding. Other clients send no Origin and are allowed.
 import type { RequestContext } from "../http/context.ts";
 import { loopbackHosts } from "../http/oauth-urls.ts";
 

@@ -29,14 +29,14 @@ const respondWithResult = ({ id }: MessageWithId, result: object): ModernRespons
 const respondComplete = (message: MessageWithId, result: object): ModernResponse =>
   respondWithResult(message, { resultType: "complete", ...result });
 
-/** Asks the client to open a page for the person. The URL authorizes nothing; the page requires the person's session. */
+/** Asks the client to open a page for the person. The URL grants no access, because the page requires the person's session. */
 const respondInputRequired = (message: MessageWithId, url: string): ModernResponse =>
   respondWithResult(message, {
     resultType: "input_required",
     inputRequests: { sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url } } },
   });
 
-/** Runs a tool call. A retry gets the current state whatever its `inputResponses` says, because the person decides on the page. */
+/** Runs a tool call. The person decides on the page, so a retry gets the current state and its `inputResponses` are ignored. */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
   const { answer, handOverUrl } = completed;

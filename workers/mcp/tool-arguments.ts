@@ -15,10 +15,10 @@ export const enumArgument = <const T extends string>(values: readonly T[]) =>
       input === undefined ? `is missing; it must be one of: ${values.join(", ")}` : `must be one of: ${values.join(", ")}`,
   });
 
-/** Returns an operation's refusal as a tool result, with the same message as in the API. */
+/** Converts an operation's refusal to a tool result, with the same message as in the API. */
 export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => ({ ok: false, text: detail ?? refusals[code] });
 
-/** Names the argument and the rule that it violates, or lists the valid arguments if the argument is unknown. */
+/** States which argument violates which rule. If the argument is unknown, lists the valid arguments. */
 export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
   const name = issue?.path[0];
   if (typeof name === "string" && Object.hasOwn(inputSchema.shape, name)) return `Argument ${name} ${issue?.message}.`;
@@ -32,8 +32,8 @@ export const shareIdArgument = z
   .max(64, `must be a share ID; ${shareIdHint}`)
   .describe(`shr_…; ${shareIdHint}.`);
 
-/** The same result for an unknown ID, a malformed ID and another person's share, so that callers cannot tell them apart. */
+/** The result for an unknown ID, a malformed ID and another person's share, so that callers cannot tell them apart. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
-/** Keys of a share whose values were written by third parties. */
+/** Keys of a share whose values third parties have written. */
 export const untrustedShareFields = ["name", "purpose", "origin", "disclosure_text", "reason"] as const;

@@ -18,7 +18,7 @@ export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realm
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** The values on which a tool's description and arguments depend. `isLater` is true for revision 2026-07-28. */
+/** The values that determine a tool's description and arguments. `isLater` is true for revision 2026-07-28. */
 export interface ToolListing {
   readonly realm: Realm;
   readonly isLater: boolean;
@@ -38,11 +38,11 @@ interface ToolDefinition {
   readonly annotations: { readonly title: string } & Tool["hints"];
 }
 
-/** Part of every description, so that models do not look for a tool that grants consent. */
+/** Part of every description. Without this note, models look for a tool that grants consent. */
 const cannotGrantNote = (appUrl: string): string =>
   `An agent can never agree to, widen or renew a share, or issue a certificate. Only the person can do that, at ${appUrl}/app/shares/<share_id>.`;
 
-/** Returns a tool in its wire form for revision 2025-03-26. */
+/** Converts a tool to the wire format of revision 2025-03-26. */
 export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(getInputSchema(tool, listing), { io: "input" });
   const { name, title, descriptions, hints } = tool;
@@ -53,7 +53,7 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
 const openAtSchema = { type: "string", description: "URL of this share's page in the person's account. Only the person can open it." };
 
 /**
- * Returns a tool in its wire form for revision 2026-07-28. The output schema allows unknown keys, so that new ones do not break clients.
+ * Converts a tool to the wire format of revision 2026-07-28. The output schema allows unknown keys, so that new keys do not break clients.
  */
 const modernToolToWire = (tool: Tool, listing: ToolListing): ToolDefinition & { readonly title: string; readonly outputSchema: object } => {
   const { $schema: _, ...schema } = z.toJSONSchema(tool.outputSchema, { io: "input" });
@@ -64,7 +64,7 @@ const modernToolToWire = (tool: Tool, listing: ToolListing): ToolDefinition & { 
 
 const wireTools = new Map<string, readonly ToolDefinition[]>();
 
-/** Lists a realm's tools in their wire form. Builds each list once per isolate, because converting the schemas takes milliseconds. */
+/** Lists a realm's tools in wire format. Builds each list once per isolate, because converting the schemas takes milliseconds. */
 export const listWireTools = (listing: ToolListing): readonly ToolDefinition[] => {
   const { realm, isLater, appUrl } = listing;
   const key = `${realm} ${isLater} ${appUrl}`;

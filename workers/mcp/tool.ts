@@ -1,5 +1,5 @@
-// The interface of tools. A tool is available in the realms for which it has a description. It runs for the token's owner, and never takes
-// a person or business from its arguments.
+// The interface of tools. A tool is available in the realms for which it has a description. It always runs for the token's owner, and never
+// takes a person or business from its arguments.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -9,7 +9,7 @@ import type { Services } from "../platform/platform.ts";
 export type ToolResult =
   /** `isAudited` means that the operation has already recorded the change in the audit log under this token. */
   | { readonly ok: true; readonly data: object; readonly isAudited?: true }
-  /** Never contains input or text written by third parties. */
+  /** Never contains input or text that third parties have written. */
   | { readonly ok: false; readonly text: string };
 
 export interface ToolContext<R extends Realm> {
@@ -21,7 +21,7 @@ export interface ToolContext<R extends Realm> {
 export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
-  /** Descriptions by realm. A realm without a description cannot call the tool. */
+  /** Descriptions by realm. Without a description, a realm cannot call the tool. */
   readonly descriptions: Readonly<Record<R, string>>;
   readonly hints: {
     readonly readOnlyHint: boolean;
@@ -32,7 +32,7 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
   readonly inputSchema: S;
   /** Schema of the result, the same as in the corresponding API route. */
   readonly outputSchema: z.ZodType;
-  /** Keys of the result whose values were written by third parties. */
+  /** Keys of the result whose values third parties have written. */
   readonly untrustedFields: readonly string[];
   readonly run: (context: ToolContext<R>, toolArguments: z.output<S>) => Promise<ToolResult>;
   /** The page of the app that the client can open for the person. Used only for consumer tokens in revision 2026-07-28. */
@@ -48,7 +48,9 @@ export interface HandOver {
 
 export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
-/** Erases the realm type, so that all tools fit in one registry. Safe because `callTool` checks the realm before it runs a tool. */
+/**
+ * Erases the realm type, so that all tools fit in one registry. This is safe, because `callTool` checks the realm before it runs a tool.
+ */
 export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
 /** Thrown if an operation refuses with `storage_unavailable`. The request then gets error -32000. */

@@ -1,4 +1,4 @@
-// Billing routes: one redirects to the payment provider, and the other receives the provider's events.
+// Billing routes: one redirects to the payment provider, and one receives the provider's events.
 import { verifySignature } from "../../../core/webhooks/verify-signature.ts";
 import { secondMs } from "../../../core/time.ts";
 import { readBodyUpTo } from "../../http/body.ts";
@@ -54,7 +54,7 @@ const receiveProviderEventRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("PROVIDER_SYNC_PER_IP")),
   summary: "Receive an event from the payment provider",
   description: `Called by the payment provider. The \`Stripe-Signature\` header (\`t=…,v1=…\`) must be a valid signature of the raw body, at most 300 seconds old. Handled types: ${handledEventTypes.map((type) => `\`${type}\``).join(", ")}. Other types get the same response and have no effect. Each event ID is processed once. The response has no envelope.`,
-  // The body is read as raw bytes before it is parsed, because the signature covers those bytes.
+  // Read the body as raw bytes before parsing it, because the signature covers these bytes.
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
     200: {

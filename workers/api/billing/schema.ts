@@ -1,5 +1,5 @@
-// Parses the payment provider's events. The provider's objects have hundreds of keys, and the provider adds more over time. Keys that are
-// not listed here are ignored.
+// Parses the payment provider's events. The provider's objects have hundreds of keys, and more are added over time. The schemas ignore keys
+// that are not listed here.
 import { z } from "@hono/zod-openapi";
 import { parsePlan, purchasablePlans, realmOfAccountId } from "../../../core/billing/plans.ts";
 import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/billing-status.ts";
@@ -39,14 +39,14 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
-  /** Set while payment collection is paused. `status` stays `active` during that time. */
+  /** Set while payment collection is paused. The `status` is still `active`. */
   pause_collection: z.object({}).nullish(),
   quantity: z.number().nullish(),
   items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),
   metadata: metadataSchema,
 });
 
-/** The invoice's subscription is in one of two places, depending on the provider's API version. */
+/** Depending on the provider's API version, the invoice's subscription is in one of two places. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -64,7 +64,7 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   paused: "inactive",
 };
 
-/** Maps an unknown status to `unsettled`, because an unknown status says nothing about payment. */
+/** Maps an unknown status to `unsettled`, because it says nothing about payment. */
 const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
   type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 

@@ -65,7 +65,7 @@ interface VisitorOrServerEnv {
   Variables: AppEnv["Variables"] & { principal?: Principal };
 }
 
-/** Limits visitors by IP address and servers by API key. */
+/** Limits visitors by IP address, and servers by API key. */
 const limitByCaller = defineGuard<VisitorOrServerEnv>({ responseHeaders: rateHeaders }, async (c, next) => {
   const { principal } = c.var;
   const refused = principal === undefined ? enforceLimitByAddress(c, "CONSENT_PER_IP") : enforceLimit(c, "API_KEY", principal.keyHash);
@@ -82,7 +82,7 @@ const issueCertificateRoute = createRoute({
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, submissionBody),
   request: {
     headers: z.object({
-      // Optional in the schema, because a missing Origin gets the error `origin_not_verified` instead of `invalid_request`.
+      // Optional in the schema, so that a missing Origin gets the error `origin_not_verified` instead of `invalid_request`.
       Origin: z
         .string()
         .optional()
@@ -144,7 +144,7 @@ interface RequestGeo {
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? cutText(value, 100) : null);
 
 /**
- * Reads the circumstances of the capture from the request. Only a server with an API key can state the visitor's IP address and browser.
+ * Reads the circumstances of the submission from the request. Only a server with an API key can state the visitor's IP address and browser.
  */
 const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result<CaptureContext, "invalid_request"> => {
   const subjectIp = isServer ? c.req.header("x-subject-ip") : undefined;

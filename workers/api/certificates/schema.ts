@@ -1,4 +1,5 @@
-// Schemas and examples for certificates. Core checks the length and characters of certified text and documents the reason for each rule.
+// Schemas and examples for certificates. The code in core checks the length and characters of certified text, and documents the reason for
+// each rule.
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
 import { parseCertId, type CertId, type ClientId } from "../../../core/ids.ts";
@@ -43,7 +44,7 @@ export const certIdParamSchema = z.object({
 
 const namesSchema = z.array(z.string()).readonly();
 
-/** Passes the object on without copying it. A copy could lose a key such as `__proto__` before core can refuse it. */
+/** Passes the object on without copying it. A copy could lose a key such as `__proto__` before the code in core can refuse it. */
 const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({
@@ -470,7 +471,7 @@ const evidenceSchema = z
   })
   .openapi("Evidence", { description: "Circumstances of the submission. Contains personal data." });
 
-// Extends the unnamed schema. The OpenAPI document would extend a named schema with `allOf`, which cannot change the type of `subject`.
+// Extends the unnamed schema. For a named schema, the OpenAPI document would use `allOf`, which cannot change the type of `subject`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
     subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
@@ -665,7 +666,7 @@ export const certificateListQuerySchema = z.object({
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** The same filters as for the list, in a request body instead of the URL, because email addresses in URLs end up in logs. */
+/** The filters of the list, in a request body instead of the URL, because email addresses in URLs end up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;

@@ -159,7 +159,7 @@ export const erasedSubjectToWire = ({ certId, erasedAt }: ErasedSubject): z.inpu
   subject_erased_at: toIso(erasedAt),
 });
 
-// The production code issues and maps the example, so readers can recompute its hashes and check its signature.
+// The example is issued and mapped by the production code, so readers can recompute its hashes and check its signature.
 const verifyBase = "https://verify.example.com";
 const apiBase = "https://api.example.com/v1";
 const exampleIssuedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);

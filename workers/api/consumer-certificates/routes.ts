@@ -1,4 +1,4 @@
-// Routes for a signed-in person to find the certificates that name them and to withdraw consent.
+// Routes with which a signed-in person finds the certificates that name them and withdraws consent.
 import { z } from "@hono/zod-openapi";
 import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -65,7 +65,7 @@ const startingAfterSchema = <Id extends string>(parseId: (text: string) => Id | 
 
 const businessListQuerySchema = z.object({ starting_after: startingAfterSchema(parseBusinessId, "business") });
 const certificateListQuerySchema = z.object({ starting_after: startingAfterSchema(parseCertId, "certificate") });
-/** Parses a malformed ID as null. The list is then empty, as for an unknown business. */
+/** Parses a malformed ID as null, so that the list is empty, as for an unknown business. */
 const businessIdParamSchema = z.object({
   business_id: z.string().transform(parseBusinessId).openapi({ type: "string", description: "ID of the business. Starts with `biz_`." }),
 });

@@ -1,4 +1,5 @@
-// Routes that a business calls before it contacts a person, to check that a certificate names the person and that contact is allowed.
+// Routes that a business calls before it contacts a person. They check whether a certificate names the person, and whether the business may
+// contact the person.
 import { z } from "@hono/zod-openapi";
 import { getSecondsUntilTomorrow, toIso, toIsoOrNull } from "../../../core/time.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
@@ -29,7 +30,7 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-/** CRMs send an empty string for missing contact data, so an empty string counts as a missing member. */
+/** CRMs send an empty string for missing contact data, so treat it like a missing member. */
 const emptyAsAbsent = (value: string | null | undefined): string | null => value || null;
 const sha256Schema = z
   .union([sha256InputSchema, z.literal("")], "must be 64 hex characters")

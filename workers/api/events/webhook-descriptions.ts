@@ -1,5 +1,5 @@
-// Describes the body of each type of webhook event for the OpenAPI document. All bodies have the same members as events in the feed. They
-// differ in which IDs are set and in the values in `data`.
+// Describes the body of each type of webhook event for the OpenAPI document. All bodies have the same members as events in the feed. The
+// types differ in which IDs are set and in the values in `data`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";
@@ -118,7 +118,7 @@ const webhookHeaders = z.object({
   "Svc-Attempt": z.string().openapi({ description: "Attempt number, 1 to 5.", example: "1" }),
 });
 
-/** Registers the webhooks on the whole app, because `route` would turn the names of a mounted app's webhooks into paths. */
+/** Registers the webhooks on the whole app. On a mounted app, `route` would turn the names of the webhooks into paths. */
 export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void => {
   for (const [type, description] of Object.entries(webhookEventDescriptions)) {
     openAPIRegistry.registerWebhook({

@@ -1,4 +1,4 @@
-// Route for the integration helper, which maps the form on one of the business's pages and returns the script tag for it.
+// The route of the integration helper. It maps the form on one of the business's pages and returns the script tag for the form.
 import { z } from "@hono/zod-openapi";
 import type { Integration } from "../../../core/integration/integration.ts";
 import { jsonBody } from "../../http/body.ts";
@@ -116,7 +116,7 @@ integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    // Applied as a secondary limit, so that the RateLimit headers describe the person's limit, as in a replayed response.
+    // The business's limit is secondary, so that the RateLimit headers describe the person's limit, as in a replayed response.
     const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
     if (refused !== null) return refused;
   }

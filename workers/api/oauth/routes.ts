@@ -1,5 +1,5 @@
 // OAuth endpoints for the agent server: metadata (RFC 9728, RFC 8414), client registration (RFC 7591), token (RFC 6749) and revocation (RFC
-// 7009). Responses follow those standards and have no envelope.
+// 7009). Responses follow these standards and have no envelope.
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -43,7 +43,7 @@ const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Respon
   return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
 };
 
-/** Parses a form. Returns null if the body is not a form or is too large, or if a field other than `resource` is repeated. */
+/** Parses a form. Returns null if the body is not a form or is too large, or if it repeats a field other than `resource`. */
 const parseForm = async (c: Context<AppEnv>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
   const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
   if (bytes === null || requestMediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
@@ -75,7 +75,7 @@ const parseBasicCredentials = (header: string): readonly [id: string, secret: st
   }
 };
 
-/** Returns the client ID, or the error response if the client fails to authenticate. */
+/** Returns the client ID, or the error response if client authentication fails. */
 const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, readonly string[]>): Promise<string | Response> => {
   const header = c.req.header("authorization");
   const respondUnknownClient = () => {
@@ -149,7 +149,7 @@ const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   return c.body(null, 200);
 };
 
-/** Returns whether the request was sent to the issuer's origin. Metadata on another origin would describe another issuer. */
+/** Returns true if the request was sent to the issuer's origin. On another origin, the metadata would describe another issuer. */
 const isIssuerOrigin = (c: Context<AppEnv>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === getOAuthUrls(c).issuer;
 
 const respondWithMetadata = (c: Context<AppEnv>, body: object): Response => {
@@ -181,7 +181,7 @@ const handleIssuerMetadata = (c: Context<AppEnv>): Response => {
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code"],
     code_challenge_methods_supported: ["S256"],
-    // Some clients fall back to registration unless both "none" and client ID metadata documents are advertised.
+    // Some clients register dynamically unless the metadata lists both "none" and client ID metadata documents.
     token_endpoint_auth_methods_supported: ["none", "client_secret_post", "client_secret_basic"],
     client_id_metadata_document_supported: true,
     authorization_response_iss_parameter_supported: true,
@@ -199,7 +199,7 @@ oauthRoutes.get("/.well-known/oauth-protected-resource", handleResourceMetadata)
 oauthRoutes.get("/.well-known/oauth-protected-resource/mcp", handleResourceMetadata);
 oauthRoutes.get("/.well-known/oauth-authorization-server", handleIssuerMetadata);
 
-/** Applies the limit, and reports errors in the OAuth error format. */
+/** Applies the limit, and returns errors in the OAuth error format. */
 const withErrorHandling = (limit: LimitName, handler: (c: Context<AppEnv>) => Promise<Response>) => async (c: Context<AppEnv>) => {
   try {
     return (await checkIpLimit(c, limit)) ?? (await handler(c));

@@ -1,4 +1,4 @@
-// Certificate routes for the portal. They mask personal data, except for `reveal`, which is recorded in the audit log.
+// Certificate routes for the portal. They mask personal data, except `reveal`, which writes an audit entry.
 import { z } from "@hono/zod-openapi";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";

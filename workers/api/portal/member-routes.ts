@@ -145,7 +145,7 @@ memberRoutes.openapi(updateMemberRoute, async (c) => {
   return respond(c, 200, changed, memberToWire);
 });
 
-// Registered before the route with an ID in its path, because that route also matches `me`.
+// Register this route before the one with an ID in its path, which also matches `me`.
 memberRoutes.openapi(leaveBusinessRoute, async (c) => {
   const left = await removeMember(c.var.services, c.var.member, c.var.member.userId);
   if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // already removed, so the session is no longer valid

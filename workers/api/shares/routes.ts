@@ -45,12 +45,15 @@ const createRoute = createRouteFactory("sharing");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** `session` is null if the person uses the link in an email. */
+/** `session` is null if the person uses an emailed link. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }
 
-/** Redirects browser navigation to the consent sheet. The two headers let the sheet see the requesting page's Referer and opener. */
+/**
+ * Redirects browser navigation to the consent sheet. With the two headers, the sheet can see the Referer and the opener of the requesting
+ * page.
+ */
 const redirectToConsentSheet = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("sec-fetch-mode") !== "navigate") return next();
   const { services } = c.var;
@@ -176,7 +179,7 @@ const redeemShareRoute = createRoute({
   },
 });
 
-/** Accepts a session or the link in an email. Sessions are rate-limited by person, and links by IP address. */
+/** Accepts a session or an emailed link. Limits sessions by person, and links by IP address. */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
@@ -332,7 +335,7 @@ shareRoutes.openapi(grantSandboxShareRoute, async (c) => {
   return limited ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
 });
 
-/** The refusals that count as wrong guesses. An expired or used code does not count. */
+/** The errors that count as wrong guesses. An expired or used code does not count. */
 const failedAttemptCodes: ReadonlySet<string> = new Set(["code_invalid", "origin_mismatch", "pkce_mismatch"]);
 
 shareRoutes.openapi(redeemShareRoute, async (c) => {

@@ -1,5 +1,5 @@
-// Public routes of this deployment's transparency logs: the embedded ledgers and the shards' audit logs, with the interface that C2SP
-// specifies. Cloudflare's cache and R2 serve full tiles. The logs' Durable Objects respond to all other requests.
+// The public routes of this deployment's transparency logs: the embedded ledgers and the shards' audit logs. Their interface is specified
+// by C2SP. Cloudflare's cache and R2 serve full tiles. The logs' Durable Objects respond to all other requests.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
 import type { ShardId } from "../../../core/ids.ts";
@@ -11,7 +11,7 @@ import { edgeCached } from "../../http/edge-cache.ts";
 import { failure } from "../../http/envelope.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 
-/** Makes headers mutable for middleware. Responses from Durable Objects have immutable headers. */
+/** Copies a response to make its headers mutable for middleware. Responses from Durable Objects have immutable headers. */
 const copyResponse = (response: Response): Response => new Response(response.body, response);
 
 const readMethods = ["GET", "HEAD"];

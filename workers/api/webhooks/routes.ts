@@ -1,4 +1,4 @@
-// Routes for managing webhook endpoints (SPEC Webhook delivery). They require a member session; changes and secrets require an owner.
+// Routes for managing webhook endpoints (SPEC Webhook delivery). They require a member session. Changes and secrets require an owner.
 import { z } from "@hono/zod-openapi";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { MemberEnv } from "../../http/context.ts";

@@ -1,4 +1,4 @@
-// Withdrawal routes (SPEC Withdrawal). The person's routes need no credential and work regardless of the business's billing status. The
+// Withdrawal routes (SPEC Withdrawal). The person's routes need no credential and work regardless of the business's billing status. A
 // business records and acknowledges withdrawals with an API key.
 import { actorFromApiKey } from "../../../core/access/principal.ts";
 import { z } from "@hono/zod-openapi";

@@ -55,7 +55,7 @@ const entitiesSchema = z
     example: ["Bright Homes Inc"],
   });
 
-/** Returns false for a request that names recipients and also applies to the whole business. */
+/** Returns false if the request names recipients and also covers the whole business. */
 const hasCompatibleScope = (request: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   request.entities === null || request.scope !== "business";
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
@@ -160,10 +160,7 @@ export const recordedWithdrawalSchema = z
   })
   .openapi("RecordedWithdrawal");
 
-/**
- * Maps a recorded withdrawal. `overdue` is computed as of the time of the withdrawal, so that a repeated request with the same idempotency
- * key gets the same response.
- */
+/** Maps a recorded withdrawal. `overdue` is computed for the time of the withdrawal, so that a repeated request gets the same response. */
 export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
@@ -258,7 +255,7 @@ const { withdrawal } = decideWithdrawal({
   now: exampleWithdrawnAt,
 });
 
-/** The signing key was used once and discarded. The public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo. */
+/** The private key was used once and discarded. The public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo. */
 const provenWithdrawalExample: WithdrawalWithProof = {
   withdrawnAt: exampleWithdrawnAt,
   ceaseBy: withdrawal.ceaseBy,

@@ -44,13 +44,13 @@ const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_sus
 });
 
 /**
- * Responds with 401 without a valid key, 429 above the key's rate limit, and 402 if the business's status does not allow reading. `more`
- * guards run after these checks.
+ * Responds with 401 without a valid key, 429 above the key's rate limit, and 402 if the business's status does not allow reading. The
+ * guards in `more` run after these checks.
  */
 export const apiKeyGuard = (...more: readonly Guard[]) =>
   combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);
 
-/** For routes that browsers and business servers call. The key is optional, but if one is sent, it must be valid. */
+/** For routes that both browsers and servers call. The key is optional, but an invalid key is refused. */
 export const optionalApiKeyGuard = defineGuard<{ Variables: AppEnv["Variables"] & { principal?: Principal } }>(
   { ...requireApiKey.terms, security: [{}, { apiKey: [] }] },
   except((c) => c.req.header("authorization") === undefined, requireApiKey),

@@ -2,7 +2,7 @@
 import type { RelyingParty } from "../../../core/access/passkey.ts";
 import type { RequestContext } from "../context.ts";
 
-/** Returns whether this is development over plain HTTP. The machine can then be reached by several host names. */
+/** Returns true in development over plain HTTP, where several host names can reach the same machine. */
 export const isPlainHttp = (c: RequestContext): boolean =>
   c.var.services.config.environment === "development" && new URL(c.req.url).protocol === "http:";
 
@@ -11,8 +11,8 @@ export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 
 /**
- * Returns the WebAuthn relying party, which is the app. In development over HTTP, it is `localhost` for requests to `localhost`, because
- * browsers accept a passkey only on the host for which it was created.
+ * Returns the WebAuthn relying party, which is the app. In development over HTTP, requests to `localhost` get `localhost`, because browsers
+ * accept a passkey only on the host where it was created.
  */
 export const getRelyingParty = (c: RequestContext): RelyingParty => {
   const url = new URL(c.req.url);

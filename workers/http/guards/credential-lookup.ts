@@ -1,4 +1,4 @@
-// Looks up credentials, and limits how many database reads one IP address can cause with wrong credentials.
+// Looks up credentials, and limits the database reads that one IP address can cause with wrong credentials.
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { secondMs } from "../../../core/time.ts";
@@ -12,9 +12,9 @@ const pollMs = 20;
 const maxWaitMs = secondMs / 2;
 
 /**
- * Returns the result of `find`, or the 429 response if the IP address has reached its limit of failed lookups. A running lookup counts as a
- * failed one until it succeeds. If the limit is reached only because of running lookups, the request waits for them for at most
- * `maxWaitMs`. The limit does not apply to a credential that was valid at this isolate's last lookup.
+ * Returns the result of `find`, or the 429 response if the IP address has reached its limit of failed lookups. A running lookup counts as
+ * failed until it succeeds. If running lookups use up the limit, waits for them for at most `maxWaitMs`. The limit does not apply to a
+ * credential that was valid at its last lookup in this isolate.
  */
 export const lookUpCredential = async <Found>(
   c: RequestContext,

@@ -1,11 +1,11 @@
-// Guards: middleware that also lists its refusals, headers and credentials. `createRouteFactory` in openapi.ts adds these lists to the
-// OpenAPI description of each route that uses the guard.
+// Guards: middleware that also declares its refusals, headers and credentials. `createRouteFactory` in openapi.ts adds these to the OpenAPI
+// description of each route with the guard.
 import type { z, RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
 import type { RefusalCode } from "../../../core/refusals.ts";
 
-/** Refusals, described by their default message (`refuses`) or by the cases in which they occur (`when`). */
+/** Refusals, described either by their default message (`refuses`) or by the cases in which they occur (`when`). */
 export interface RefusalTerms {
   readonly refuses?: readonly RefusalCode[];
   readonly when?: Readonly<Partial<Record<RefusalCode, string>>>;
@@ -24,7 +24,7 @@ export type Guard = MiddlewareHandler & { readonly terms?: GuardTerms };
 
 export const defineGuard = <E extends Env>(terms: GuardTerms, handler: MiddlewareHandler<E>) => Object.assign(handler, { terms });
 
-/** Merges the terms of several guards. If several guards describe the same code or header, the last description is used. */
+/** Merges the declarations of several guards. If several guards describe the same code or header, the last description wins. */
 export const mergeTerms = (all: readonly GuardTerms[]) => ({
   ...(Object.assign({}, ...all) as GuardTerms),
   refuses: all.flatMap(({ refuses = [] }) => refuses),

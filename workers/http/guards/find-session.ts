@@ -1,4 +1,5 @@
-// Finds the session for a request's cookie. Separate from credential-lookup.ts, so that the agent server does not depend on sessions.
+// Finds the session for a request's cookie. In a separate file, so that the agent server, which uses credential-lookup.ts, does not depend
+// on sessions.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession, Session } from "../../../core/access/session.ts";
 import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
@@ -9,7 +10,7 @@ import { getSessionToken } from "./session-cookie.ts";
 
 /**
  * Returns the session for the request's cookie, null if there is no valid session, or the 429 response after too many failed lookups. Also
- * finds sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
+ * finds the sessions of people who were invited to a business but have not joined it. Passes `deadlinesIn` to `authenticateSession`.
  */
 export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);
@@ -17,7 +18,7 @@ export const findAnySession = async (c: RequestContext, deadlinesIn?: Environmen
   return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token, deadlinesIn));
 };
 
-/** Like `findAnySession`, but returns null for people who have been invited but have not joined, because they have no account yet. */
+/** Like `findAnySession`, but returns null for people who were invited but have not joined, because they have no account yet. */
 export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
   const session = await findAnySession(c);
   return session !== null && "realm" in session && session.realm === "invited" ? null : session;

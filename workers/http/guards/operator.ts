@@ -1,5 +1,5 @@
-// Guards for the operator's routes and page. The deployment stores only the admin token's hash. Without a hash, the routes and the page
-// respond with 404.
+// Guards for the operator's routes and page. The deployment stores only the hash of the admin token. Without a hash, the routes and the
+// page respond with 404.
 import { fromBase64 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
@@ -39,8 +39,8 @@ const readPassword = (header: string | undefined): string | undefined => {
 };
 
 /**
- * Checks the HTTP Basic password. Returns `accepted` if it is the admin token, `closed` if no token is set, and otherwise `refused`, with
- * the 429 response after too many attempts.
+ * Checks the HTTP Basic password. Returns `accepted` if the password is the admin token, `closed` if no token is set, and `refused`
+ * otherwise. After too many attempts, `refused` includes the 429 response.
  */
 export const checkOperatorPassword = async (
   c: RequestContext,

@@ -19,7 +19,7 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
   return failure(c, "rate_limited");
 };
 
-/** Applies a second limit. The RateLimit headers describe the first limit unless the second one is exceeded. */
+/** Applies a second limit. If it is not exceeded, the RateLimit headers still describe the first limit. */
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 

@@ -8,9 +8,9 @@ export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS
 
 /**
  * Refuses unsafe requests whose Origin is not the app's (including `null` and the service's other hosts), and unsafe requests that
- * Sec-Fetch-Site marks as cross-site. Requests without an Origin are allowed: no current browser sends an unsafe request without one, and
- * because of SameSite=Lax, a cross-site POST does not carry the cookie. hono/csrf is not used because it checks only form media types and
- * accepts a request if one of the two headers is correct.
+ * Sec-Fetch-Site marks as cross-site. Allows requests without an Origin: current browsers send one with every unsafe request, and
+ * SameSite=Lax keeps the cookie out of cross-site POSTs. Does not use hono/csrf, which checks only form media types and accepts a request
+ * if only one of the two headers is correct.
  */
 export const sameOriginGuard = defineGuard<AppEnv>({ refusesOnChange: ["csrf_failed"] }, async (c, next) => {
   if (!safeMethods.has(c.req.method)) {

@@ -10,7 +10,7 @@ import { isPlainHttp } from "./app-origin.ts";
 const sessionCookieName = "svc_session";
 
 /**
- * Returns the token in the session cookie. If the request has two such cookies, a sibling host may have planted one of them, so both are
+ * Returns the token in the session cookie. If the request has two session cookies, a sibling host may have planted one, so both are
  * ignored. Hono's getCookie would return one of them.
  */
 export const getSessionToken = (c: RequestContext): string | null => {

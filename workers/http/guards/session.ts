@@ -15,8 +15,8 @@ export const callerFromSession = ({ userId, ...session }: AnySession): RequestCa
 });
 
 /**
- * Counts a request toward the person's limit and, if it is a change, also toward the account's limit. Returns the 429 response if a limit
- * is exceeded, otherwise null.
+ * Counts a request toward the person's limit. If the request is a change, also counts it toward the account's limit. Returns the 429
+ * response if a limit is exceeded, otherwise null.
  */
 export const enforceSessionLimits = async (c: RequestContext, session: AnySession, isChange: boolean): Promise<FailureResponse | null> => {
   const { services } = c.var;
@@ -52,5 +52,5 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
 /** Responds with 403 to cross-site requests, 401 without a valid session, and 429 above the person's limit. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, createSessionGuard(findSession));
 
-/** Like `signedInGuard`, but also accepts people who have been invited to a business and have not joined it. */
+/** Like `signedInGuard`, but also accepts people who were invited to a business and have not joined it. */
 export const anySessionGuard = combineGuards<AnySessionEnv>(sameOriginGuard, createSessionGuard(findAnySession));

@@ -1,5 +1,5 @@
-// svc_get_share returns one of the person's shares, or a share given to the business. It can also open the person's own page for the share,
-// because consent can be given only there.
+// svc_get_share returns one of the person's shares, or a share that the business has received. It can also open the app's page for the
+// share, because a person can give consent only there.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { parseShareId } from "../../../core/ids.ts";
