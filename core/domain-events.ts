@@ -176,7 +176,10 @@ export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** Returns the content that an audit entry commits to. The key of a member is `by` instead of `actor`, because existing chains use it. */
+/**
+ * Returns the content that an audit entry commits to. A member is in the property `by` instead of `actor`, because existing chains use
+ * `by`.
+ */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
 

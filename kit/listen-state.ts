@@ -10,7 +10,7 @@ export interface ListenState {
   /** URL of the service to which the cursor belongs. */
   readonly api: string;
   readonly secret: string;
-  /** `seq` of the last event to which the receiver responded; null before the first. */
+  /** `seq` of the last event to which the receiver responded; null before the first response. */
   readonly cursor: number | null;
 }
 

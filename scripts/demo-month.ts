@@ -43,7 +43,7 @@ export interface MonthReplay {
 }
 
 /**
- * Bundles and starts the Worker that replays the month, which takes about a third of the total time. The Worker opens the databases only in
+ * Bundles and starts the Worker that replays the month. This takes about a third of the total time. The Worker opens the databases only in
  * `run`, so they can be prepared at the same time. Call `buildAssets` first.
  */
 export const openMonthReplay = async ({ demoOrigin, ...options }: ReplayOptions): Promise<MonthReplay> => {

@@ -1,5 +1,5 @@
-// Implements `npm run admin -- restore-drill`. On a copy of the local data, it shows what a restore recovers, and that a log refuses to
-// sign after it was reset to an earlier state. docs/operate/backup.md explains the results.
+// Implements `npm run admin -- restore-drill`. The drill uses a copy of the local data to show what a restore recovers, and that a log
+// refuses to sign after it was reset to an earlier state. docs/operate/backup.md explains the results.
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -48,9 +48,7 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   return status === 0;
 };
 
-/**
- * Runs checks and test projects in parallel, because the installation of tools waits for the network and browser tests leave CPU time unused.
- */
+/** Runs checks and test projects in parallel: installing tools waits for the network, and browser tests leave CPU time unused. */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
     // The V8 flags that keep a local service small (local-runtime.ts) would make tests spend a quarter of their time on garbage collection.

@@ -351,7 +351,7 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
     // A false statement on the certificate usually also changes the page. In that case, the verdict names the check that found the false
-    // statement instead of the page check.
+    // statement, not the page check.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

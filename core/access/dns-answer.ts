@@ -47,8 +47,8 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
 };
 
 /**
- * Follows the aliases from `host` and returns the last name. Returns null if the aliases form a loop, lead in two directions, are not all
- * part of one chain, or lead to a name that is not allowed.
+ * Follows the aliases from `host` and returns the last name. Returns null if a name has two aliases, if the aliases form a loop or are not
+ * all part of one chain, or if one leads to a name that is not allowed.
  */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
@@ -82,9 +82,7 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 
 const txtType = 16;
 
-/**
- * Returns the value of a TXT record: all its strings, joined. Some resolvers quote each string; others return the strings already joined.
- */
+/** Joins the strings of a TXT record. Some resolvers quote each string; others return the strings already joined. */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");

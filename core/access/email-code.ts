@@ -53,7 +53,7 @@ export interface EmailCodeLimits {
   readonly attemptsFromContext: number;
   /**
    * The number of attempts at one code from all other browsers. These attempts are counted separately, so other people cannot use up the
-   * person's own.
+   * person's own attempts.
    */
   readonly attemptsFromElsewhere: number;
   /**
@@ -71,9 +71,8 @@ export interface EmailCodeLimits {
 export const emailCodeLimits = {
   /**
    * A topic is a business and environment, because the code for one certificate also works for the business's other certificates with the
-   * same email address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about
-   * other businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) before
-   * `guessSlowdown` applies.
+   * same address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about other
+   * businesses cannot use up a person's codes. Ten codes with ten attempts each give an attacker 100 guesses a day.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,

@@ -1,4 +1,4 @@
-// Recognizes IP addresses in text and derives their rate-limit keys. The page fetcher decides which ranges are public.
+// Recognizes IP addresses in text and derives their rate-limit keys.
 
 const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 

@@ -34,7 +34,7 @@ const parseLinkKey = (text: string): LinkKey | null => {
 
 /**
  * Parses a list of keys, oldest first and separated by commas: `index` or `<number>:<base64 of 32 bytes>`. The last key creates tokens. If
- * it is followed by `@next`, it only checks tokens, and the key before it creates them. Returns null if the list is malformed.
+ * `@next` follows the last key, that key only checks tokens, and the key before it creates them. Returns null if the list is malformed.
  */
 export const parseLinkKeys = (text: string): LinkKeys | null => {
   const hasNext = text.endsWith(nextMark);

@@ -57,8 +57,8 @@ export interface MemberSession extends BaseSession {
 export type Session = ConsumerSession | MemberSession;
 
 /**
- * The session of a person whose verified email address has an invitation but belongs to no business. `userId` is the ID of the invitation
- * for which the code was emailed. This is not a `Session`, because it gives access only to invitations of that address.
+ * The session of a person who belongs to no business, but whose verified email address has been invited to one. `userId` is the ID of the
+ * invitation for which the code was emailed. This is not a `Session`, because it gives access only to invitations of that address.
  */
 export interface InvitedSession extends BaseSession {
   readonly realm: "invited";

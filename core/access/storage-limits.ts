@@ -14,11 +14,13 @@ export interface StorageLimit {
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
-  /** The number of combinations of purpose, recipients and origin for which a client can start new counters in one day. */
+  /** In one day, a client can start new counters for this many combinations of purpose, recipients and origin. */
   readonly newGroups: number;
 }
 
-/** The error detail for each limit. Exceeding the limit for policy texts never causes a request to be refused, so it has no detail. */
+/**
+ * The error detail for each limit. Exceeding the limit for policy texts never causes a request to be refused, so that limit has no detail.
+ */
 export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
   business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",

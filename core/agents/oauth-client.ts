@@ -60,8 +60,7 @@ const foldClientName = (name: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 /**
- * Returns the claimed name. Returns null if it is the name of a well-known assistant and the client has a host that does not belong to that
- * assistant, or no host.
+ * Returns the claimed name. Returns null for the name of a well-known assistant, unless all of the client's hosts belong to that assistant.
  */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));

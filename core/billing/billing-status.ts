@@ -137,7 +137,7 @@ export const advanceBillingStatus = (
   if (event.kind === "checkout") return applyCheckout(status, event);
   const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
   if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
-  // If one of the two subscription IDs is unknown, a subscription that ended before the checkout must be an earlier one.
+  // If one of the two subscription IDs is unknown, a subscription that ended before the checkout is not the one that the checkout paid for.
   const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
   if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;

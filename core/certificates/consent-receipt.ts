@@ -21,7 +21,9 @@ export interface ReceiptInput {
 }
 
 const notStated = "not stated";
-/** The BCP 47 code for an unknown language. The language of the form is part of the evidence, and the evidence is not published. */
+/**
+ * The BCP 47 code for an unknown language. Receipts use it, because the form's language is part of the evidence, which is not published.
+ */
 const undeterminedLanguage = "und";
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;

@@ -15,7 +15,7 @@ export const derTags = {
   set: 0x31,
 } as const;
 
-/** Returns the tag of the context-specific class with this number. */
+/** Returns the context-specific tag with this number. */
 export const toContextTag = (number: number, constructed = true): number => 0x80 | (constructed ? 0x20 : 0) | number;
 
 export interface DerValue {

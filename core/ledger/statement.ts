@@ -52,7 +52,7 @@ export interface CheckpointSubject {
   /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** The start of the 15-minute interval. It makes the statements of an idle log different in each interval. */
+  /** The start of the 15-minute interval. With it, even a log that has not changed has a different statement in each interval. */
   readonly at: Instant;
 }
 

@@ -44,7 +44,7 @@ export type OwnerNoticeKind =
 export interface MailData {
   /** To the person who requested a sign-in code. */
   readonly login_code: SignInMailData;
-  /** To the account owner. `device` is the name of the device as the browser gave it, or null. */
+  /** To the account owner. `device` is a name such as `Firefox, Windows`, or null. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null; readonly accountUrl: string };
   /** To the person who requested a business account. */
   readonly signup_code: SignInMailData;

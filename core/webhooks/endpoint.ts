@@ -66,7 +66,7 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
   readonly secret: string;
 }
 
-/** The results that a list of deliveries can be filtered by. */
+/** Filters for a list of deliveries, by result. */
 export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 

@@ -102,7 +102,7 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   );
 };
 
-/** Appends events to one business's feed directly in its database while the service is stopped. */
+/** Appends events to one business's feed directly in the database while the service is stopped. */
 const fillFeed = (stateDir: string, seed: number): void => {
   const folder = join(stateDir, "v3", "do", "svc-EventSequence");
   const files = readdirSync(folder)

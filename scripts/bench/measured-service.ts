@@ -29,7 +29,7 @@ export const origin = "https://www.example.com";
 
 export const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
 export const clientAddressHeader = (n: number) => ({ "cf-connecting-ip": `10.9.${(n >> 8) & 255}.${n & 255}` });
-/** Returns the SHA-256 of each key. The floor looks up keys by hash. */
+/** Returns the SHA-256 of each key. The baseline looks up keys by hash. */
 export const hashKeys = (keys: readonly string[]): readonly string[] => keys.map((key) => sha256Hex(key));
 export const bearerHeader = (keys: readonly string[], n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
 

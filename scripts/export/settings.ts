@@ -1,4 +1,4 @@
-// Selects the settings that move with the data of a deployment, and derives the key that wraps its data keys inside an export.
+// Selects the settings that move with the data of a deployment, and derives the key that wraps the data keys inside an export.
 import { hkdfSync } from "node:crypto";
 import { fromBase64 } from "../../core/bytes.ts";
 import { getAuditOrigin } from "../../core/ledger/log-names.ts";

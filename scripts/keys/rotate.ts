@@ -42,7 +42,7 @@ export interface RotationOptions {
   readonly statePath: string;
   /** Makes the service process the next part of its stored values. */
   readonly rewrap: (cursor: object | null, isCheck: boolean) => Promise<RewrapStepResult>;
-  /** True if the earlier key has leaked. The rotation then ends it as soon as the new key is used everywhere. */
+  /** True if the earlier key has leaked. The rotation then ends the earlier key as soon as the new key is used everywhere. */
   readonly isLeaked?: boolean;
   readonly now: () => number;
   readonly report: (text: string) => void;

@@ -24,7 +24,7 @@ export interface RotationStep {
   readonly isAfterPrevious?: boolean;
   /** The minimum time if the earlier key has leaked. The default is `afterMs`. */
   readonly afterLeakMs?: number;
-  /** Returns the secrets that change. It is null for a step that makes the service rewrap its stored data. */
+  /** Returns the secrets that change. Null for a step that makes the service rewrap its stored data. */
   readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;
   /** True if the step must not run while the service still has values that are encrypted under an earlier master key. */
   readonly requiresCheck?: boolean;

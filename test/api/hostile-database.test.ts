@@ -101,7 +101,7 @@ const auditLogsPass = /^insert into "change_readers"/;
 
 /**
  * One statement of an audit log reads up to 500 unread changes, with up to eight rows each. Audit logs run in the background, so the
- * statement can be counted for any request.
+ * statement can run during any request.
  */
 const auditLogReads = { sql: /^select "ord", "id", "chain", .* from "audit_entries"/s, rows: 4_000 };
 

@@ -114,10 +114,7 @@ interface Sendable {
 }
 interface Route {
   readonly prepare: () => Promise<Sendable>;
-  /**
-   * True if repeating the request without the key has another effect. Otherwise, a test cannot tell whether a repeat with the key was
-   * processed.
-   */
+  /** True if a repeat without the key takes effect again. Otherwise, a test cannot tell whether a repeat with the key was processed. */
   readonly repeats: boolean;
 }
 

@@ -824,7 +824,7 @@ describe("a delivery", () => {
   });
 
   describe("of shared details", () => {
-    /** Creates a person who shares their details and changes their email address. The receiver returns what it receives. */
+    /** Creates a person who shares their details and changes their email address. The receiver sends back what it receives. */
     const setUpUpdate = async () => {
       const person = await signInPerson();
       const { share } = await grantShare(person);

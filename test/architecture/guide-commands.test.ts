@@ -1,4 +1,4 @@
-// Checks that a test runs every command in a served guide exactly as printed, or that a reason is documented.
+// Checks that a test runs every command in a served guide exactly as printed, or that this file states why no test can.
 import { describe, expect, test } from "vitest";
 import { guidePath, servedGuides } from "../../scripts/guides.ts";
 import { readRepositoryFile } from "./repository.ts";
@@ -29,7 +29,7 @@ const testsByGuide: Readonly<Record<string, string>> = {
   policies: "test/flows/guide-commands.test.ts",
 };
 
-/** Commands that no test runs, identified by how they start. Each has its reason. */
+/** Commands that no test runs: the start of each command, and the reason. */
 const untestedCommands: Readonly<Record<string, string>> = {
   "npx @modelcontextprotocol/inspector": "a program that is not a dependency (docs/internals/dependencies.md); run manually",
   "claude mcp add": "a third-party program that connects to its own service; test/flows/agents.test.ts connects the same way",

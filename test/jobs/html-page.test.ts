@@ -1,4 +1,4 @@
-// Tests that exactly the text and links in the markup are extracted from HTML pages.
+// Tests that the text and links extracted from an HTML page are exactly those in its markup.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts";

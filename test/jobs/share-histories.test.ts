@@ -1,7 +1,7 @@
 // Compares random sharing histories with a model: three people, three businesses in two shards, a clock that jumps, and isolates that die
-// at any database round trip. A client that gets no response retries. After each step the rows match the model. At the end, when no work is
-// left, every business has received exactly the events that happened, in order. HISTORIES sets the number of histories (`npm run stress --
-// shares` sets 1,000), and HISTORY_SEED sets the first seed.
+// at any database round trip. After each step, the rows must match the model. At the end, every business must have received exactly the
+// events that happened, in order. HISTORIES sets the number of histories (`npm run stress -- shares` sets 1,000), and HISTORY_SEED the
+// first seed.
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";

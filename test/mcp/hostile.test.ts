@@ -394,7 +394,7 @@ withClaim(
   callHeaders("svc_get_share"),
 );
 
-// OAuth requests: authorization page, token exchange, registration and revocation
+// OAuth requests: authorization page, token exchange, registration and revocation.
 const onPage = (name: string, wanted: string, change: Record<string, string | null>): void =>
   row(`connecting: ${name}`, wanted, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
 onPage("as it should be", "200", {});

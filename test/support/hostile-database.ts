@@ -15,7 +15,7 @@ import { world } from "./world.ts";
 
 /** The number of records for one address, one business or one queue. It is far above the number of rows that any statement may read. */
 const many = 8_000;
-/** The number of records that take longer to seed, because triggers write more rows for each of them. */
+/** The number of records of the kinds that take longer to seed, because triggers write more rows for each of them. */
 export const several = 2_500;
 /** A person can have 1,000 active shares, so the test seeds fewer. */
 const maxPersonShares = 980;

@@ -48,9 +48,8 @@ const createCall =
 
 /**
  * Runs the service in an isolate with changed settings or bindings, and with its own rate limit windows and caches. If the isolate's clock
- * is ahead, each response waits for its background work, because work that runs later would treat current emails and codes as expired. A
- * test that sends email through another transport must call `waitUntilSettled`, because the relay would otherwise send the next test's
- * emails through it.
+ * is ahead, each response waits for its background work, because current emails and codes have expired by that clock. A test that sends
+ * email through another transport must call `waitUntilSettled`, so that the relay does not send later emails through it.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
@@ -159,7 +158,7 @@ const backgroundTables: ReadonlySet<string> = new Set(["ledger_state", "changes"
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
-/** Shows bytes, which D1 returns as a list of numbers, as text, so that a value stored in plain text can be found in them. */
+/** Converts bytes, which D1 returns as a list of numbers, to text, so that a value stored in plain text can be found. */
 const showBytesAsText = (_key: string, value: unknown): unknown =>
   Array.isArray(value) && value.length > 0 && value.every((byte) => typeof byte === "number")
     ? new TextDecoder("latin1").decode(Uint8Array.from(value)) // one character for each byte, so that different values stay different

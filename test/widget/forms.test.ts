@@ -24,7 +24,7 @@ interface RealForm {
   send: string;
   /** The fields that the certificate must contain. */
   fields: Record<string, string>;
-  /** True if the page itself allows a submission only if the box is checked. */
+  /** True if the page itself refuses to submit the form while the box is unchecked. */
   isGated?: boolean;
   more?: Attributes;
 }

@@ -249,7 +249,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
       ["no answer in time", (resolver) => (resolver === "dns.google" ? Response.json(right) : new Response("", { status: 500 }))],
       ["no answer in time", () => new Response("<html>", { status: 200 })],
       ["no answer in time", () => Response.json({ ...right, Answer: "no list" })],
-      // A DNS response whose record is for another name than the query.
+      // A DNS response whose record is for a different name than the query.
       ["not found", () => Response.json({ Status: 0, Answer: [{ ...right.Answer[0], name: "elsewhere.com" }] })],
     ];
     for (const [words, answer] of cases) {

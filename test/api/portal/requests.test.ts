@@ -1,5 +1,5 @@
-// Tests looking up a refused request by its ID. The business that sent the request can do so for a week, and the record contains nothing
-// that the business sent.
+// Tests looking up a refused request by its ID. The business that sent the request can look it up for a week, and the record contains
+// nothing that the business sent.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../../support/people.ts";

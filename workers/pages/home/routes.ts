@@ -1,5 +1,5 @@
-// Serves / on every host that people visit, /withdraw, /c?number=, and the not-found page. At /, programs get JSON with the URL of the API
-// description instead of a page.
+// Serves /withdraw, /c?number= and the not-found page, and / on every host that people visit. At /, programs get JSON with the URL of the
+// API description instead of a page.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";

@@ -1,4 +1,4 @@
-// One certificate of the business. The person's details are masked until a member reveals them. The audit log records each reveal.
+// One certificate of the business. The person's details are masked until a member reveals them, which the audit log records.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";

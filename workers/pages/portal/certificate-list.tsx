@@ -105,7 +105,7 @@ const toListQuery = async (
   };
 };
 
-/** Builds a saved view's query. It leaves out the person, which a view must not store. */
+/** Builds a saved view's query. Leaves out the person, because a view must not store personal data. */
 const toViewQuery = (filter: CertificateFilter): string => pathWithQuery("", { ...filter, person: null });
 
 const toFormValues = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query));

@@ -199,7 +199,7 @@ export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, ren
   return session?.realm === "business" ? c.redirect(path, 303) : render();
 };
 
-/** Shows the sign-in step that this browser has reached, which its cookie records. */
+/** Shows the sign-in step that this browser has reached. A cookie records the step. */
 const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
   const pending = await findPendingSignIn(c);
   const answer = c.req.query("answer");
