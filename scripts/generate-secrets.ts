@@ -59,8 +59,8 @@ const generateAnchorKey = (): GeneratedSecret => {
 };
 
 /**
- * Generates the seed of the logs. The public parts are the verification keys of the named logs, which are derived from the seed. They
- * include only the audit logs if the ledger is not embedded, because such a ledger has its own keys.
+ * Generates the seed of the logs. The public parts are the verification keys of the named logs, which are derived from the seed. If the
+ * ledger is not embedded, they include only the audit logs, because an external ledger has its own keys.
  */
 const generateLogSeed = (
   { auditOrigins, ledgerOrigin, witnessName }: DeploymentNames,

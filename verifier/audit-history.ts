@@ -154,8 +154,8 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Compares the acknowledged recipients on the certificate with the audit entries. Each of them must be in an entry with the same time, and
- * each recipient in an entry must be acknowledged on the certificate.
+ * Compares the acknowledged recipients on the certificate with the audit entries. Every acknowledged recipient must be in an entry with the
+ * same time, and every recipient in an entry must be acknowledged on the certificate.
  */
 const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   const { certificate, payloads } = history;

@@ -29,7 +29,7 @@ export const generateEmailCode = (random: RandomBytes): string => {
   }
 };
 
-/** What an email address is verified for. */
+/** The purposes for which an email address is verified. */
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {

@@ -29,7 +29,7 @@ export class IntakeState {
   /** The last reported size of each shard, and when that size expires. */
   readonly #sizes = new Map<ShardId, { readonly bytes: number; readonly until: Instant }>();
 
-  /** The states and sizes of all shards, and when they expire. */
+  /** The cached states and sizes of all shards, and when this cache expires. */
   #fills: { readonly fills: readonly ShardFill[]; readonly until: Instant } | null = null;
 
   getView(journal: JournalName, now: Instant): IntakeView {

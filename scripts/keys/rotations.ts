@@ -42,7 +42,7 @@ const logKeyWaitMs = 30 * dayMs;
 /** After this time, no isolate runs with earlier secrets. */
 const isolateWaitMs = 10 * minuteMs;
 
-/** Longer than any share lasts, because the emails about a share contain a link that ends it. */
+/** The emails about a share contain a link that ends the share, so the earlier key stays valid longer than any share lasts. */
 const linkWaitMs = maxDurationDays * dayMs + isolateWaitMs;
 
 const logSteps: readonly RotationStep[] = [

@@ -425,7 +425,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       chain,
     });
   await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
-    // Numbers below those of all changes do not affect the number of the next change.
+    // Negative, so that these rows do not affect the number of the next change.
     ord: "-n.i",
     status: "'parked'",
     entity_id: copyId("cc_", "a"),

@@ -30,7 +30,7 @@ const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict ===
 
 const placesIn = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);
 
-/** Lists the changed bytes that the verifier did not find. */
+/** Lists the changes of single bytes that the verifier did not detect. */
 const missedAmong = async (
   what: string,
   files: ReadonlyMap<string, Uint8Array>,

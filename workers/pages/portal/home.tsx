@@ -30,7 +30,7 @@ interface StepAction {
 
 interface SetupStep {
   readonly title: string;
-  /** The page that the title links to, unless the step is next. */
+  /** The page that the title links to. The title of the next step and of a blocked step is not a link. */
   readonly path: string;
   readonly state: "done" | "open" | "blocked";
   readonly text: Child;
