@@ -1,5 +1,5 @@
-// Lists all routes, agent tools and scheduled jobs that store something or send email, with their limits. Tests fail if a route, tool or
-// job is missing here. docs/reference/limits.md shows the same tables.
+// Lists all routes, agent tools and scheduled jobs that store something or send email, with their limits. Tests fail if one is missing
+// here. docs/reference/limits.md shows the same tables.
 import type { defaultStorageLimits, LimitName } from "./limits.ts";
 
 type StorageLimitName = (typeof defaultStorageLimits)[keyof typeof defaultStorageLimits]["recordsName" | "bytesName"];
@@ -10,13 +10,13 @@ export interface WritePath {
   /** The first limit is checked for each call, before anything is stored. */
   readonly limits: readonly [LimitName, ...(LimitName | StorageLimitName)[]];
   /**
-   * The method and path of every route whose method can write, and of the GET routes that store something. A route under /portal/test is
-   * listed only if there is no such route under /portal.
+   * The method and path of every route that can write. This includes GET routes that store something. A route under /portal/test is listed
+   * only if there is no such route under /portal.
    */
   readonly routes: readonly string[];
 }
 
-/** The limits of changes by signed-in people that have no separate limit. */
+/** The limits on changes by signed-in people that have no limit of their own. */
 const changes = ["SESSION", "CHANGES_PER_ACCOUNT"] as const;
 const sandboxStorage = ["SANDBOX_RECORDS", "SANDBOX_BYTES"] as const;
 const personStorage = ["PERSON_DAY", "PERSON_DAY_BYTES"] as const;
@@ -349,7 +349,7 @@ export const toolWrites: readonly ToolWrite[] = [
 
 interface JobWrite {
   readonly stores: string;
-  /** The limits on the job's writes, in Markdown. Callers cannot start jobs, and jobs store only data that they derive from stored data. */
+  /** What limits the job's writes, in Markdown. Callers cannot start jobs, and jobs store only data that they derive from stored data. */
   readonly bounds: string;
   /** The names of the jobs in schedule.ts. */
   readonly jobs: readonly string[];

@@ -1,5 +1,5 @@
 // Every minute, continues work on shares and accounts that one request could not finish: grants and field changes that involve another
-// shard, account deletions, and withdrawals that people started from their accounts.
+// shard, account deletions, and withdrawals for all of a person's certificates.
 import { continueAccountErasures } from "../operations/consumers/continue-account-erasures.ts";
 import { continueAccountWithdrawals } from "../operations/consumers/continue-account-withdrawals.ts";
 import { continueFanOuts } from "../operations/consumers/continue-fan-outs.ts";

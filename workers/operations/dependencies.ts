@@ -1,6 +1,6 @@
-// The dependencies that operations in all folders share. Dependencies needed in only one folder are declared in that folder's
-// `dependencies.ts`. Each operation's signature uses the smallest type that it needs, which shows what the operation can access. The
-// composition root builds one object per isolate that provides all of them; operations never access bindings directly.
+// The dependencies that operations in all folders share. If only one folder needs a dependency, that folder's `dependencies.ts` declares
+// it. The signature of each operation uses the smallest type that it needs, which shows what the operation can access. create-platform.ts
+// builds one object per isolate that provides all of them. Operations never access bindings directly.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
@@ -24,9 +24,9 @@ export interface Runtime {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
-  /** Runs work after the response. The process may be terminated first, so required work is also in an outbox. */
+  /** Runs work after the response. The platform may stop the process first, so work that must happen is also in an outbox. */
   readonly waitUntil: (work: () => Promise<void>) => void;
-  /** Returns false once background work has used up its budget (work-budget.ts). The caller then stops, and the next run continues. */
+  /** Returns false after background work has used up its budget (work-budget.ts). The caller then stops, and the next run continues. */
   readonly hasBudget: () => Promise<boolean>;
 }
 
@@ -34,11 +34,11 @@ export interface Stores {
   readonly shards: Shards;
   readonly kv: KVNamespace;
   readonly vault: Vault;
-  /** Returns the ID of the ledger that receives the statements about a record: the ledger of the record's shard. */
+  /** Returns the ID of the ledger for statements about a record: the ledger of the record's shard. */
   readonly getLedgerId: (recordId: string) => string;
 }
 
-/** Schedules the work that follows a commit. Calling these functions does not delay the response. */
+/** Schedules the work after a commit. Calling these functions does not delay the response. */
 export interface Schedules {
   /** Tells the audit logs to read new entries, requests anchoring of new statements and counts new certificates. `commit` calls this. */
   readonly scheduleFollowUp: () => void;
@@ -46,8 +46,8 @@ export interface Schedules {
   /** Captures policies, and continues withdrawals that did not fit into one batch. */
   readonly scheduleRelay: () => void;
   /**
-   * Tells a business's event sequence to read its events from the change log and to push them to its endpoints. The call happens a few
-   * milliseconds after the response.
+   * Tells a business's event sequence to read its events from the change log and push them to its endpoints. Runs a few milliseconds after
+   * the response.
    */
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
@@ -57,12 +57,12 @@ export interface ReadDependencies extends Runtime, Stores {}
 export interface WriteDependencies extends Runtime, Stores, Schedules {}
 
 export interface Counters {
-  /** Counts a call in this isolate and in the platform's rate limiter. The count is approximate across isolates. */
+  /** Counts a call in this isolate and in the platform's rate limiter. The counts differ between isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
-  /** Returns the limit's state for the next call, without counting a call. It includes only the calls that this isolate counted. */
+  /** Returns the limit's state for the next call, without counting a call. Includes only the calls that this isolate has counted. */
   readonly peekApproximately: (name: LimitName, key: string) => RateLimitState;
   readonly credentialLookups: CredentialLookups;
-  /** Counts calls exactly, in a Durable Object. If several calls are counted together, either all or none of them are counted. */
+  /** Counts calls exactly, in a Durable Object. Counts either all or none of several calls. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 
@@ -75,7 +75,7 @@ export interface PhoneNumbers {
 export interface PageFetcher {
   readonly fetchPage: FetchPage;
   readonly parsePage: ParsePage;
-  /** Returns a hostname's registrable domain. Hosts that share a registrable domain are treated as one site. */
+  /** Returns a hostname's registrable domain. Hosts with the same registrable domain count as one site. */
   readonly getSite: (hostname: string) => string;
   /** Returns a hostname's registrable domain, or null for names that cannot be registered, such as IP addresses and public suffixes. */
   readonly getRegistrableDomain: (hostname: string) => string | null;
@@ -88,9 +88,9 @@ export interface Proofs extends ProofServices {
   /** The SHA-256 of the file served at /svc-verify.mjs, as hex. */
   readonly verifierSha256: string;
   readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
-  /** Sends a request to the embedded ledger, which is used only over HTTP. */
+  /** Sends a request to the embedded ledger. All access to the ledger is over HTTP. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
-  /** Serves a full tile of the log with this name from R2. Returns null if the log's object must respond. */
+  /** Serves a full tile of the log with this name from R2. If it returns null, the log's object must respond. */
   readonly serveStoredTile: (origin: string, request: Request) => Promise<Response | null>;
   /** Requests anchoring in a separate invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;

@@ -15,7 +15,7 @@ type NoticeDependencies = Pick<ReadDependencies, "clock" | "config" | "vault">;
 export const getNoticeSpacingMs = ({ limits: { OWNER_NOTICES } }: Config): number =>
   Math.ceil((OWNER_NOTICES.seconds * secondMs) / OWNER_NOTICES.count);
 
-/** Returns the statements to add to the change's batch, for notices to several businesses in one shard. */
+/** Returns the statements that write notices to several businesses in one shard, for the change's batch. */
 export const prepareOwnerNotices = (
   { clock, config, vault }: NoticeDependencies,
   db: Database,
@@ -28,7 +28,7 @@ export const prepareOwnerNotices = (
     ...(onlyIf !== undefined && { onlyIf }),
   });
 
-/** Like `prepareOwnerNotices`, for one notice. If `onlyIf` is given, the notice is written only if that condition is true in the batch. */
+/** Like `prepareOwnerNotices`, for one notice. If `onlyIf` is given, writes the notice only if that condition is true in the batch. */
 export const prepareOwnerNotice = (
   services: NoticeDependencies,
   db: Database,

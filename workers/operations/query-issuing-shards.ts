@@ -1,6 +1,5 @@
-// Queries every shard that has certificates of a business: the account's shard, and the shards that issued certificates when the account's
-// shard was full or closed. If a shard is unavailable, the whole request fails, because a missing certificate or withdrawal is worse than
-// an error.
+// Queries every shard that has certificates of a business: the account's shard, and other shards that it used when the account's shard was
+// full or closed. If a shard is unavailable, the whole request fails, because a missing certificate or withdrawal is worse than an error.
 import type { BusinessPrincipal } from "../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -9,11 +8,11 @@ import type { Stores } from "./dependencies.ts";
 
 const maxConcurrentQueries = 6; // a Worker invocation has six connections
 
-/** Lists the shards with certificates of the business, except its account's shard. Makes no query if the deployment has only one shard. */
+/** Lists the shards with certificates of the business, except the account's shard. Makes no query if the deployment has only one shard. */
 export const listOtherShards = async ({ shards }: Pick<Stores, "shards">, businessId: BusinessId): Promise<readonly ShardId[]> =>
   shards.all().length === 1 ? [] : (await listIssuingShards(shards.forId(businessId), businessId)).map(({ shard }) => shard);
 
-/** Queries the given shards, at most six at a time, and returns their results in the same order. */
+/** Queries the given shards, at most six at a time. Returns their results in the same order. */
 export const queryShardsInGroups = async <T>(
   { shards }: Pick<Stores, "shards">,
   ids: readonly ShardId[],
@@ -25,7 +24,7 @@ export const queryShardsInGroups = async <T>(
   return results;
 };
 
-/** Queries the account's own shard and the given other shards of a business. The first result is from the account's own shard. */
+/** Queries the account's shard and the given other shards of a business. The first result is from the account's shard. */
 export const queryShardsOf = async <T>(
   services: Pick<Stores, "shards">,
   { id, otherShards }: Pick<BusinessPrincipal, "id" | "otherShards">,
@@ -33,7 +32,7 @@ export const queryShardsOf = async <T>(
 ): Promise<readonly [T, ...(readonly T[])]> =>
   (await queryShardsInGroups(services, [shardOfId(id), ...otherShards], query)) as readonly [T, ...(readonly T[])];
 
-/** Like `queryShardsOf`, but also looks up the business's other shards. The account's own shard is queried at the same time. */
+/** Like `queryShardsOf`, but also looks up the business's other shards while it queries the account's shard. */
 export const queryIssuingShards = async <T>(
   services: Pick<Stores, "shards">,
   businessId: BusinessId,

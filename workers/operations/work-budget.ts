@@ -1,5 +1,5 @@
 // Limits the time and the number of queries that background work can use. The platform allows 1,000 queries per invocation and fails every
-// query beyond that. Work of unknown size therefore checks `hasBudget` before each step and leaves the rest to the next run.
+// query beyond that. Therefore, work of unknown size checks `hasBudget` before each step and leaves the rest to the next run.
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { ReadDependencies, Runtime } from "./dependencies.ts";
 
@@ -15,7 +15,7 @@ export interface WorkBudget {
  */
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 
-/** Returns services with a separate budget. Work that uses them also counts against the budget of `services`. */
+/** Returns services with a separate budget. Work with these services also counts toward the budget of `services`. */
 export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, maxQueries }: WorkBudget): S => {
   const until = services.clock() + maxMs;
   let left = maxQueries;
@@ -23,8 +23,8 @@ export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, max
     left -= queries;
   });
   const hasBudget = async (): Promise<boolean> => {
-    // In a local runtime, databases and objects share one thread with the Worker, so work that never waits would block every connection
-    // until it ends.
+    // In a local runtime, databases and objects share one thread with the Worker. Work that never waits would block every connection until
+    // it ends.
     await scheduler.wait(0);
     return left > 0 && services.clock() < until && services.hasBudget();
   };

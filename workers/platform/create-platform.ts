@@ -1,4 +1,4 @@
-// Creates the platform: all dependencies of the operations, created once per isolate from the bindings. Operations never access bindings
+// Creates the platform: all dependencies of the operations, created from the bindings once per isolate. Operations never access bindings
 // directly.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -44,7 +44,7 @@ import { verifierSha256 } from "../pages/verifier.gen.ts";
 import { createProofServices } from "./create-proof-services.ts";
 import { createTileServer } from "./stored-tiles.ts";
 
-/** Captured email is stored in shard 00, because it belongs to no account. */
+/** Captured emails are stored in shard 00, because they belong to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
   if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail, transport);
@@ -73,7 +73,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   const vault = await openVault(config);
   const shards = openShards(env);
   const shardIds = shards.all().map(([shard]) => shard);
-  // Each shard has one ledger per half-year. Each ledger is a separate object, named after its origin. Earlier ledgers stay readable at
+  // Each shard has one ledger per half-year. Each ledger is a separate object, named after its origin. Earlier ledgers can still be read at
   // their old paths.
   const ledgerOrigins = listLedgerOrigins(config.ledger, shardIds);
   const fetchLedger: SendRequest = (request) => {
@@ -168,8 +168,8 @@ export const createPlatform = async (env: Env): Promise<Services> => {
 const platforms = new WeakMap<Env, Promise<Services>>();
 
 /**
- * Returns this isolate's platform, created once per `env` object. Requests and Durable Objects share it. If creation fails, the next call
- * tries again.
+ * Returns this isolate's platform, created once per `env` object. Requests and Durable Objects share it. If creating it fails, the next
+ * call tries again.
  */
 export const getPlatform = (env: Env): Promise<Services> => {
   const existing = platforms.get(env);

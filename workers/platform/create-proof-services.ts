@@ -1,5 +1,5 @@
-// Uses the settings to create everything that is needed to prove records: the ledgers that receive statements, the published keys, and the
-// witnesses and timestamp authorities that attest checkpoints.
+// Creates everything that proves records, from the settings: the ledgers that receive statements, the published keys, and the witnesses and
+// timestamp authorities that attest checkpoints.
 import { firstShard, type RandomBytes, type ShardId } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
@@ -24,7 +24,7 @@ export interface TrustedLog extends TrustedLogKey {
 /** A witness or timestamp authority, and the logs whose checkpoints it attests. */
 export interface CheckpointAttestor extends Attestor {
   /**
-   * `guard`: the witness that the ledger service runs. It is asked only about the audit log, and never cosigns two conflicting histories.
+   * `guard` is the witness that the ledger service runs. It is asked only about the audit log, and never cosigns two conflicting histories.
    */
   readonly scope: "every log" | "guard";
 }
@@ -35,8 +35,8 @@ export interface ProofServices {
   /** Note-format public keys of the witnesses whose cosignatures are accepted. */
   readonly witnessKeys: readonly string[];
   /**
-   * Returns the ledgers that receive a shard's statements. The primary ledger comes first, followed by the mirrors, which receive only
-   * checkpoints. For a shard without a database, returns the ledgers of the first shard.
+   * Returns the ledgers that receive a shard's statements: first the primary ledger, and then the mirrors, which receive only checkpoints.
+   * For a shard without a database, returns the first shard's ledgers.
    */
   readonly ledgersOf: (shard: ShardId) => readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
@@ -64,8 +64,8 @@ const loadAnchorKey = async (secret: string): Promise<AnchorKey> => {
 };
 
 /**
- * Creates the proof services for these shards. `sendToEmbedded` sends HTTP requests to the embedded ledgers. All other services are reached
- * over the network.
+ * Creates the proof services for these shards. `sendToEmbedded` sends HTTP requests to the embedded ledgers. Requests to all other services
+ * use the network.
  */
 export const createProofServices = async (
   config: Config,
@@ -125,8 +125,8 @@ export const createProofServices = async (
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
-  // AUDIT_VKEY can also contain other deployments' logs that this ledger watches. Only the earlier keys of this deployment's logs are
-  // published.
+  // AUDIT_VKEY can also contain logs of other deployments that this ledger watches. Publish only the earlier keys of this deployment's
+  // logs.
   const earlierAuditKeys = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
     .filter(

@@ -1,5 +1,5 @@
-// Types of the platform, the object that provides the dependencies of every operation. create-platform.ts builds it. The types are in a
-// separate file to avoid an import cycle: create-platform.ts imports background work, which uses these types.
+// Types of the platform, the object that provides the dependencies of every operation. They are separate from create-platform.ts, which
+// builds the platform, to avoid an import cycle with the background work that uses these types.
 import type { ShardId } from "../../core/ids.ts";
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
@@ -14,7 +14,7 @@ import type { Schedules } from "../operations/dependencies.ts";
 import type { IntegrationDependencies } from "../operations/integration/dependencies.ts";
 import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts";
 
-/** Sends email. Operations only write to the email outbox, and the email is sent after the response. */
+/** Sends email. Operations only write to the email outbox, and the relay sends the email after the response. */
 export interface Mail {
   readonly mailer: Mailer;
   /** Returns the captured email of a development deployment, newest first. The list is always empty in other deployments. */
@@ -33,12 +33,12 @@ export interface Platform
     AttestationCache,
     Metrics,
     Mail {
-  /** The shard to which this invocation of the background jobs is limited; null if the invocation is for all shards. */
+  /** The shard to which this invocation of the background jobs is limited; null for all shards. */
   readonly jobShard: ShardId | null;
 }
 
 /**
- * All dependencies of operations, with one instance per isolate. Each operation's type lists the groups that it uses, which shows what the
- * operation can access.
+ * All dependencies of the operations, created once per isolate. The type of each operation lists the groups that it uses, which shows what
+ * it can access.
  */
 export interface Services extends Platform, Schedules {}

@@ -1,5 +1,5 @@
-// Serves full tiles of the logs from R2, so that readers of old tiles do not start the log's object. R2 is not trusted: if R2 does not
-// return a tile, or returns one without the service's tag, the object serves the tile.
+// Serves full tiles of the logs from R2, so that reading old tiles does not start the log's object. R2 is not trusted. If R2 returns no
+// tile, or a tile without the service's tag, the object serves the tile.
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";

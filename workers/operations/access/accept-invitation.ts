@@ -1,4 +1,4 @@
-// Accepts an invitation for a person who is not a member of any business. Members accept invitations through switch-business.ts.
+// Accepts an invitation for a person who is not a member of any business. Members accept invitations with switch-business.ts.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WriteDependencies } from "../dependencies.ts";
@@ -6,8 +6,8 @@ import { listMembershipsOfAddress, type VerifiedAddress } from "./list-membershi
 import { switchMembership, type ReplacedSession } from "./switch-membership.ts";
 
 /**
- * Creates the member and replaces the session of the invited person with a session in the business. Returns `not_found` if the invitation
- * is unknown, no longer open or addressed to another mailbox.
+ * Creates the member, and replaces the invited person's session with a session in the business. Returns `not_found` if the invitation is
+ * unknown, no longer open or addressed to another mailbox.
  */
 export const acceptInvitation = async (
   services: WriteDependencies,

@@ -1,4 +1,4 @@
-// Starts a session after an email code or an emailed link has verified the address.
+// Starts a session after an email code or an emailed link has verified the email address.
 import type { AnySession } from "../../../core/access/session.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
@@ -28,7 +28,7 @@ export interface SignInResult {
   readonly created: boolean;
 }
 
-/** The person's data from the sign-in form. If the sign-in creates a consumer, the address and the name are stored. */
+/** The person's data from the sign-in form. If the sign-in creates a consumer, the consumer gets this address and name. */
 export interface SignInPerson {
   readonly email: string;
   readonly name: string | null;
@@ -46,9 +46,7 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/**
- * Prepares a session for a person who has been invited but has not joined yet. Returns no statements if the invitation is no longer open.
- */
+/** Prepares a session for a person who was invited but has not joined yet. Returns no statements if the invitation is no longer open. */
 const prepareInvitedSession = async (
   { vault }: ReadDependencies,
   db: Database,
@@ -62,8 +60,8 @@ const prepareInvitedSession = async (
 };
 
 /**
- * Returns the changes that a first sign-in makes, and the statement that inserts the session. If the code was emailed for a sign-up, the
- * changes complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
+ * Returns the changes of a first sign-in, and the statement that inserts the session. If the code was emailed for a sign-up, the changes
+ * complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
  */
 const prepareSignIn = async (
   services: ReadDependencies,
@@ -82,7 +80,7 @@ const prepareSignIn = async (
   return { changes, session };
 };
 
-/** Creates the session. Returns null if a concurrent request used up the code, or if the address has no account. */
+/** Creates the session. Returns null if a concurrent request used the code first, or if the address has no account. */
 const createSession = async (
   services: WriteDependencies,
   lookup: AddressLookup,
@@ -111,9 +109,9 @@ const createSession = async (
 };
 
 /**
- * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who has been invited
+ * Starts a session with a verified code. At a first sign-in, also creates the consumer or completes the sign-up. A person who was invited
  * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that a token planted
- * before sign-in is worthless. Returns `login_failed` if a concurrent request used up the code.
+ * before sign-in is worthless. Returns `login_failed` if a concurrent request used the code first.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -124,8 +122,8 @@ export const completeSignIn = async (
   const created = await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);
-  // The session starts in the shard where the address was first found, but the most recently used membership can be in another shard. The
-  // session switches to that membership only if it belongs to the verified mailbox, because two mailboxes can have the same index.
+  // The session starts in the shard where the address was first found. If the most recently used membership is in another shard, switch to
+  // it. Only switch if the membership belongs to the verified mailbox, because two mailboxes can have the same index.
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;

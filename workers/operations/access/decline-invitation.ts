@@ -8,8 +8,8 @@ import { listMembershipsOfAddress, type VerifiedAddress } from "./list-membershi
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /**
- * Deletes an open invitation for the verified email address and records this in the inviting business's audit chain. Returns `not_found`
- * if the invitation is unknown, expired or addressed to another mailbox.
+ * Deletes an open invitation to the verified email address, and records this in the inviting business's audit chain. Returns `not_found` if
+ * the invitation is unknown, expired or addressed to another mailbox.
  */
 export const declineInvitation = async (
   services: WriteDependencies,

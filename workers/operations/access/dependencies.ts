@@ -2,7 +2,7 @@
 import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** A sealed placeholder address. Decrypting it for an unknown address makes the request take as long as for a known address. */
+/** A sealed placeholder address. Decrypting it for an unknown address takes as long as decrypting a known address. */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;
 }

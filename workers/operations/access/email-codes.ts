@@ -1,4 +1,4 @@
-// Creates and verifies email codes, for sign-in and for withdrawal. Neither the response, its duration nor the written rows reveal whether
+// Creates and verifies email codes, for sign-in and for withdrawals. The response, its duration and the written rows do not reveal whether
 // the address receives an email.
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
@@ -9,14 +9,14 @@ import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Returns the text that a code's hash covers. The text for a withdrawal code includes the code's ID, and the text for a sign-in code
- * includes the realm and the address. A hash that is copied to the row of another code or address therefore does not match.
+ * Builds the text that a code's hash covers. For a withdrawal code, the text contains the code's ID. For a sign-in code, it contains the
+ * realm and the address. Therefore, a hash that was copied to the row of another code or address does not match.
  */
 export type CodeBinding = (id: string) => string;
 
 /**
- * Prepares a new code and its email for one batch. If a limit in `request.limits` is exceeded, writes the code as already expired and the
- * email without a recipient, so that the rows look the same in both cases.
+ * Prepares a new code and its email for one batch. Beyond a limit in `request.limits`, the code has already expired and the email has no
+ * recipient. The rows look the same in both cases.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,
@@ -59,7 +59,7 @@ export const verifyEmailCode = async (
   { limits, binding, code }: { readonly limits: EmailCodeLimits; readonly binding: CodeBinding; readonly code: string },
 ): Promise<string | null> => {
   const candidates = await consumeCodeAttempt(db, requester, limits, clock());
-  // Always computes `maxActive` hashes, so that the duration does not reveal how many codes exist.
+  // Always compute `maxActive` hashes, so that the duration does not reveal how many codes exist.
   const slots = Array.from({ length: limits.maxActive }, (_, index) => candidates[index] ?? { id: "", codeHash: "" });
   return findMatchingCodeId(
     await Promise.all(slots.map(async ({ id, codeHash }) => ({ id, expected: codeHash, given: await vault.codeHash(binding(id), code) }))),

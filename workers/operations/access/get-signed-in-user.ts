@@ -1,4 +1,4 @@
-// Returns the signed-in user, as shown in API responses.
+// Returns the signed-in user for API responses.
 import type { AnySession, Realm } from "../../../core/access/session.ts";
 import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
 import { sessionAddressContext } from "../../../storage/sessions.ts";
@@ -11,7 +11,7 @@ const getEmailContext = (session: AnySession): EncryptionContext => {
 };
 
 /**
- * Returns the session's user with the decrypted email address. `role` and `businessId` are null for consumers, and for people who have been
+ * Returns the session's user with the decrypted email address. `role` and `businessId` are null for consumers, and for people who were
  * invited but have not joined yet.
  */
 export const getSignedInUser = async ({ vault }: Stores, session: AnySession) => {

@@ -5,9 +5,8 @@ import type { PendingSignIn } from "./sign-in-note.ts";
 import { lookUpAddress, toCodeRequester } from "./sign-in-address.ts";
 
 /**
- * Returns whether the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
- * so the result does not reveal whether an address has an account. In the business realm, the result would reveal this, so this check must
- * not be used there.
+ * Returns true if the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
+ * so the result does not reveal whether an account exists. For business sign-in it would, so do not use it there.
  */
 export const hasSignInEmailFailed = async (services: ReadDependencies, { email, browser }: PendingSignIn): Promise<boolean> => {
   const lookup = await lookUpAddress(services, "consumer", email);

@@ -1,7 +1,7 @@
 // Handles requests that are repeated with the same Idempotency-Key. The first request claims the key, runs the operation and saves its
 // response. An operation that commits a single batch saves the response in that batch, so a committed change always has a saved response.
-// Other operations save it afterward. A crash in between leaves a change without a response, so those operations must be safe to repeat
-// (docs/internals/consistency.md).
+// Other operations save the response afterward. If the process dies in between, the response is missing, so these operations must be safe
+// to repeat (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
@@ -33,20 +33,20 @@ export interface IdempotentRequest {
 export interface IdempotentResponse {
   readonly status: number;
   readonly data: object;
-  /** The cookie that the response set. */
+  /** The Set-Cookie header of the response, if any. */
   readonly cookie: string | null;
 }
 
 /**
- * Returns the statements that save a change's response. They belong at the end of the change's batch. An operation does not receive this
- * function if the request has no key. `onlyIf` is evaluated after the preceding statements and must be true if and only if the change
- * happened.
+ * Returns the statements that save the response of a change. They belong at the end of the change's batch. `onlyIf` is evaluated after the
+ * preceding statements, and must be true if and only if the change happened. For a request without a key, operations do not receive this
+ * function.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the functions that end a claim by saving the response, releasing the claim or suspending it. If the change's batch included the
- * statements from `toStatements`, the response is already saved.
+ * Returns the functions that end a claim: save the response, release the claim or suspend it. If the change's batch included the statements
+ * from `toStatements`, the response is already saved.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
@@ -55,7 +55,7 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
     now: clock(),
   });
   return {
-    /** Returns the statements to add to the change's batch. That batch must run in the claim's shard. */
+    /** Returns the statements to add to the change's batch, which must run in the claim's shard. */
     toStatements: (response: IdempotentResponse, onlyIf?: Condition) =>
       insertClaimedResponse(db, vault, claim, toStoredResponse(response), onlyIf),
     saveResponse: (response: IdempotentResponse) => completeIdempotencyClaim(db, vault, claim, toStoredResponse(response)),
@@ -63,13 +63,13 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
     release: async (): Promise<void> => {
       await deleteIdempotencyClaim(db, claim).run();
     },
-    /** Call this if the operation failed at an unknown point. A repeat with the same body may run the operation again. */
+    /** Call this if the operation failed at an unknown point. Repeating the request with the same body may run the operation again. */
     suspend: async (): Promise<void> => {
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with it. If the draft is
-     * secret, the caller must seal it first.
+     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with it. The caller must
+     * seal a secret draft.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };
@@ -93,8 +93,7 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can consist of only an email address and six digits, and a plain hash of it could be brute-forced, so the hash uses a secret
-  // key.
+  // A body can consist of only an email address and six digits, so a plain hash could be brute-forced. Use a keyed hash.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());

@@ -5,6 +5,6 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import { listPasskeysByUser } from "../../../storage/passkeys.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Lists the passkeys of the consumer or of the membership, oldest first. */
+/** Lists the passkeys of the consumer or member, oldest first. */
 export const listPasskeys = (services: Stores, session: Session): Lookup<readonly Passkey[]> =>
   listPasskeysByUser(services.shards.forId(session.userId), services.vault, session.userId);

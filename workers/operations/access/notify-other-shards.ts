@@ -1,13 +1,13 @@
-// Notifies sessions in other shards that their email address has an invitation in this shard.
+// Tells the sessions in other shards that their email address has an invitation in this shard.
 import type { ShardId } from "../../../core/ids.ts";
 import { markOtherShards } from "../../../storage/sessions.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Marks the invited address's sessions in all other shards, so that the next page loaded in one of those sessions also searches this shard.
- * Runs after the response, and for every address, so that an invitation does not reveal whether the address is known. If it fails, the next
- * sign-in finds the invitation.
+ * Marks the invited address's sessions in all other shards. The next page in such a session also searches this shard. Runs after the
+ * response and for every address, so that an invitation does not reveal whether the address is known. If this fails, the next sign-in finds
+ * the invitation.
  */
 export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: string): void =>
   services.waitUntil(async () => {

@@ -1,4 +1,4 @@
-// Changes a person's sign-in credentials. A change is recorded in the person's audit chain only if it had an effect.
+// Changes a person's sign-in credentials. Records a change in the person's audit chain only if it had an effect.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -7,7 +7,7 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** Returns the audit event for a credential change. The actor is the session's user. */
+/** Creates the audit event for a credential change. The actor is the session's user. */
 export const createCredentialDomainEvent = (session: Session, action: AuditedAction, at: Instant): DomainEvent => {
   const actor = { kind: session.realm === "consumer" ? "consumer" : "member", id: session.userId } as const;
   return createAuditedEvent({ chain: getAuditChain(session), actor }, action, at);

@@ -25,8 +25,8 @@ const accountPaths = { consumer: "/app/account", business: "/portal/account" } a
 const maxNameLength = 80;
 
 /**
- * Verifies a new credential against this session's challenge. Returns null if the credential does not match. The challenge is used up in
- * either case.
+ * Verifies a new credential against this session's challenge. Returns null if the credential does not match. In either case, the challenge
+ * cannot be used again.
  */
 const verifyNewCredential = async (
   services: AccessDependencies,
@@ -44,9 +44,9 @@ const verifyNewCredential = async (
 };
 
 /**
- * Stores a new passkey and emails the person, because a passkey that an attacker adds would give permanent access. Returns
- * `invalid_request` if the name is invalid, `passkey_refused` if the credential does not match its challenge or already exists, and
- * `passkey_limit` if the account cannot have more passkeys.
+ * Stores a new passkey and emails the person, because an attacker's passkey would give permanent access. Returns `invalid_request` for an
+ * invalid name, `passkey_refused` if the credential does not match its challenge or already exists, and `passkey_limit` if the account
+ * cannot have more passkeys.
  */
 export const registerPasskey = async (
   services: AccessWriteDependencies,
@@ -54,7 +54,7 @@ export const registerPasskey = async (
   party: RelyingParty,
   request: {
     readonly made: RegistrationResponse;
-    /** The passkey's name. If it is null, the passkey is named after the device. */
+    /** The passkey's name. If null, the passkey is named after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
     readonly language: MailLanguage;

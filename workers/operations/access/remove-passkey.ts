@@ -6,8 +6,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
 /**
- * Removes a passkey immediately. Sessions that were started with the passkey continue. Returns `not_found` for unknown passkeys and other
- * people's passkeys.
+ * Removes a passkey immediately. Sessions that were started with it continue. Returns `not_found` for unknown passkeys and other people's
+ * passkeys.
  */
 export const removePasskey = async (services: WriteDependencies, session: Session, id: string): Promise<Result<string, "not_found">> => {
   const action = { type: "passkey.removed", entityType: "passkey", entityId: id } as const;

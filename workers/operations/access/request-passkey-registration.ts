@@ -12,7 +12,7 @@ import { getSignedInUser } from "./get-signed-in-user.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 
 /**
- * The name that authenticators show. It contains the business's name, because one address can have a consumer account and several
+ * The name that authenticators show. It contains the business's name, because one email address can have a consumer account and several
  * memberships.
  */
 const getUserName = async (services: Stores, session: Session): Promise<string> => {

@@ -8,7 +8,7 @@ import { insertChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { Stores } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
-/** Sign-in challenges are in the first shard because the account is not known yet. */
+/** Returns the first shard's database, which stores sign-in challenges because the account is not known yet. */
 export const getChallengeDatabase = (services: Stores): Database => services.shards.get(firstShard);
 
 /**

@@ -1,4 +1,4 @@
-// A note is short-lived state that one page passes to the next. It is sealed for one owner in a cookie or form field, and nothing is stored
+// A note is short-lived state that one page passes to the next. It is sealed for one owner and stored only in a cookie or form field, not
 // on the server. It can contain email addresses that people typed, so it must not appear in URLs.
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -11,7 +11,7 @@ export interface NoteScope {
 
 const toEncryptionContext = ({ name, owner }: NoteScope): EncryptionContext => ({ table: "cookie", record: name, field: "note", owner });
 
-/** Seals content that can then be opened for `lifeMs` milliseconds. */
+/** Seals content, which can be opened for `lifeMs` milliseconds. */
 export const sealNote = (services: ReadDependencies, scope: NoteScope, content: object, lifeMs: number): Promise<string> =>
   services.vault.seal(toEncryptionContext(scope), JSON.stringify({ content, until: services.clock() + lifeMs }));
 

@@ -1,4 +1,4 @@
-// Looks up the account behind an email address, for requesting and verifying sign-in codes.
+// Looks up the account of an email address, for requesting and verifying sign-in codes.
 import { emailCodeLimits, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -18,8 +18,8 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Chooses the shard for an unknown address. If a code for the address is still valid, returns the shard of the newest code, so that the
- * code is found even if new accounts now go to another shard. Otherwise returns the shard for new accounts.
+ * Chooses the shard for an unknown address. If a code for the address is still valid, returns the shard of the newest code. The code can
+ * then be found even if new accounts now go to another shard. Otherwise, returns the shard for new accounts.
  */
 const chooseShard = (
   { config }: Runtime,
@@ -35,15 +35,15 @@ const chooseShard = (
 };
 
 /**
- * Searches all shards for an email address's account. If the address is unknown, uses the shard in which its account would be created.
- * Returns null if the text is not an email address.
+ * Searches all shards for an email address's account. For an unknown address, uses the shard in which its account would be created. Returns
+ * null if the text is not an email address.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
   const now = services.clock();
-  // Reads the registry for known addresses too, so that timing does not reveal whether the address is known.
+  // Read the registry for known addresses too, so that timing does not reveal whether the address is known.
   const [found, fills] = await Promise.all([
     Promise.all(services.shards.all().map(async ([shard, db]) => ({ shard, ...(await findSignInAddress(db, realm, emailIndex, now)) }))),
     listShardFills(services.shards),
@@ -60,8 +60,8 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     /** True if the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * The part before the @ as typed, for a new consumer, whose address is not stored yet; otherwise empty. Without this part, a code could
-     * be used with another spelling of the address, which can be a different mailbox.
+     * The typed part before the @ if the address is new and has no stored spelling yet; otherwise empty. Codes are bound to it. Without it,
+     * a code could be used with another spelling, which can be a different mailbox.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,
@@ -71,7 +71,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
 
 export type AddressLookup = NonNullable<Awaited<ReturnType<typeof lookUpAddress>>>;
 
-/** Decrypts the account's stored address. If the address is unknown, decrypts a placeholder to take the same time, and returns null. */
+/** Decrypts the account's stored address. For an unknown address, decrypts a placeholder, which takes the same time, and returns null. */
 export const openAddresseeEmail = async (services: AccessDependencies, { addressee }: AddressLookup): Promise<string | null> => {
   const { vault } = services;
   if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);
@@ -87,10 +87,7 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
-/**
- * Returns the key under which an address's sign-in codes are stored and counted. `browser` is null for a browser that has not requested a
- * code.
- */
+/** Returns the key for storing and counting an address's sign-in codes. `browser` is null for a browser that has not requested a code. */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({
   purpose: "login",
   topic: realm,
@@ -101,8 +98,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 
 /**
  * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to that address's local part. Otherwise, the code could sign in to a membership of a different mailbox, if that membership becomes
- * the most recently used one before the code is entered.
+ * bound to the part before the @ of that address. Otherwise, the code could sign in to a different mailbox's membership, if that becomes
+ * the most recently used one before the person enters the code.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

@@ -1,5 +1,5 @@
-// Prepares the changes that create an account at the first sign-in after a sign-up. They are part of the batch that verifies the address
-// and take effect only if that batch uses up the sign-in code.
+// Prepares the changes that create an account at the first sign-in after a sign-up. They run in the batch that verifies the address, and
+// take effect only if that batch uses the sign-in code.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -28,7 +28,7 @@ export interface SignInChanges {
 export const noSignInChanges: SignInChanges = { rows: [], domainEvents: [] };
 const chainTagBytes = 16;
 
-/** Returns the event that records an invitation's outcome in the inviting business's audit chain. */
+/** Creates the event that records an invitation's outcome in the inviting business's audit chain. */
 export const createInvitationDomainEvent = (
   { id, role, chain }: OpenInvitation,
   type: "member.joined" | "member.declined",
@@ -37,7 +37,8 @@ export const createInvitationDomainEvent = (
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
 /**
- * Creates a sign-up's account with its owner, a live client, a sandbox client and a domain claim. Makes no changes if the sign-up expired.
+ * Creates the account for a sign-up, with its owner, a live client, a sandbox client and a domain claim. Makes no changes if the sign-up
+ * has expired.
  */
 export const prepareSignupCompletion = async (
   { vault, random, config }: ReadDependencies,

@@ -1,5 +1,5 @@
-// Creates and checks the link in a sign-in email. The link's token is derived from the code's ID and is never stored. Only the browser that
-// requested the code can use the link, so a link that was forwarded, or that a stranger requested, does not sign anyone in.
+// Creates and checks the link in a sign-in email. The link's token is derived from the code's ID and never stored. The link works only in
+// the browser that requested the code. Therefore, a link that was forwarded, or that a stranger requested, does not sign anyone in.
 import { findMatchingCodeId } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { listOwnCodeIds } from "../../../storage/email-codes.ts";
@@ -8,7 +8,7 @@ import { signInCodeLimits, toCodeRequester, type AddressLookup } from "./sign-in
 
 export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/app/sign-in/link", business: "/portal/sign-in/link" };
 
-/** `binding` is the text to which the code is bound. The link is therefore valid only for the same mailbox. */
+/** `binding` is the text to which the code is bound, so the link is valid only for the same mailbox. */
 const toPurpose = (codeId: string, binding: string): string => `sign in\n${codeId}\n${binding}`;
 
 /** Builds the link that is emailed with a code. The token is in the URL's fragment, which browsers do not send to servers. */
@@ -16,8 +16,8 @@ export const createSignInUrl = async (services: ReadDependencies, realm: Realm, 
   `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await services.vault.linkToken(toPurpose(codeId, binding))}`;
 
 /**
- * Returns the ID of the active code to which the token belongs, or null. Only codes that `browser` requested are compared. A wrong token
- * does not count as an attempt, because a 256-bit token cannot be guessed.
+ * Returns the ID of the active code with this token, or null. Compares only codes that `browser` requested. A wrong token does not count as
+ * an attempt, because a 256-bit token cannot be guessed.
  */
 export const verifyLinkToken = async (
   services: ReadDependencies,
@@ -25,7 +25,7 @@ export const verifyLinkToken = async (
   { token, browser, binding }: { readonly token: string; readonly browser: string; readonly binding: string },
 ): Promise<string | null> => {
   const ids = await listOwnCodeIds(lookup.db, toCodeRequester(lookup, browser), services.clock());
-  // Always computes the tokens of `maxActive` codes, so that the duration does not reveal how many codes exist.
+  // Always compute the tokens of `maxActive` codes, so that the duration does not reveal how many codes exist.
   const slots = Array.from({ length: signInCodeLimits.maxActive }, (_, index) => ids[index] ?? "");
   const accepted = await Promise.all(
     slots.map(async (id) =>

@@ -1,4 +1,4 @@
-// A sign-in that a browser has started. It is sealed in a cookie until the person enters the code or uses the emailed link.
+// A sign-in that a browser has started. A cookie stores it, sealed, until the person enters the code or uses the emailed link.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -16,7 +16,7 @@ export interface PendingSignIn {
    * it.
    */
   readonly browser: string;
-  /** The page to open after signing in; null if the sign-in belongs to a page that is still open in another tab. */
+  /** The page to open after signing in. Null if another tab still shows the page that started the sign-in. */
   readonly next: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Signs a person in with an emailed link, after the person selects the button on the page that the link opens.
+// Signs a person in with an emailed link, after they select the button on the page that the link opens.
 import type { Realm } from "../../../core/access/session.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import { completeSignIn, type SignInResult } from "./complete-sign-in.ts";
@@ -8,8 +8,8 @@ import { verifyLinkToken } from "./sign-in-link.ts";
 import type { PendingSignIn } from "./sign-in-note.ts";
 
 /**
- * Signs the person in if this browser requested the link's code and the code is still active. Returns `login_failed` for every other link,
- * including one that another browser requested; the person can still enter the code.
+ * Signs the person in if this browser requested the link and its code is still active. Returns `login_failed` for every other link,
+ * including a link that another browser requested. The person can still enter the code.
  */
 export const signInWithLink = async (
   services: AccessWriteDependencies,

@@ -23,8 +23,8 @@ import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./complete-sign-in.ts";
 
 /**
- * A public key that belongs to no passkey. If the passkey is unknown, the signature is checked with this key, so that both cases take the
- * same time.
+ * A public key that belongs to no passkey. The signature of an unknown passkey is checked with this key, so that known and unknown passkeys
+ * take the same time.
  */
 const dummyPasskey: PasskeyCredential = {
   credentialId: "nobody",
@@ -35,7 +35,7 @@ const dummyPasskey: PasskeyCredential = {
 const toRealm = (userId: string): Realm => (userId.startsWith("con_") ? "consumer" : "business");
 
 /**
- * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. Each
+ * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. An
  * attempt uses up its challenge, even if it fails.
  */
 export const signInWithPasskey = async (
@@ -43,7 +43,7 @@ export const signInWithPasskey = async (
   request: {
     readonly party: RelyingParty;
     readonly signed: AuthenticationResponse;
-    /** A passkey from the other realm is refused, so that a page never signs a person in to the other realm. */
+    /** Passkeys of the other realm are refused, so that a page never signs a person in to the other realm. */
     readonly realm: Realm;
     readonly replaces: string | null;
     readonly userAgent: string | undefined;
@@ -67,7 +67,7 @@ export const signInWithPasskey = async (
   const { userId } = passkey;
   const db = services.shards.forId(userId);
   const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
-  // Only the shard of the passkey is read here. If `hasOtherShards` is true, the pages that list memberships search the other shards.
+  // This reads only the shard of the passkey. If `hasOtherShards` is true, the pages that list memberships also search the other shards.
   const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
   await batch(db, [
     recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }),

@@ -1,6 +1,6 @@
-// POST /v1/business/signup. The account is created only once the emailed code verifies the address, so signing up with someone else's
-// address gains nothing. Neither the response, its duration nor the written rows reveal whether the address is known: a known address gets
-// a sign-in code, and its sign-up is never completed.
+// POST /v1/business/signup. The account is created only after the emailed code verifies the address, so signing up with someone else's
+// address gains nothing. The response, its duration and the written rows do not reveal whether the address is known: a known address gets a
+// sign-in code, and its sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
@@ -43,8 +43,8 @@ export interface SignupResult {
 }
 
 /**
- * Returns the domain to claim for a website. Returns null if the website has no domain that can be claimed; the sign-up then continues
- * without one.
+ * Returns the domain to claim for a website, or null if the website has no domain that can be claimed. The sign-up then continues without a
+ * domain.
  */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);
@@ -69,7 +69,7 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 };
 
 /**
- * Stores a sign-up and emails a code. Once the code is verified, the account is active, or pending if this deployment approves sign-ups.
+ * Stores a sign-up and emails a code. After the code is verified, the account is active, or pending if this deployment approves sign-ups.
  * The only possible error is `invalid_request`.
  */
 export const signUp = async (

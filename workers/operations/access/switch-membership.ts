@@ -9,7 +9,7 @@ import type { Stores, WriteDependencies } from "../dependencies.ts";
 import { prepareSession } from "./prepare-session.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
-/** The session of a member, or of a person who has been invited but has not joined yet. */
+/** The session of a member, or of a person who was invited but has not joined yet. */
 export interface ReplacedSession extends Pick<MemberSession | InvitedSession, "userId" | "tokenHash" | "verifiedAt"> {
   readonly emailIndex: string;
 }
@@ -23,14 +23,14 @@ interface MembershipSwitch {
 }
 
 /**
- * Ends the current session. Returns false if it has already ended, so that only one of several concurrent switches starts a new session.
+ * Ends the current session. Returns false if it has already ended. Therefore, only one of several concurrent switches starts a new session.
  */
 const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: ReplacedSession): Promise<boolean> =>
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;
 
 /**
- * Ends the current session and starts one in the membership `id`. An invitation is accepted in the same batch. Returns null if the session,
- * the membership or the invitation no longer exists.
+ * Ends the current session and starts one in the membership `id`. If `id` is an invitation, accepts it in the same batch. Returns null if
+ * the session, the membership or the invitation no longer exists.
  */
 export const switchMembership = async (
   services: WriteDependencies,

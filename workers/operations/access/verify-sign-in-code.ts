@@ -17,8 +17,8 @@ import {
 const maxNameLength = 200;
 
 /**
- * Signs the person in with an email code. Every attempt counts against the browser that makes it. Returns `invalid_request` if the name or
- * address is invalid, and `login_failed` for every other failure.
+ * Signs the person in with an email code. Counts every attempt against the browser. Returns `invalid_request` if the name or address is
+ * invalid, and `login_failed` for every other failure.
  */
 export const verifySignInCode = async (
   services: AccessWriteDependencies,
@@ -26,7 +26,7 @@ export const verifySignInCode = async (
     readonly code: string;
     readonly realm: Realm;
     readonly replaces: string | null;
-    /** The browser's identifier; null if the browser has not requested a code. */
+    /** The browser's ID; null if the browser has not requested a code. */
     readonly browser: string | null;
   },
 ): Promise<Result<SignInResult, "invalid_request" | "login_failed">> => {

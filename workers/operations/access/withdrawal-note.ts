@@ -1,4 +1,4 @@
-// The data that a person entered on a certificate's withdrawal page. It is sealed in a form field until the next step.
+// The data that a person entered on a certificate's withdrawal page, sealed in a form field until the next step.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -15,7 +15,7 @@ export interface WithdrawalNote {
   readonly email: string | null;
   /**
    * The emailed link's token, once the code or link is verified. The token proves control of the email address, so the page may list other
-   * certificates that contain this address.
+   * certificates that contain the address.
    */
   readonly token: string | null;
 }

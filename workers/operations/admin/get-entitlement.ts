@@ -12,7 +12,7 @@ export const loadBilledBusiness = async (services: Stores, id: BusinessId): Prom
   return account?.kind === "business" ? account : null;
 };
 
-/** Returns the part of a billed business that operators see. */
+/** Returns the fields of a billed business that operators see. */
 export const toEntitlement = ({ id, status, plan }: BilledBusiness): Entitlement => ({ id, status, plan });
 
 /** Returns the status and plan of a business. Can return `not_found`. */

@@ -10,7 +10,7 @@ import { findEventSequence } from "../webhooks/find-event-sequence.ts";
 const maxFailingPerShard = 50;
 
 /**
- * Returns the current state of an endpoint that was recorded as failing, or null if it recovered or was deleted. `failures` and `backlog`
+ * Returns the current state of an endpoint that was saved as failing, or null if it has recovered or was deleted. `failures` and `backlog`
  * are null if its event sequence did not respond.
  */
 const loadCurrentFailure = async (services: EventSequences, recorded: FailingEndpoint) => {
@@ -28,8 +28,8 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
 };
 
 /**
- * Lists endpoints that are still failing after their owners were alerted. Returns at most 50 per shard, with the shard's ID.
- * Deletes the records of endpoints that recovered or were deleted.
+ * Lists endpoints that are still failing after their owners were notified, at most 50 per shard, each with its shard's ID. Deletes the rows
+ * of endpoints that have recovered or were deleted.
  */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>
   listFromEachShard(services, async (db, shard) => {

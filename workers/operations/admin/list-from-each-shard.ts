@@ -4,7 +4,7 @@ import type { Database } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Lists the records of all shards. Logs a shard that fails or does not respond and leaves out its records. */
+/** Lists the records of all shards. Logs and skips a shard that fails or does not respond. */
 export const listFromEachShard = async <T>(
   services: ReadDependencies,
   list: (db: Database, shard: ShardId) => Promise<readonly T[]>,

@@ -5,8 +5,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 const maxListedPerShard = 200;
 
 /**
- * Lists unfinished removals, and completed ones that are due to be checked again, up to 200 per shard, with the shard's ID. The
- * list contains no personal data.
+ * Lists unfinished removals and completed ones that are due for a check, up to 200 per shard, each with its shard's ID. The list contains
+ * no personal data.
  */
 export const listWaitingRemovalsByShard = (services: ReadDependencies) =>
   Promise.all(

@@ -1,4 +1,5 @@
-// Computes the figures that alerts compare with their thresholds. The alert job, GET /v1/admin/figures and the operator's page use them.
+// Computes the figures for the alerts, which compare them with thresholds. The alert job, GET /v1/admin/figures and the operator's page use
+// the figures.
 import type { AlertFigures } from "../../../core/alerts.ts";
 import { dayMs, minuteMs } from "../../../core/time.ts";
 import { countFailedMailSince } from "../../../storage/failed-mail.ts";
@@ -13,8 +14,8 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * Measures the whole deployment. Returns the figures and the data from which they were computed. Contains no personal data. A shard that
- * does not respond is included only in `unavailable_shards` and `full_shard`.
+ * Measures the whole deployment. Returns the figures and the data behind them, without personal data. A shard that does not respond affects
+ * only `unavailable_shards` and `full_shard`.
  */
 export const inspectService = async (services: AdminDependencies) => {
   const now = services.clock();

@@ -1,4 +1,4 @@
-// Shows an operator a removal request with the personal data that data brokers need to find the person.
+// Shows an operator a removal request with the personal data by which data brokers can find the person.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import type { RemovalId } from "../../../core/ids.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
@@ -17,7 +17,7 @@ export interface OpenedRemoval {
 }
 
 /**
- * Records the read in the person's audit chain before returning the data. Returns `not_found` if the removal is unknown or the account is
+ * Records the read in the person's audit chain before it returns the data. Returns `not_found` if the removal is unknown or the account is
  * erased.
  */
 export const openRemoval = async (services: WriteDependencies, id: RemovalId | null): Promise<Result<OpenedRemoval, "not_found">> => {

@@ -8,7 +8,7 @@ import { commit } from "../../../storage/commit.ts";
 import { insertCheckBusiness, revokeAllApiKeys } from "../../../storage/deployment-check.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** The check business has the same IDs in every deployment, so that repeated checks find it instead of creating another one. */
+/** The check business has the same IDs in every deployment, so repeated checks find it instead of creating another one. */
 const fixedBytes =
   (purpose: string): RandomBytes =>
   (count) =>
@@ -23,13 +23,13 @@ const business = {
 
 export interface DeploymentCheck {
   readonly clientId: ClientId;
-  /** A sandbox API key of the check business. It is valid until the check ends or the next one starts. */
+  /** A sandbox API key of the check business. Valid until the check ends or the next check starts. */
   readonly apiKey: string;
 }
 
 /**
  * Prepares an external check of the deployment: creates the check business if it is missing, and replaces its API key. The business has no
- * members and only a sandbox client and key, so it cannot issue live certificates. The change is audited as an operator's action.
+ * members and only a sandbox client and key, so it cannot issue live certificates. The audit entry names the operator.
  */
 export const prepareDeploymentCheck = async (services: WriteDependencies): Promise<DeploymentCheck> => {
   const db = services.shards.forId(business.id);

@@ -9,7 +9,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 const idBytes = 8; // incidents are public, so their IDs do not have to be secret
 
 /**
- * Updates the copy that the status page shows while the database does not respond. A failure is only logged, because the database already
+ * Updates the copy that the status page shows while the database does not respond. Only logs a failure, because the database already
  * contains the incident.
  */
 const refreshCopy = async (services: ReadDependencies): Promise<void> => {
@@ -38,7 +38,7 @@ export const openIncident = async (
 export interface IncidentChange {
   readonly text: string;
   readonly impact?: IncidentImpact | undefined;
-  /** True ends the incident, and false reopens it. */
+  /** True ends the incident; false reopens it. */
   readonly hasEnded?: boolean | undefined;
 }
 

@@ -7,8 +7,8 @@ import { updateRemovalCheck } from "../../../storage/removals.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Returns when the next check is due, 90 days later. Returns `not_found` if the removal is unknown, is not completed, or is not due to be
- * checked yet.
+ * Returns when the next check is due, 90 days later. Returns `not_found` if the removal is unknown, is not completed, or is not due for a
+ * check.
  */
 export const recordRemovalCheck = async (services: ReadDependencies, id: RemovalId | null): Promise<Result<Instant, "not_found">> => {
   if (id === null) return refuse("not_found");

@@ -1,6 +1,6 @@
 // Replaces webhook signing secrets that were created before a given time, in steps. The operator's command runs one step after another
-// until all are done (POST /v1/admin/keys/webhook). A repeated step skips the secrets that were already replaced, so the work can be
-// stopped and resumed at any time.
+// until all are done (POST /v1/admin/keys/webhook). A repeated step skips secrets that it has already replaced, so the work can be stopped
+// and resumed at any time.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { firstShard, shardOfId, type BusinessId, type ShardId, type WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,8 +19,7 @@ import { loadBilledBusiness } from "./get-entitlement.ts";
 /** The number of businesses that a step reads. Each has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 /**
- * Once a step has made this many replacements, it finishes the current business and stops. Each replacement is one batch and one call to an
- * object.
+ * After this many replacements, a step finishes the current business and stops. Each replacement is one batch and one call to an object.
  */
 const maxReplacements = 40;
 
@@ -37,9 +36,9 @@ export interface SecretStep {
   /** Secrets created before this time are replaced. */
   readonly before: Instant;
   readonly replaced: number;
-  /** The number of secrets in this step that were created before that time but were not replaced. */
+  /** The number of secrets in this step that were created before that time and have not been replaced. */
   readonly outdated: number;
-  /** When the last of the earlier secrets in this step stops signing; null if none of them still signs. */
+  /** When the last earlier secret in this step stops signing; null if none still signs. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;
@@ -66,8 +65,8 @@ const listAges = async (services: Dependencies, businessId: BusinessId, webhookI
 };
 
 /**
- * Records the replacement and notifies the owners, then replaces the secret. If the process dies in between, the repeated step does both
- * again. Replacing the secret first could leave owners without a notice.
+ * First records the replacement and notifies the owners, and then replaces the secret. If the process dies in between, the repeated step
+ * does both again. The opposite order could leave owners without a notice.
  */
 const replaceSecret = async (
   services: Dependencies,
@@ -95,8 +94,8 @@ const getLatest = (times: readonly (Instant | null)[], now: Instant): Instant | 
 };
 
 /**
- * Does one step of the work. A secret whose predecessor still signs is not replaced, because the predecessor would stop signing
- * immediately. Returns `not_found` if the cursor contains an unknown shard.
+ * Does one step of the work. Skips a secret if its predecessor still signs, because a replacement would immediately end the predecessor.
+ * Returns `not_found` if the cursor contains an unknown shard.
  */
 export const replaceWebhookSecrets = async (
   services: Dependencies,

@@ -5,7 +5,7 @@ import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
 /**
  * Puts a failed email back into the outbox. Returns `not_found` if no shard has the email, or if it contains a one-time code, which has
- * expired by now.
+ * expired.
  */
 export const resendMail = async (
   services: ReadDependencies & Schedules,

@@ -1,5 +1,5 @@
-// Moves all sealed values from earlier master keys to the current one, in steps. The operator's command runs one step after another until
-// all are done (POST /v1/admin/keys/master). Repeating a step changes nothing, so the work can be stopped and resumed at any time.
+// Rewraps all sealed values from earlier master keys with the current one, in steps. The operator's command runs one step after another
+// until all are done (POST /v1/admin/keys/master). A repeated step changes nothing, so the work can be stopped and resumed at any time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
@@ -14,7 +14,7 @@ const rowsPerStep = 100;
 /** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 
-/** The last step, for the signing secrets of webhook endpoints. The other steps have the names of their tables. */
+/** The last step, which rewraps the signing secrets of webhook endpoints. The other steps are named after their tables. */
 const endpointsStep = "endpoints";
 const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
 
@@ -27,7 +27,7 @@ export interface RewrapCursor {
 
 export interface RewrapStep {
   readonly version: string;
-  /** The number of values that this step found sealed with an earlier key. */
+  /** The number of values in this step that were sealed with an earlier key. */
   readonly outdated: number;
   /** The cursor for the next step; null after the last step. */
   readonly next: RewrapCursor | null;
@@ -66,8 +66,8 @@ const findNextCursor = (shards: readonly string[], { shard, step }: RewrapCursor
 };
 
 /**
- * Does one step of the work. `cursor` is the previous step's `next`; null starts with the first step. If `isCheck` is true, changes nothing
- * and only counts. Returns `not_found` if the cursor contains an unknown shard or step.
+ * Does one step of the work. `cursor` is `next` of the previous step, or null for the first step. If `isCheck` is true, only counts.
+ * Returns `not_found` if the cursor contains an unknown shard or step.
  */
 export const rewrapStoredKeys = async (
   services: AdminDependencies,

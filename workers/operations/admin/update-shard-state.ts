@@ -6,8 +6,8 @@ import { saveShardState } from "../../../storage/shard-registry.ts";
 import type { Stores } from "../dependencies.ts";
 
 /**
- * Opens or closes a shard. New accounts are not created in a closed shard, and its accounts issue their next certificates into another
- * shard. Returns `not_found` if no database is bound for the shard.
+ * Opens or closes a shard. A closed shard gets no new accounts, and its accounts issue their next certificates in another shard. Returns
+ * `not_found` if the shard has no database.
  */
 export const updateShardState = async (
   { shards }: Stores,

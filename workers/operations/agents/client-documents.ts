@@ -15,19 +15,19 @@ const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
 /**
- * The maximum number of concurrent fetches from one site. A host that sends its response very slowly therefore occupies only its own site's
- * slots, and only until the response times out.
+ * The maximum number of concurrent fetches from one site. A host that responds very slowly can occupy only its own site's slots, and only
+ * until the timeout.
  */
 const maxFetchesOfSite = 4;
 /**
- * The maximum number of concurrent fetches from all sites, which limits this isolate's memory. To occupy all of them, an attacker needs
+ * The maximum number of concurrent fetches from all sites, which limits this isolate's memory. To use all of them, an attacker would need
  * many registered domains (`maxFetches / maxFetchesOfSite`).
  */
 const maxFetches = 200;
 
 /**
- * Fetches a document. Returns `unreached` if the host did not respond with a document. An invalid document counts as a response, but the
- * result then contains no client.
+ * Fetches a document. Returns `unreached` if the host did not return a document. For an invalid document, returns a result without a
+ * client.
  */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
@@ -58,7 +58,7 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
 /** Returns the first shard's database, which stores the copies of client documents. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
-/** Fetches a document. If its host does not respond, uses the saved copy or else the built-in list of known clients. */
+/** Fetches a document. If its host does not respond, uses the saved copy or, if there is none, the built-in list of known clients. */
 const loadClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
   const site = services.getSite(url.hostname);

@@ -5,7 +5,7 @@ import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the current email address of the person behind the token. Returns null if the consumer or member no longer exists. */
+/** Returns the current email address of the token's holder. Returns null if the consumer or member no longer exists. */
 export const loadHolderEmail = async (
   services: ReadDependencies,
   db: Database,

@@ -1,4 +1,4 @@
-// An OAuth connection request, sealed in the form on the consent page while the person decides.
+// An OAuth connection request. The consent page's form contains it, sealed, while the person decides.
 import type { Session } from "../../../core/access/session.ts";
 import type { OAuthClient } from "../../../core/agents/oauth-client.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -28,7 +28,7 @@ export interface PendingConnection extends ConnectionRequest {
 
 const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
 
-/** Seals the request for this session. A nonce ensures that it can be decided only once. */
+/** Seals the request for this session. Its nonce ensures that the person can decide only once. */
 export const sealConnectionRequest = (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
   const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };

@@ -17,15 +17,15 @@ export interface CreatedAgentToken extends AgentToken {
   readonly secret: string;
 }
 
-/** Derives bytes for the token's ID from the person and `onceKey`, so that each key creates at most one token. */
+/** Derives the random bytes of the token's ID from the person and `onceKey`, so that each key creates at most one token. */
 const deriveRandomBytes = async ({ vault }: Stores, principalId: string, onceKey: string): Promise<RandomBytes> => {
   const derived = sha256(await vault.permanentToken(`agent token\n${principalId}\n${onceKey}`));
   return (length) => derived.slice(0, length);
 };
 
 /**
- * Creates a token. Concurrent calls together cannot exceed the limit. `once` is a value from the submitted form; submitting it again
- * creates no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` if the name is invalid.
+ * Creates a token. Concurrent calls cannot exceed the limit. `once` is a value from the submitted form. Submitting it again creates no
+ * token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` for an invalid name.
  */
 export const createAgentToken = async (
   services: WriteDependencies,

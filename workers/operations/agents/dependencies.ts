@@ -6,7 +6,7 @@ import type { Counters, PageFetcher, ReadDependencies } from "../dependencies.ts
 export interface OAuthClientCache {
   /** Parsed documents by URL. */
   readonly oauthClients: BoundedMap<string, Promise<ResolvedClient>>;
-  /** URLs of documents that are being fetched, with the registrable domain of each. */
+  /** The documents that are being fetched: each URL with its registrable domain. */
   readonly pendingOAuthReads: Map<string, string>;
 }
 

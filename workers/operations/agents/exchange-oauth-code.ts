@@ -16,7 +16,7 @@ import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** The time during which a client that lost the response may send the code again. A later repeat is treated as a stolen code. */
+/** During this time, a client that lost the response may send the code again. After that, a repeated code counts as stolen. */
 const codeReplayGraceMs = 10 * secondMs;
 
 export interface OAuthCodeExchange {
@@ -53,9 +53,9 @@ const prepareConnectedMail = async (
 };
 
 /**
- * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` means any problem with the code,
+ * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` means a problem with the code,
  * client, redirect URI or verifier. `full` means that the person has reached the token limit. If a code is sent again more than ten seconds
- * after it was redeemed, the token for which it was exchanged is revoked.
+ * after it was redeemed, revokes the token that was issued for it.
  */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
@@ -71,7 +71,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
-    // A used code was sent again with the correct verifier, so someone may have stolen both. The token issued for the code is revoked.
+    // A used code was sent again with the correct verifier. Someone may have stolen both, so revoke the token that was issued for the code.
     if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs) await revokeLiveToken(services, db, { id: code.tokenId });
     return "refused";
   }

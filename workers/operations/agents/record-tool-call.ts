@@ -1,5 +1,4 @@
-// Records every tool call in the audit chain of the account to which the token gives access. Entries contain argument names, but never
-// argument values.
+// Records every tool call in the audit chain of the token's account. Entries contain the names of arguments, but never their values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";
@@ -7,7 +6,7 @@ import { commit } from "../../../storage/commit.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
-  /** The tool's name, or `unknown` if there is no such tool, because text from the caller must not be stored. */
+  /** The tool's name, or `unknown` if there is no such tool, because the audit log must not store text from the caller. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
   /** The names of the arguments that the tool defines. Other names are left out. */

@@ -1,4 +1,4 @@
-// Dynamic client registration (RFC 7591). The client ID itself contains the registration, so nothing is stored.
+// Dynamic client registration (RFC 7591). The client ID contains the whole registration, so nothing is stored.
 import {
   parseClientRegistration,
   registeredClientPrefix,
@@ -27,7 +27,7 @@ export const registerOAuthClient = async (services: ReadDependencies, body: unkn
   );
   if (typeof registration === "string") return registration;
   const { name, redirectUris, authentication } = registration;
-  // The salt gives each registration a different ID, so repeating a registration cannot obtain an existing client's secret.
+  // The salt gives each registration a different ID. Without it, repeating a client's registration would return that client's secret.
   const salt = authentication === "none" ? "" : toBase64Url(random(saltBytes));
   const payload = toBase64Url(encodeUtf8(JSON.stringify([name, redirectUris, authentication, salt] satisfies SignedRegistration)));
   const id = `${registeredClientPrefix}${payload}.${await computeRegistrationMac(services, payload)}`;

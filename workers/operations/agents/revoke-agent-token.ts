@@ -1,4 +1,4 @@
-// Revokes an agent token at the request of its holder or an owner of the business.
+// Revokes an agent token for its holder or an owner of the business.
 import type { Session } from "../../../core/access/session.ts";
 import { createTokenEvent, tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -9,8 +9,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { toTokenScope } from "./list-agent-tokens.ts";
 
 /**
- * Revokes a token immediately. Returns `not_found` for unknown and ended tokens and for other accounts' tokens. Returns `owner_required`
- * for a colleague's token if the member is not an owner.
+ * Revokes a token immediately. Returns `not_found` for unknown and ended tokens and for tokens of other accounts. Returns `owner_required`
+ * if a member who is not an owner tries to revoke a colleague's token.
  */
 export const revokeAgentToken = async (
   services: WriteDependencies,

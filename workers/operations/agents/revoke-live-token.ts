@@ -1,4 +1,4 @@
-// Revokes an agent token without a session, for example for a link in an email or a revocation request (RFC 7009).
+// Revokes an agent token without a session, for a link in an email or a revocation request (RFC 7009).
 import { createTokenEvent } from "../../../core/agents/agent-token.ts";
 import { findTokenHolder, markTokenRevoked } from "../../../storage/agent-tokens.ts";
 import { commit } from "../../../storage/commit.ts";

@@ -3,7 +3,7 @@ import type { AttestedStatement } from "../../../core/certificates/attested-stat
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { Proofs, ReadDependencies } from "../dependencies.ts";
 
-/** Caches attested statements by receipt reference. An attestation never changes once it is found. */
+/** Caches attested statements by receipt reference, because an attestation never changes. */
 export interface AttestationCache {
   readonly attestedStatements: BoundedMap<string, AttestedStatement>;
 }

@@ -1,4 +1,4 @@
-// Finds the attested checkpoint that covers a ledger statement, with an inclusion proof.
+// Finds the attested checkpoint that covers a ledger statement, and an inclusion proof.
 import { fromBase64, fromHex, toBase64 } from "../../../core/bytes.ts";
 import type { AttestedStatement } from "../../../core/certificates/attested-statement.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -42,7 +42,10 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
 /** Returns whether this deployment has witnesses or timestamp authorities for ledger checkpoints. */
 export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
-/** Returns the attested checkpoint and inclusion proof for a receipt's statement, or null if there is none yet or the lookup fails. */
+/**
+ * Returns the attested checkpoint and inclusion proof for the statement of a receipt. Returns null if there is none yet or the lookup
+ * fails.
+ */
 export const getAttestedStatement = async (
   services: AttestationDependencies,
   receipt: Receipt | null,

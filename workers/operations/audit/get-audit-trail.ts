@@ -1,5 +1,5 @@
-// Returns the audit trail of a business or person, with a proof. The trail contains every entry that was committed before the request.
-// Entries that are not in the log yet, for example because the log is frozen, are listed as pending.
+// Returns the audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries
+// that are not in the log yet, for example because the log is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -22,7 +22,7 @@ export interface TrailOwner {
 
 export interface TrailQuery {
   readonly limit: number;
-  /** The trail contains the entries before this sequence number. If it is null, the trail starts with the newest entry. */
+  /** The trail contains only entries before this sequence number; null for the newest entries. */
   readonly beforeSeq: number | null;
   /** Limits the trail to entries about these entity IDs. */
   readonly entityIds?: readonly string[];
@@ -43,9 +43,7 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/**
- * Reads from one shard: the payloads of the page's entries, the entries that the log has not read yet, and the anchor of the checkpoint.
- */
+/** Reads from one shard: the payloads of the page's entries, the entries that the log has not read yet, and the checkpoint's anchor. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const recorded = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId);
@@ -68,7 +66,7 @@ export const getAuditTrailInShards = async (
   const shardIds = new Set([shardOfId(owner.id), ...otherShardIds]);
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
     const page = await loadLogPage(services, owner, shardIds, query);
-    // The anchor statements of checkpoints are in the first shard.
+    // The first shard stores the anchor statements of checkpoints.
     const readShardIds =
       page === null ? shardIds : new Set([...shardIds, ...page.entries.map(({ shard }) => shard as ShardId), firstShard]);
     const found = await Promise.all([...readShardIds].map((shardId) => loadShardEntries(services, owner, shardId, page)));
@@ -90,7 +88,7 @@ export const getAuditTrail = async (
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
   const { id } = owner;
-  // A person's chain includes entries about their shares, which are in the businesses' shards. A business's chain includes entries about
+  // A person's chain contains entries about their shares, which are in the businesses' shards. A business's chain contains entries about
   // certificates in other shards.
   const otherShardIds = id.startsWith("con_")
     ? await listPersonShards(services.shards.forId(id), id as ConsumerId)

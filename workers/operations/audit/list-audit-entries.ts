@@ -1,4 +1,4 @@
-// Lists a page of a business's audit log for its members, with the actor of each entry. `getAuditTrail` also returns proofs.
+// Lists a page of a business's audit log for its members, with the actor of each entry. Use `getAuditTrail` to get proofs.
 import type { Actor } from "../../../core/actor.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { matchesActor, type ActorFilter } from "../../../core/audit/actor-filter.ts";
@@ -20,14 +20,14 @@ import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
 /**
- * The log does not contain actors, because they are in the sealed payloads. A page for one actor therefore opens at most this many entries
- * and shows those that match.
+ * The maximum number of entries that a page for one actor opens. The log does not contain actors, because they are in the sealed payloads,
+ * so the page must open entries to find those that match.
  */
 const maxPayloadsOpened = 200;
 
 export interface AuditEntryQuery {
   readonly limit: number;
-  /** The page contains the entries before this sequence number. If it is null, the page starts with the newest entry. */
+  /** The page contains only entries before this sequence number; null for the newest entries. */
   readonly beforeSeq: number | null;
   readonly type: string | null;
   readonly entityId: string | null;
@@ -42,7 +42,7 @@ export interface AuditEntry {
   readonly entityId: string;
   /** The person or program that made the change; null if the payload was erased. */
   readonly actor: Actor | null;
-  /** For an issued certificate: true if the business's server sent the form. */
+  /** For an issued certificate: true if the business's server sent the submission. */
   readonly isFromServer: boolean;
 }
 
@@ -50,19 +50,19 @@ export interface AuditEntryPage {
   /** The entries, newest first. With a filter, the page can be short or empty even if older entries follow. */
   readonly entries: readonly AuditEntry[];
   readonly nextBeforeSeq: string | null;
-  /** True if there are entries that are committed but not in the log yet. */
+  /** True if there are committed entries that are not in the log yet. */
   readonly hasPending: boolean;
   readonly members: readonly Member[];
   readonly keys: readonly ApiKey[];
   readonly clients: readonly Client[];
-  /** The domain of the form on which each listed certificate was issued, by certificate ID. */
+  /** By certificate ID, the domain of the form with which the certificate was issued. */
   readonly originDomains: ReadonlyMap<string, string>;
 }
 
 /**
  * Looks up in one shard:
- * - the payloads of the page's entries that were committed there
- * - the domains of the forms on which certificates were issued
+ * - the payloads of those of the page's entries that were committed there
+ * - the domains of the forms with which certificates were issued
  * - one entry that the audit log has not recorded
  */
 const lookUpShardEntries = (services: AuditDependencies, member: MemberSession, shardId: ShardId, rows: readonly StoredEntry[]) => {

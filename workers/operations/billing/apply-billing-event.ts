@@ -1,6 +1,5 @@
-// Applies an event from the payment provider to an account. The customer, the account and the event's ID are written in one batch, so
-// receiving the same event again changes nothing. The provider's newest state wins, even if events arrive out of order
-// (core/billing/billing-status.ts).
+// Applies an event from the payment provider to an account. One batch writes the customer, the account and the event's ID, so receiving an
+// event twice changes nothing. The provider's newest state wins, even if events arrive out of order (core/billing/billing-status.ts).
 import {
   resolvePlan,
   resolveBusinessStatus,
@@ -44,8 +43,8 @@ interface CustomerLocation {
 }
 
 /**
- * Searches all shards for the customer. `db` is the shard that stores the customer from now on: for a checkout, the account's shard;
- * otherwise, the shard in which the customer was found, or the first shard for an unknown customer.
+ * Searches all shards for the customer. `db` is the shard that stores the customer from now on. For a checkout, this is the account's
+ * shard. Otherwise, it is the shard where the customer was found, or the first shard for an unknown customer.
  */
 const locateCustomer = async (services: Stores, event: BillingEvent): Promise<CustomerLocation> => {
   const found = await Promise.all(
@@ -66,14 +65,14 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
   return { plan: parsePlan(resolveConsumerPlan(account.plan, before, after), "consumer") ?? account.plan };
 };
 
-/** Makes one attempt. If the customer or account has changed since it was loaded, throws an error that `isOutdatedBilling` recognizes. */
+/** Makes one attempt. Throws an error that `isOutdatedBilling` recognizes if the customer or account has changed since it was loaded. */
 const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   const { db, customer, revision } = await locateCustomer(services, event);
   if (await hasBillingEvent(db, event.id)) return;
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
   if (event.kind === "checkout" && account === null) return; // the account never existed
-  // Until a customer has an account, plans for either realm are accepted. `deriveEntitlement` checks the realm once there is an account.
+  // Accept plans of either realm until the customer has an account. Then `deriveEntitlement` checks the realm.
   const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
   const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
@@ -112,10 +111,10 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   await commit(db, services, rows, change.domainEvents);
 };
 
-/** Events for one customer can arrive in bursts of three or four. While one of them is applied, attempts for the others can fail. */
+/** Events for one customer can arrive in bursts of three or four. While one is being applied, attempts for the others can fail. */
 const maxAttempts = 5;
 
-/** Applies an event, unless it was applied before. Throws if the provider must send the event again. */
+/** Applies an event, unless it was applied before. If this throws, the provider must send the event again. */
 export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
     const refusal = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);

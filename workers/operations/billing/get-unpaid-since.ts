@@ -1,10 +1,10 @@
-// Finds the time at which a business was suspended because of a missing payment.
+// Finds when a business was suspended because of a missing payment.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
 import { findCustomerByAccount } from "../../../storage/billing.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns the time of the suspension, or null if the business is not suspended or was suspended by an operator. */
+/** Returns when the business was suspended, or null if it is not suspended or an operator has suspended it. */
 export const getUnpaidSince = async (services: Stores, { business }: MemberSession): Promise<Instant | null> =>
   business.status === "suspended"
     ? ((await findCustomerByAccount(services.shards.forId(business.id), business.id))?.suspendedAt ?? null)

@@ -22,7 +22,7 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**
- * Checks whether the person can open a payment page. If so, returns the billing customer, if any. Otherwise returns the first of these
+ * Checks whether the person can open a payment page. If so, returns the billing customer or null. Otherwise, returns the first of these
  * errors that applies:
  * - `not_found`: this deployment has no billing
  * - `forbidden`: a plan for the other realm

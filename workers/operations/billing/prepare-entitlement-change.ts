@@ -1,4 +1,4 @@
-// Prepares changes that the system makes to an account's status or plan.
+// Prepares changes of an account's status or plan that the system makes.
 import type { Plan } from "../../../core/access/entitlement.ts";
 import { createEntitlementEvents, type EntitlementChange } from "../../../core/billing/domain-events.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";

@@ -43,15 +43,15 @@ export interface CaptureRequest {
   readonly submission: Submission;
   readonly originHeader: string | null;
   readonly circumstances: CaptureContext;
-  /** The key from the Idempotency-Key header or from `submission_id` in the body, which are equivalent. */
+  /** The key from the Idempotency-Key header or from `submission_id` in the body. Both have the same meaning. */
   readonly idempotencyKey: string | null;
   /** The owner of the request's API key; null if the request comes from a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
 /**
- * Hashes the parts that a repeated submission must share with the first one: every value about the person, and everything that was
- * displayed. Excludes anything that changes when the request is retried.
+ * Hashes what a repeated submission must have in common with the first one: every value about the person, and everything that was
+ * displayed. Excludes everything that changes with a retry.
  */
 const hashSubmission = (
   given: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
@@ -69,14 +69,14 @@ const hashSubmission = (
   );
 
 /**
- * Without an API key, idempotency keys belong to the client and the Origin. Client IDs are public, so other sites must not share the
- * client's keys.
+ * Without an API key, idempotency keys belong to the client and the Origin. Client IDs are public, so another site must not be able to use
+ * the keys of the client's site.
  */
 const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
 /**
- * Returns the texts from which certificate IDs are derived for an idempotency key. The first text is for the key's first use. The other
+ * Returns the texts from which an idempotency key's certificate IDs are derived. The first text is for the first use of the key. The other
  * two, for today and yesterday, are for a key that is used again after more than a day.
  */
 const listKeyUses = (keyHash: string, now: Instant) => {
@@ -96,9 +96,9 @@ interface ParsedCapture {
 }
 
 /**
- * Makes one attempt. Throws if the account changed since it was loaded, or if the certificate's ID is already used. The ID comes from the
- * idempotency key, so a used ID means that the key was used before. `isReused` must be true if the key was used more than a day ago, so
- * that the ID also depends on the day.
+ * Makes one attempt. Throws if the account has changed since it was loaded, or if the certificate's ID already exists. The ID is derived
+ * from the idempotency key, so an existing ID means that the key was used before. If the key was used more than a day ago, set `isReused`,
+ * so that the ID also depends on the day.
  */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
@@ -140,8 +140,8 @@ const attemptCapture = async (
 };
 
 /**
- * Finds the certificate that an earlier request with this idempotency key issued into the shard within the last day. Returns the same
- * receipt as the first time, `idempotency_conflict` if the earlier request had different content, or null if there is no such certificate.
+ * Finds the certificate that this idempotency key issued in the shard within the last day. Returns its receipt again,
+ * `idempotency_conflict` if the first request had different content, or null if there is no such certificate.
  */
 const findRepeated = async (
   services: CertificateWriteDependencies,
@@ -171,9 +171,9 @@ const listRecentShards = (services: CertificateWriteDependencies, { known }: Sub
 const earlierShardTimeoutMs = 300; // a shard that does not respond must not delay the shard that took over
 
 /**
- * Finds the certificate in the account's earlier shards. Those shards issue nothing more for this version of the account, so a certificate
- * that is not found cannot be issued there later. If the certificate is still in a shard's journal, it is first moved to the database. A
- * shard that does not respond is skipped, because the submission must not wait for it.
+ * Finds the certificate in the account's earlier shards. They can issue nothing more for this version of the account, so a certificate that
+ * is not found cannot appear there later. A certificate that is still in a shard's journal is first moved to the database. Skips a shard
+ * that does not respond, because the submission must not wait for it.
  */
 const findRepeatedEarlier = async (
   services: CertificateWriteDependencies,
@@ -194,19 +194,21 @@ const findRepeatedEarlier = async (
   return found.find((each) => each !== null && each !== undefined) ?? null;
 };
 
-/** Visitors do not need an API key. An API key works only for its business's clients; a test key works only for sandbox clients. */
+/** Visitors need no API key. An API key works only for clients of its business, and a test key only for sandbox clients. */
 const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClient): boolean =>
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Issues a certificate for a form submission and returns once it is stored in the database or the journal (SPEC Certificate API). Policy
- * captures, audit entries and ledger statements follow in the background. The first attempt uses the resolved client without reading it
- * again. If that attempt fails, the account may be outdated or the idempotency key already used, so both are read before an error is
- * returned.
- * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for
- * a live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued under the idempotency key within a day, its
- * receipt is returned instead, after checking for `origin_not_verified` and `idempotency_conflict`. If the shard is closed or full, the
- * certificate is issued into another shard. Throws an outage if no shard has room for it.
+ * Issues a certificate for a form submission and returns once the certificate is in the database or the journal (SPEC Certificate API).
+ * Policy captures, audit entries and ledger statements follow in the background.
+ *
+ * The first attempt uses the resolved client without reading it again. If it fails, the account may be outdated or the idempotency key
+ * already used, so both are read before an error is returned. If the shard is closed or full, issues the certificate in another shard.
+ * Throws an outage if no shard has room.
+ *
+ * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a
+ * live client), the errors of `issueCertificate`, `rate_limited`. If the idempotency key issued a certificate within the last day, returns
+ * its receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { submission, originHeader } = request;
@@ -244,8 +246,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     return true;
   };
   let isIssuerOutdated = false;
-  // If the certificate goes to a shard other than the account's, a foreign key constraint fails while that shard has no copy of the
-  // account.
+  // For a shard other than the account's, a foreign key constraint fails if that shard has no copy of the account yet.
   const isAccountConflict = (error: unknown): boolean => {
     if (!isOutdatedRevision(error) && !isForeignKeyViolation(error)) return false;
     isIssuerOutdated = true;
@@ -260,7 +261,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     (await findRepeatedEarlier(services, earlierShards, clientId, idempotencyHashes)) !== null;
   if (!isFull(client) && isPermitted && !isKeyUsed) {
     const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, capture, client, false), 1);
-    // The first attempt returns `idempotency_conflict` only if the journal contains the key, so the key was certainly used.
+    // The first attempt returns `idempotency_conflict` only if the journal contains the key, so there is no need to try again.
     if (attempt.ok || attempt.code === "idempotency_conflict") return attempt;
   }
   return retryOnConflict(conflicts, async () => {
@@ -271,7 +272,7 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     const current = loaded !== null && isIssuerOutdated ? await waitForIssuer(services, loaded, originHeader) : loaded;
     if (current === null) return refuse("client_not_found");
     if (!canActForClient(request.caller, current.known.account)) return refuse("forbidden");
-    // The issuing shard must respond. Otherwise, a repeated submission could get a second certificate there.
+    // The issuing shard must respond. Otherwise, a repeated submission could get a second certificate.
     const findInOtherShards = async (hashes: IdempotencyHashes) =>
       (current.shard === client.shard ? null : await findRepeated(services, current.shard, clientId, hashes)) ??
       findRepeatedEarlier(services, listRecentShards(services, current), clientId, hashes);

@@ -38,18 +38,16 @@ const stripQuery = (pageUrl: string): string => {
 };
 
 /**
- * Returns the token of the withdrawal link in a certificate's receipt. The token is derived, so that a repeated request gets the same
- * receipt although neither the token nor the receipt is stored. The salt is sealed with the certificate, so the key alone is not enough to
- * derive a token. Erasing the person's data destroys the salt.
+ * Returns the token of the withdrawal link in a certificate's receipt. Neither the token nor the receipt is stored, but a repeated request
+ * gets the same token, because it is derived. The salt is sealed with the certificate, so the key alone is not enough to derive a token.
+ * Erasing the person's data destroys the salt.
  */
 export const deriveManageToken = (
   { vault }: Pick<CertificateWriteDependencies, "vault">,
   { certId, rootSalt }: { readonly certId: CertId; readonly rootSalt: Uint8Array },
 ): Promise<string> => vault.permanentToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
 
-/**
- * Builds the response to an issuance. It depends only on the stored certificate and on keys, so a repeated request gets the same response.
- */
+/** Builds the response to an issuance from the stored certificate and keys only, so a repeated request gets the same response. */
 export const buildCaptureReceipt = (
   services: Runtime,
   issued: Omit<CaptureReceipt, "verifyUrl" | "manageUrl">,
@@ -70,8 +68,8 @@ export const buildCaptureReceipt = (
 };
 
 /**
- * Remembers the database size that D1 reports, so that no query is needed to find out whether a shard is full. D1 does not report the size
- * with results that contain rows.
+ * Remembers the database size that D1 reports, so that no query is needed to find out whether a shard is full. D1 reports no size with
+ * results that contain rows.
  */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);
@@ -86,10 +84,10 @@ export interface CaptureResult {
 }
 
 /**
- * Commits an issuance and the rows for its follow-up work as one batch. This is the only database round trip in a typical submission. If
- * the database does not respond, the same rows are journaled. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`,
- * `isStorageLimitReached` and `isCertIdTaken` recognize. In all of these cases, nothing was written. Returns `idempotency_conflict` only
- * for a key that is in the journal.
+ * Commits an issuance and the rows for its follow-up work as one batch, usually the only database round trip of a submission. If the
+ * database does not respond, journals the same rows. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`,
+ * `isStorageLimitReached` and `isCertIdTaken` recognize. In these cases, nothing was written. Returns `idempotency_conflict` only for a key
+ * in the journal.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

@@ -4,8 +4,8 @@ import type { SubmissionCountDependencies } from "./dependencies.ts";
 import type { SubmissionClient } from "./resolve-submission-client.ts";
 
 /**
- * Counts a submission toward its client's limit. For an unknown client or an unverified Origin, returns null without counting, so that
- * requests from other sites cannot use up the client's limit.
+ * Counts a submission toward its client's limit. For an unknown client or an unverified Origin, counts nothing and returns null, so that
+ * other sites cannot use up the client's limit.
  */
 export const countSubmission = async (
   services: SubmissionCountDependencies,

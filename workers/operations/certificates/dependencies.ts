@@ -9,8 +9,8 @@ import type { KnownClient } from "./known-client.ts";
 /** Caches accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * A cached account can be outdated. An insert therefore fails if the account's revision has changed, and an error is returned only after
-   * the account has been read again.
+   * A cached account can be outdated. Therefore, an insert fails if the account's revision has changed, and the code reads the account
+   * again before it returns an error.
    */
   readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }

@@ -14,8 +14,8 @@ export interface ErasedSubject {
 }
 
 /**
- * Irreversibly erases the personal data in a certificate: values, salts and evidence. Hashes, status and times remain, so the fingerprint
- * can still be verified. A repeated call returns the first result. Returns `cert_not_found` for unknown certificates and other businesses'
+ * Irreversibly erases the personal data in a certificate: values, salts and evidence. Hashes, status and times stay, so the fingerprint can
+ * still be verified. A repeated call returns the first result. Returns `cert_not_found` for unknown certificates and other businesses'
  * certificates.
  */
 export const eraseSubject = async (

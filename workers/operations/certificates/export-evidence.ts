@@ -1,5 +1,5 @@
 // GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a log cannot
-// provide a part at the moment, the pack lists the part as missing.
+// provide a part now, the pack lists it as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -33,7 +33,8 @@ import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
 /**
- * Enough for 999 entity withdrawals, 999 acknowledgments and a few other entries. At 2 KiB each, they fit into a pack of at most 10 MiB.
+ * Enough for 999 withdrawals for individual recipients, 999 acknowledgments and a few other entries. At 2 KiB each, they fit into a pack of
+ * at most 10 MiB.
  */
 const maxAuditEntries = 2_010;
 
@@ -50,8 +51,8 @@ const packAudit = async (
     types,
     max: maxAuditEntries,
   });
-  // Entries that were written after the certificate was read are left out, so that the pack describes a single point in time. Entries of
-  // one type are ordered by number.
+  // Leave out entries that were written after the certificate was read, so that the pack describes a single point in time. Entries of one
+  // type are ordered by number.
   const { entitiesWithdrawn } = certificate;
   const after = (wanted: DomainEventType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
   const later = [
@@ -66,7 +67,7 @@ const packAudit = async (
       chain.tag,
       rows.map(({ id }) => id),
     );
-    // Every change to the certificate needs an entry, because the verifier rejects a claim without one.
+    // Every change of the certificate needs an entry, because the verifier rejects a claim without one.
     if (trail === null || trail.entries.length < rows.length) return null;
     const committed = new Map(rows.map((row) => [row.id, row.committed]));
     return {
@@ -87,9 +88,8 @@ const packAudit = async (
 };
 
 /**
- * Some certificates share a policy capture with an earlier certificate. Writes the audit entry that links such a certificate to the
- * capture, so that the pack proves the certificate's policies. The issuance did not write this entry, because it would have needed another
- * round trip to read the capture.
+ * Writes the missing audit entry for a certificate that was linked to an earlier policy capture when it was issued, so that the pack proves
+ * its policies. The issuance does not write this entry, because it would need another round trip to read the capture.
  */
 const logSharedPolicies = async (services: CertificateWriteDependencies, db: Database, opened: OpenedCertificate): Promise<void> => {
   const { certificate, chain } = opened;
@@ -134,8 +134,8 @@ const packEntityWithdrawals = async (
 };
 
 /**
- * Returns all parts of a certificate's evidence, independent of the format. Commits the export to the business's audit chain first. If
- * `disclose` is null, every field is disclosed. If `redacted` is true, no fields and no evidence that identifies a person are disclosed.
+ * Returns all parts of a certificate's evidence, independent of the format. First commits an audit entry about the export to the business's
+ * chain. If `disclose` is null, discloses every field. If `redacted` is true, discloses no fields and no evidence that identifies a person.
  * Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const exportEvidence = async (

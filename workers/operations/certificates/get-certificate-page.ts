@@ -1,5 +1,5 @@
-// GET /c/{id}, a certificate's public page. Recording the view and reading the certificate take one database round trip. If the view cannot
-// be recorded, the page is still shown.
+// GET /c/{id}, a certificate's public page. One database round trip records the view and reads the certificate. If recording the view
+// fails, the page is still shown.
 import { cutText } from "../../../core/cut-text.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import { isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
@@ -18,9 +18,9 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** True if this is a HEAD request or a prefetch. The view is then stored as automated and not counted. */
+  /** True for a HEAD request or a prefetch. The view is then stored as automated and not counted. */
   readonly isPrefetch: boolean;
-  /** True if a page that is already open asks for the certificate's current status. No view is recorded. */
+  /** True if an open page asks for the certificate's current status. No view is recorded. */
   readonly isRefresh?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface CertificatePage {
   readonly certificate: PublishedCertificate;
   /** When the issuance was added to the audit log; null if it has not been added yet. */
   readonly loggedAt: Instant | null;
-  /** Set if the certificate is withdrawn, or if it has no email address to which a withdrawal code can be sent. */
+  /** Set if the certificate is withdrawn, or if no email address on it can receive a withdrawal code. */
   readonly businessContact: BusinessContactDetails | null;
 }
 

@@ -12,7 +12,7 @@ import { readSubmissionClient, type SubmissionClient } from "./resolve-submissio
 
 const registryTimeoutMs = 300; // the registry is in another shard, and a submission must not wait for that shard if it does not respond
 
-/** Returns the shards' states and sizes. Reads them at most once a minute. Returns an empty list while the registry does not respond. */
+/** Returns the shards' states and sizes, read at most once a minute. Returns an empty list if the registry does not respond. */
 const loadFills = async (services: CertificateDependencies): Promise<readonly ShardFill[]> => {
   const { intakeState, clock, shards } = services;
   const now = clock();
@@ -25,8 +25,8 @@ const loadFills = async (services: CertificateDependencies): Promise<readonly Sh
 
 /**
  * Returns the client with the shard for its next certificate. If the current shard is closed or full and another shard has room, the
- * business issues into that shard from now on. If a change is not necessary or not possible, returns the client unchanged. Makes no query
- * if the deployment has only one shard.
+ * business issues in that shard from now on. If no change is necessary or possible, returns the client unchanged. Makes no query if the
+ * deployment has only one shard.
  */
 export const continueInShardWithRoom = async (
   services: CertificateDependencies,
@@ -50,7 +50,7 @@ export const continueInShardWithRoom = async (
   );
   if (next === null) return client;
   const continued = await runIsolated(services, "issuing shard", async () => {
-    // Check the next shard first: while the account waits for a hold in the next shard, it cannot issue in its current one.
+    // Check the next shard first. While the account waits for a hold there, it cannot issue in its current shard.
     await withDeadline(() => isDatabaseHealthy(shards.get(next)), registryTimeoutMs);
     try {
       await startIssuing(shards, client.known.account, next, now);
@@ -59,7 +59,7 @@ export const continueInShardWithRoom = async (
     }
     return readSubmissionClient(services, client.id, originHeader);
   });
-  // If the next shard did not respond, it is left out until the registry is read again, so that the next submissions do not wait for it.
+  // If the next shard did not respond, leave it out until the registry is read again, so that the next submissions do not wait for it.
   if (continued === undefined)
     intakeState.recordFills(
       known.filter(({ shard }) => shard !== next),
@@ -73,8 +73,7 @@ const maxWaits = 10;
 
 /**
  * Returns the account once the issuing shard has its current version. Waits while the account is being changed, and renews the shard's copy
- * if the process that changed the account died. Throws an outage if the account is still being changed after half a second. Returns null if
- * the client is unknown.
+ * if the process that changed the account died. After half a second, throws an outage. Returns null if the client is unknown.
  */
 export const waitForIssuer = async (
   services: CertificateDependencies,

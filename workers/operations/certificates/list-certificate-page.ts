@@ -1,5 +1,5 @@
-// Reads one page of a business's certificates from all of its shards. With several shards, merges the positions first and then reads only
-// the page's certificates.
+// Reads one page of a business's certificates from all of its shards. With several shards, first merges the positions, and then reads only
+// the certificates on the page.
 import type { BusinessPrincipal } from "../../../core/access/principal.ts";
 import { shardOfId, type CertId } from "../../../core/ids.ts";
 import {

@@ -19,8 +19,8 @@ export interface CertificateList extends CertificatePage {
 }
 
 /**
- * Lists the reader's certificates, newest first, with masked subjects and the total (SPEC Certificate API). An invalid email address
- * matches nothing and takes as long as a valid one without matches.
+ * Lists the reader's certificates, newest first, with the people's details masked, and the total (SPEC Certificate API). An invalid email
+ * address matches nothing and takes as long as a valid one without matches.
  */
 export const listCertificates = async (
   services: CertificateDependencies,

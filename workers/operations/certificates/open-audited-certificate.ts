@@ -25,7 +25,7 @@ export interface AuditedCertificate {
 }
 
 /**
- * Decrypts a certificate that the reader owns. The read is committed to the business's audit chain before the function returns. Returns
+ * Decrypts a certificate that the reader owns. Commits an audit entry about the read to the business's chain before it returns. Returns
  * `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const openAuditedCertificate = async (

@@ -16,17 +16,17 @@ import type { KnownClient } from "./known-client.ts";
 
 export interface SubmissionClient {
   readonly id: ClientId;
-  /** The account. It can be outdated, because it can come from the cache. */
+  /** The account, possibly outdated, because it can come from the cache. */
   readonly known: KnownClient;
   /** The Origin header's host if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
-  /** The shard into which the account issues certificates: the account's own shard, or another one if that shard is full or closed. */
+  /** The shard in which the account issues certificates: its own shard, or another one if that shard is full or closed. */
   readonly shard: ShardId;
   /** The store to which the submission will be written. */
   readonly target: Promise<IntakeTarget>;
 }
 
-/** `ownTarget` is the target in the account's own shard, if it has already been chosen. */
+/** `ownTarget` is the target in the account's own shard, if it was already chosen. */
 const toSubmissionClient = (
   services: CertificateDependencies,
   id: ClientId,
@@ -64,7 +64,7 @@ export const readSubmissionClient = async (
 
 const snapshotTimeoutMs = 300;
 
-/** Reads the account's copy in KV and caches it. Returns null if there is no copy or the copy is too old. */
+/** Reads the account's copy in KV and caches it. Returns null if the copy is missing or too old. */
 const readSnapshot = async (
   services: CertificateDependencies,
   id: ClientId,
@@ -78,9 +78,9 @@ const readSnapshot = async (
 };
 
 /**
- * Returns the account from this isolate's cache, from the database or, if the database does not respond, from its copy in KV. A cached
- * account is good enough to accept a submission, but the caller must read the account again before returning an error. Returns null only
- * after a read has found that the client ID is unknown.
+ * Returns the account from this isolate's cache or from the database. If the database does not respond, returns the copy in KV. A cached
+ * account is good enough to accept a submission, but the caller must read the account again before it returns an error. Returns null only
+ * if the database does not have the client ID.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,

@@ -8,8 +8,8 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns a certificate's public data and its anchor's attestations, with a single database query (SPEC Public verification). If the
- * database was not responding recently, reads the journal first. Can return `cert_not_found`, but never based on the journal alone.
+ * Returns a certificate's public data and the attestations of its anchor, with a single database query (SPEC Public verification). If the
+ * database has not responded recently, reads the journal first. Can return `cert_not_found`, but never because of the journal alone.
  */
 export const verifyCertificate = async (
   services: CertificateDependencies,

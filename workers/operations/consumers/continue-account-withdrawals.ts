@@ -1,4 +1,4 @@
-// Background job: finishes interrupted withdrawals that people started from their accounts.
+// Background job: finishes interrupted withdrawals that cover all of a person's certificates with one or all businesses.
 import type { Database } from "../../../storage/database.ts";
 import { claimAccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";

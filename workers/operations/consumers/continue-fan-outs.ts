@@ -1,6 +1,6 @@
 // Background job: copies changed contact fields to shares that the batch of the change did not update. These shares are in other shards,
-// did not fit into the batch, or exceeded the person's hourly limit on updates. The job copies the current fields, so several pending
-// changes cause only one event.
+// did not fit into the batch, or exceeded the person's hourly limit on updates. Copies the current fields, so several pending changes cause
+// only one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -24,8 +24,8 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
 /**
- * Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. If the person's limit on
- * updates is reached, the work waits until the limit allows the batch.
+ * Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. If the batch would exceed the
+ * person's limit on updates, postpones the work.
  */
 const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut: FieldFanout): Promise<void> => {
   const { consumerId, shard, changed } = fanOut;

@@ -1,4 +1,4 @@
-// Erases a person's data: their shares in every shard, then the account itself.
+// Erases a person's data: first their shares in every shard, and then the account.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { eraseConsumer, type AccountErasure } from "../../../storage/account-erasures.ts";

@@ -62,9 +62,9 @@ export interface ErasureProgress {
 }
 
 /**
- * Revokes the person's active shares in batches of 500, then erases everything that identifies the person in this shard. Each batch is one
- * transaction that includes its events and owner emails. Shares past their end date are not revoked, because the sweep expires them. Stops
- * when the work budget is used up; a repeated call continues.
+ * Revokes the person's active shares in batches of 500, and then erases everything that identifies the person in this shard. Each batch is
+ * one transaction with its events and owner emails. Does not revoke expired shares, because the sweep handles them. Stops when the work
+ * budget is used up. A repeated call continues.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;
@@ -80,7 +80,7 @@ export const eraseInShard = async (services: WriteDependencies, db: Database, { 
       await batch(db, erasePersonFromShard(db, id, chain));
       return { revokedCount, isDone: true };
     }
-    // Shares that have expired since the sweep above are swept in the next round.
+    // Shares that expired after the sweep above are swept in the next round.
     const active = unended.filter(({ share }) => share.status === "active");
     try {
       await revokeShares(services, db, active, { kind: "consumer", id });

@@ -21,7 +21,7 @@ export interface AccountExport {
   readonly at: Instant;
   readonly profile: Profile;
   readonly fields: ContactFields;
-  /** The person's shares. Each one includes the values at the time of the grant. */
+  /** The person's shares, each with the values at the time of the grant. */
   readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
   /** The entries of the audit trail, newest first. */
   readonly audit: readonly AuditPage["entries"][number][];
@@ -53,8 +53,8 @@ const loadEntireTrail = async (
 };
 
 /**
- * Returns the profile, contact fields, shares, audit trail and removals. The export is committed to the person's audit chain before the
- * data is read. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` if the audit log is unavailable.
+ * Returns the profile, contact fields, shares, audit trail and removals. First commits an audit entry about the export to the person's
+ * chain. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` if the audit log is unavailable.
  */
 export const exportAccount = async (
   services: ConsumerWriteDependencies,

@@ -5,7 +5,10 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRemoval, openAffidavit } from "../../../storage/removals.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns the PDF file, `not_found` for unknown removals and other people's removals, and `affidavit_not_ready` before completion. */
+/**
+ * Returns the PDF file. Returns `not_found` for unknown removals and other people's removals, and `affidavit_not_ready` before the removal
+ * is completed.
+ */
 export const getAffidavit = async (
   services: Stores,
   person: Pick<Person, "id">,

@@ -9,8 +9,7 @@ import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.t
 import { loadEmailIndex } from "./load-email-index.ts";
 
 /**
- * Finds a live certificate that names the person, with the data that a withdrawal needs. Returns the same errors as
- * `getCertificateNamingPerson`.
+ * Finds a live certificate that names the person, with the data for a withdrawal. Returns the same errors as `getCertificateNamingPerson`.
  */
 export const locateRecordNamingPerson = async (
   services: ConsumerDependencies,

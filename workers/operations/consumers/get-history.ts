@@ -1,4 +1,4 @@
-// Loads data for the history page: the person's audit trail, and the shares used to label and filter its entries.
+// Loads data for the history page: the person's audit trail, and the shares for labeling and filtering its entries.
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { BusinessId } from "../../../core/ids.ts";

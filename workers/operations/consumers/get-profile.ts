@@ -23,7 +23,7 @@ export interface Profile {
 }
 
 /**
- * Loads the profile and runs an extra lookup in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
+ * Loads the profile. Runs another lookup in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
  * exists.
  */
 export const loadProfileWith = async <T>(

@@ -1,4 +1,4 @@
-// Loads data for the removals page: the person's removals and their plan, which determines whether they can request more.
+// Loads data for the removals page: the person's removals, and their plan, which determines whether they can request more.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
@@ -7,7 +7,7 @@ import { findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 import { listRemovals } from "./list-removals.ts";
 
-/** Returns the removals and the plan, which is null if the account no longer exists. */
+/** Returns the removals and the plan. The plan is null if the account no longer exists. */
 export const getRemovalsAndPlan = async (
   services: Stores,
   { id }: Pick<Person, "id">,

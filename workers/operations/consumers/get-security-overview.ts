@@ -1,5 +1,5 @@
-// Loads the data for the account page: profile, sessions and passkeys. It is separate from the profile because agents can read the profile
-// and must not see passkeys.
+// Loads the data for the account page: profile, sessions and passkeys. Agents can read the profile but must not see passkeys, so this is a
+// separate operation.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";

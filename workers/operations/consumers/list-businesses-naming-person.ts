@@ -1,5 +1,5 @@
-// Lists businesses with live certificates that name the person, or with shares that others created with the person's address. Certificates
-// are stored in the businesses' shards, so every shard is queried.
+// Lists businesses with live certificates that name the person, or with shares that other people made with the person's address. The
+// certificates are in the businesses' shards, so this queries every shard.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -20,7 +20,7 @@ export interface NamingBusinessPage {
 
 const businessesPerPage = 20;
 
-/** Queries one page from a shard, with one extra business to detect further pages. */
+/** Queries one page from a shard, and one more business to detect further pages. */
 export const queryNamingBusinesses = (db: Database, person: Parameters<typeof listNamingBusinesses>[1], startingAfter: BusinessId | null) =>
   listNamingBusinesses(db, person, { after: startingAfter ?? "", limit: businessesPerPage + 1 });
 
@@ -42,7 +42,7 @@ export const queryOtherShards = (
 
 type CountedKey = "certificates" | "active" | "othersShares" | "activeOthersShares";
 
-/** Adds up the counts of a business that has certificates in several shards. Counts stop at 1,000. */
+/** Adds up the counts of one business from several shards. Counts stop at 1,000. */
 const mergeBusiness = (parts: readonly [NamingBusiness, ...NamingBusiness[]]): NamingBusiness => {
   const sum = (key: CountedKey): number =>
     Math.min(

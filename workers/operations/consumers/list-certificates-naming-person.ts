@@ -14,7 +14,7 @@ export interface NamingCertificatePage {
 
 const certificatesPerPage = 50;
 
-/** Lists one certificate more than fits on a page. Certificates from the same millisecond are in the order of their shards. */
+/** Lists one certificate more than fits on a page. Certificates from the same millisecond are sorted by shard. */
 const listInShards = async (
   services: Stores,
   address: string,

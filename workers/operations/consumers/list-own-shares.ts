@@ -11,13 +11,13 @@ const maxListedShares = 500;
 
 const getStatusRank = ({ status }: Share): number => (status === "active" ? 0 : 1);
 
-/** Merges several shards' pages into at most 500 shares, active ones first, then newest first. */
+/** Merges pages from several shards into at most 500 shares: active shares first, newest first within each group. */
 export const mergeSharePages = (pages: readonly SharePage[]): SharePage => {
   const shares = pages.flatMap((page) => page.shares).sort((a, b) => getStatusRank(a) - getStatusRank(b) || b.createdAt - a.createdAt);
   return { shares: shares.slice(0, maxListedShares), hasMore: shares.length > maxListedShares || pages.some(({ hasMore }) => hasMore) };
 };
 
-/** Loads the shares and runs an extra lookup in the same round trip to the person's shard. */
+/** Loads the shares. Runs another lookup in the same round trip to the person's shard. */
 export const loadSharesWith = async <T>(
   services: ReadDependencies,
   { id }: Person,
@@ -30,6 +30,6 @@ export const loadSharesWith = async <T>(
   return [mergeSharePages([ownPage, ...(await queryShards(services, others, listShares))]), extra];
 };
 
-/** Lists at most 500 shares, active ones first, then newest first. Throws if a shard is unavailable. */
+/** Lists at most 500 shares: active shares first, newest first within each group. Throws if a shard is unavailable. */
 export const listOwnShares = async (services: ReadDependencies, person: Person): Promise<SharePage> =>
   (await loadSharesWith(services, person, (ownDb) => combineLookups(ownDb, [])))[0];

@@ -1,4 +1,4 @@
-// Loads the blind index of the person's email address. It is used to find certificates that name the person.
+// Loads the blind index of the person's email address, for finding certificates that name the person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { findPersonRecord } from "../../../storage/people.ts";

@@ -1,5 +1,5 @@
-// Prepares a change to a person's contact fields: the rows and the audit entry to commit, and the work that follows the commit. The change
-// is committed by itself or together with a decision on the consent sheet.
+// Prepares a change to a person's contact fields: the rows and the audit entry to commit, and the work after the commit. The change is
+// committed alone or together with a decision on the consent sheet.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
@@ -18,7 +18,7 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 /** The statements and the audit entry of a change, for the person's shard. */
 export interface FieldsWrite {
-  /** When the rows are committed, the number of rows that the first statement changes is the number of events. */
+  /** The rows to commit. The number of rows that the first statement changes is the number of events. */
   readonly rows: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
   /** Sends the events and updates the remaining shares. Call it after the commit. */
@@ -27,7 +27,7 @@ export interface FieldsWrite {
 
 export interface PreparedFieldsUpdate {
   readonly fields: ContactFields;
-  /** The revision of the fields after the change is written. */
+  /** The revision of the fields after the change. */
   readonly revision: number;
   readonly changedKeys: readonly ContactKey[];
   /** The change to commit; null if the values are unchanged. */
@@ -35,9 +35,8 @@ export interface PreparedFieldsUpdate {
 }
 
 /**
- * Prepares a partial change, in which null clears a field. Does not write anything. Committing `write` fails if the fields have changed in
- * the meantime. `isOutdatedFields` recognizes the error. Returns `invalid_request` for an invalid value, and `unauthorized` if the account
- * no longer exists.
+ * Prepares a partial change without writing anything. Null clears a field. Committing `write` fails if the fields have changed in the
+ * meantime (`isOutdatedFields`). Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer exists.
  */
 export const prepareFieldsUpdate = async (
   services: ContactFieldDependencies & Schedules,

@@ -1,5 +1,5 @@
-// Prepares new copies of changed contact fields for shares, with one event per changed group. The current fields are compared with the
-// share's copy, so no change is missed even if several changes are pending or out of order.
+// Prepares new copies of changed contact fields for shares, with one event per changed group. Compares the current fields with the share's
+// copy, so no change is missed even if several changes are pending or out of order.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -15,7 +15,7 @@ const findChangedKeys = (a: ContactFields, b: ContactFields, scope: readonly Con
   scope.filter((key) => a[key]?.value !== b[key]?.value);
 
 /**
- * Prepares the update of one share. An event contains all fields of its group that are in scope, with their current values. Cleared fields
+ * Prepares the update of one share. An event contains the current values of all fields in its group that the share includes. Cleared fields
  * are null.
  */
 const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, fields: ContactFields): Promise<ShareUpdate> => {
@@ -38,8 +38,8 @@ const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, field
 };
 
 /**
- * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel gains nothing, and the extra garbage
- * collection would take longer than the encryption itself.
+ * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel would gain nothing and cause more
+ * garbage collection, which takes longer than the encryption itself.
  */
 export const prepareShareUpdates = async (
   services: Stores,

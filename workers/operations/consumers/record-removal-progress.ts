@@ -1,4 +1,4 @@
-// Records how data brokers responded to a removal request. An operator runs this operation.
+// Records how data brokers responded to a removal request. Operators run this operation.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -13,7 +13,7 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
- * Updates the status of some targets. Once all targets are settled and at least one has removed the person's data, signs the affidavit and
+ * Updates the status of some targets. If all targets are settled and at least one has removed the person's data, signs the affidavit and
  * emails the person. Returns `not_found` if the removal or account does not exist, then the errors of `applyRemovalProgress`.
  */
 export const recordRemovalProgress = async (

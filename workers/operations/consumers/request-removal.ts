@@ -13,7 +13,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
-  /** The data brokers to contact. If it is null, all of them are contacted. */
+  /** The data brokers to contact; null for all of them. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
   readonly language: MailLanguage;
@@ -23,8 +23,8 @@ export interface RemovalRequest {
 const maxNotesLength = 500;
 
 /**
- * Creates the removal. Returns `invalid_request` for unknown targets and for notes over 500 characters, then `unauthorized` if the account
- * no longer exists, then `plan_required`.
+ * Creates the removal. Returns the first of these errors that applies: `invalid_request` for unknown targets or notes over 500 characters,
+ * `unauthorized` if the account no longer exists, `plan_required`.
  */
 export const requestRemoval = async (
   services: WriteDependencies,

@@ -14,7 +14,7 @@ export interface RevokedShares {
 
 const maxAtOnce = 50; // each revocation takes about five round trips
 
-/** Revokes up to 50 active shares, each in its own transaction. Shares that end in the meantime are skipped. */
+/** Revokes up to 50 active shares, each in its own transaction. Skips shares that end in the meantime. */
 export const revokeAllShares = async (
   services: WriteDependencies,
   person: Person,

@@ -10,15 +10,15 @@ import { prepareFieldsUpdate } from "./prepare-fields-update.ts";
 export interface FieldsUpdate {
   readonly fields: ContactFields;
   readonly changedGroups: readonly FieldGroup[];
-  /** The number of events that were written in this transaction. Events in other shards follow in the background. */
+  /** The number of events in this transaction. Events in other shards follow in the background. */
   readonly eventsEmitted: number;
 }
 
 const maxAttempts = 5; // an attempt can fail only because of other changes by the same person
 
 /**
- * Applies a partial change, in which null clears a field. One transaction updates the person's shares in the same shard, writes their
- * events and schedules the remaining shares. Writes nothing if the values are unchanged. Returns `invalid_request` for an invalid value,
+ * Applies a partial change. Null clears a field. One transaction updates the person's shares in the same shard, writes their events and
+ * schedules the remaining shares. Writes nothing if the values are unchanged. Returns `invalid_request` for an invalid value,
  * `unauthorized` if the account no longer exists, and `storage_unavailable` after five failed attempts.
  */
 export const updateContactFields = async (

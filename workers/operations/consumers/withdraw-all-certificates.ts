@@ -1,5 +1,5 @@
-// POST /v1/me/certificates/withdraw. Withdraws consent from all of the person's certificates with one business or with every business, and
-// ends the shares with the same businesses.
+// POST /v1/me/certificates/withdraw. Withdraws consent for all of the person's certificates with one business or with all businesses, and
+// ends the shares with these businesses.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -32,7 +32,7 @@ interface ShardWithdrawal {
 }
 
 /**
- * Withdraws consent from up to 10 batches of certificates in one shard within the work budget. When none are left, ends the shares and
+ * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
  * deletes the work row.
  */
 export const withdrawBatches = async (
@@ -81,9 +81,9 @@ export interface BulkWithdrawal {
 }
 
 /**
- * Withdraws every active certificate that names the person, with one business or with all businesses (`everybody`). Also ends the shares
- * with these businesses that the person granted, or that others created with the person's address. Returns `unauthorized` if the account no
- * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable; a repeated
+ * Withdraws every active certificate that names the person, with one business or with all businesses (`everybody`). Also ends the person's
+ * shares with these businesses, and shares that other people made with the person's address. Returns `unauthorized` if the account no
+ * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable. A repeated
  * call continues the work.
  */
 export const withdrawAllCertificates = async (

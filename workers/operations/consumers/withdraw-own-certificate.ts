@@ -11,8 +11,8 @@ import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 
 /**
- * Withdraws the certificate and sends a confirmation email. Returns `unauthorized` if the account no longer exists, `cert_not_found` if the
- * certificate does not name the person, then `already_revoked`.
+ * Withdraws the certificate and emails a confirmation. Returns the first of these errors that applies: `unauthorized` if the account no
+ * longer exists, `cert_not_found` if the certificate does not name the person, `already_revoked`.
  */
 export const withdrawOwnCertificate = async (
   services: ConsumerWriteDependencies,

@@ -10,8 +10,8 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 
 /**
- * Withdraws the consent and sends a confirmation email. Returns the same errors as `withdrawOwnCertificate`, and `invalid_request` for a
- * name that is not a recipient.
+ * Withdraws consent for the recipients and emails a confirmation. Returns the same errors as `withdrawOwnCertificate`, and
+ * `invalid_request` for a name that is not a recipient.
  */
 export const withdrawOwnFromEntities = async (
   services: ConsumerWriteDependencies,

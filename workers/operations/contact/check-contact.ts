@@ -1,5 +1,5 @@
-// POST /v1/contact-check. Returns whether the business may still contact these people, based on its records at the time of the request.
-// Only blind indexes are compared; personal data is neither decrypted nor returned.
+// POST /v1/contact-check. Returns whether the business may still contact these people, according to its records at this moment. Compares
+// only blind indexes, and neither decrypts nor returns personal data.
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -11,8 +11,8 @@ import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-inde
 export interface ContactQuery {
   readonly subjects: readonly SubjectQuery[];
   /**
-   * If set, only consent for this recipient counts, and shares count only if the business has this name. If null, consent for any recipient
-   * counts.
+   * If set, only consent for this recipient counts. Shares then count only if the business has this name. If null, consent for any
+   * recipient counts.
    */
   readonly entity: string | null;
   /** If set, only consent for this purpose counts. If null, consent for any purpose counts. */

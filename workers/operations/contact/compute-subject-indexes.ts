@@ -1,9 +1,9 @@
-// Computes blind indexes of an email address and phone number, given in plain text or as hashes.
+// Computes the blind indexes of an email address and a phone number. Each is given as plain text or as a hash.
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 
-/** An email address or a phone number or both, each in plain text or as the SHA-256 of its normalized form. */
+/** An email address, a phone number or both, each as plain text or as the SHA-256 of its normalized form. */
 export interface SubjectQuery {
   readonly email: string | null;
   readonly emailSha256: string | null;
@@ -12,8 +12,8 @@ export interface SubjectQuery {
 }
 
 /**
- * Computes the indexes. `country` is the business's country, which is used for phone numbers without a country code. An invalid value gets
- * an index that matches nothing.
+ * Computes the indexes. `country` is the business's country, for phone numbers without a country code. An invalid value gets an index that
+ * matches nothing.
  */
 export const computeSubjectIndexes = async (
   { vault, toE164 }: ContactDependencies,

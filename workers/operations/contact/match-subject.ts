@@ -16,20 +16,20 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** The status for this caller. It is `revoked` even if the person withdrew consent only for this caller. */
+  /** The status for this caller: `revoked` even if the person withdrew consent for only this caller. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
 }
 
-/** The result after an erasure, which leaves nothing to compare with. */
+/** The result after an erasure, when there is nothing left to compare. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and phone number with those on the certificate. The caller must be the issuer or a business that the issuer has
- * linked to a name on the certificate. It is not enough that the caller's own name is on the certificate, because a business can choose any
- * name. Each call is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns
- * `rate_limited` after 20 mismatches per certificate per caller per UTC day, so that contact details cannot be guessed.
+ * Compares an email address and phone number with those on the certificate. The caller must be the issuer, or a business that the issuer
+ * has linked to a name on the certificate. A business can choose any name, so having a name on the certificate is not enough. Each call is
+ * recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20
+ * mismatches per certificate, caller and UTC day, so that callers cannot guess contact details.
  */
 export const matchSubject = async (
   services: ContactDependencies,
@@ -54,7 +54,7 @@ export const matchSubject = async (
   const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, business.id, indexes, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
-  // As on the public page, the request succeeds even if the view cannot be recorded.
+  // As on the public page, the request succeeds even if recording the view fails.
   await runIsolated(services, "view trail", async () => batch(db, await insertCertificateView(db, services.vault, certId, view)));
   return ok({
     ...matched,

@@ -12,9 +12,7 @@ export interface FeedQuery {
 }
 
 export interface FeedPage {
-  /**
-   * The events of the page. `data` is the decrypted payload; it is null if the event has no payload or the payload may no longer be read.
-   */
+  /** The events of the page. `data` is the decrypted payload, or null if the event has no payload or the payload may no longer be read. */
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;
@@ -22,7 +20,9 @@ export interface FeedPage {
   readonly newestSeq: number;
 }
 
-/** Returns events after the cursor, in order. The reader's environment selects live events or sandbox events (SPEC Events). */
+/**
+ * Returns events after the cursor, in order. The reader's environment determines whether these are live or sandbox events (SPEC Events).
+ */
 export const getEventFeed = async (services: EventFeedDependencies, reader: BusinessScope, query: FeedQuery): Promise<FeedPage> => {
   const page = await services.eventSequence(reader.business.id, reader.environment).listEvents(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);

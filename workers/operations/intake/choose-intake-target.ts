@@ -1,4 +1,4 @@
-// Decides whether a submission is written to its database or to the journal.
+// Decides whether to write a submission to its database or to the journal.
 import type { JournalName } from "../../../core/intake/journal-name.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { getErrorKind } from "../../log.ts";
@@ -6,12 +6,12 @@ import type { IntakeDependencies } from "./dependencies.ts";
 
 export type IntakeTarget = "database" | "journal";
 
-/** A journal that does not respond within this time is treated as empty, so that it cannot delay a healthy database. */
+/** A journal that does not respond within this time counts as empty, so that it cannot delay a healthy database. */
 const countTimeoutMs = 300;
 
 /**
- * Decides from what this isolate knows. If that is outdated, also asks the journal whether submissions are waiting in it, so that a
- * repeated submission finds the first one even if another isolate journaled it. Never rejects.
+ * Decides with what this isolate knows. If that is too old, asks the journal whether submissions are waiting there. A repeated submission
+ * then finds the first one, even if another isolate journaled it. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());

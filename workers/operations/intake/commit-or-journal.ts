@@ -15,7 +15,7 @@ export interface SubmissionWrite<T> {
    * certificate without the database.
    */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
-  /** The number of submissions that the client may still send on this day, as last known; null if there is no limit. */
+  /** How many submissions the client may still send on this day, as last known; null if there is no limit. */
   readonly room: number | null;
 }
 
@@ -38,9 +38,9 @@ const journalSubmission = async <T>(
 };
 
 /**
- * Returns once the submission is stored durably. If the database responds with an error, that error is thrown. The submission is journaled
- * only if the database does not respond in time, or was reset or overloaded. The database may still commit the batch later, which is
- * harmless, because the journal contains the same rows. Throws an outage if the submission could not be stored in either place.
+ * Returns once the submission is stored durably. If the database responds with an error, throws that error. Journals the submission only if
+ * the database does not respond in time, or was reset or overloaded. The database may still commit the batch later, which is harmless,
+ * because the journal contains the same rows. Throws an outage if it could not store the submission in either of them.
  */
 export const commitOrJournal = async <T>(services: IntakeDependencies, write: SubmissionWrite<T>): Promise<WrittenSubmission<T>> => {
   const { intakeState, clock, config } = services;

@@ -10,10 +10,7 @@ import type { IntakeDependencies } from "./dependencies.ts";
 const readTimeoutMs = 300;
 const placeTimeoutMs = 1_500; // long enough for one batch from the journal and for the certificate itself
 
-/**
- * Returns true if the certificate's shard exists and therefore has journals. Without this check, requests with made-up IDs would create
- * Durable Objects.
- */
+/** Returns true if the certificate's shard exists. Otherwise, requests with made-up IDs would create Durable Objects for journals. */
 const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
 
 /** Returns the published certificate from the journal, or null if the journal does not have it or does not respond. */
@@ -26,9 +23,8 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 };
 
 /**
- * Runs `find`. If the database does not have the certificate, asks the journal to move it to the database. Runs `find` again if the journal
- * moves the certificate or has already moved it. Returns null only if neither has the certificate. Throws an outage if one of them does not
- * respond.
+ * Runs `find`. If the database does not have the certificate, asks the journal to move it there. If the journal has moved it, now or just
+ * before, runs `find` again. Returns null only if neither has the certificate. Throws an outage if one of them does not respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();
@@ -38,8 +34,8 @@ export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertI
 };
 
 /**
- * Finds a certificate to publish. If the database was not responding recently, asks the journal first and converts its certificate with
- * `fromJournal`; otherwise, works like `findOrPlace`. Returns null only if the database has responded, never based on the journal alone.
+ * Finds a certificate to publish. If the database has not responded recently, asks the journal first and converts its certificate with
+ * `fromJournal`. Otherwise, works like `findOrPlace`. Returns null only if the database has responded, never because of the journal alone.
  */
 export const findWhileAway = async <T>(
   services: IntakeDependencies,

@@ -7,7 +7,7 @@ import type { PageFetcher, ReadDependencies } from "../dependencies.ts";
 export interface FormReader {
   readonly parseFormPage: (html: string) => FormPage;
   /**
-   * Returns the model's additions to a mapping. Returns null if no model is bound or it did not return a valid proposal in time. Never
+   * Returns the model's additions to a mapping. Returns null if there is no model, or if it did not return a valid proposal in time. Never
    * throws.
    */
   readonly proposeMapping: (request: ProposalRequest) => Promise<Proposal | null>;

@@ -1,5 +1,5 @@
-// The integration helper: fetches a page from the business, maps its form and builds the script tag. Separate from `planIntegration`,
-// because the rate limit counts only requests that fetch a page.
+// The integration helper: fetches a page of the business, maps its form and builds the script tag. `planIntegration` is separate, because
+// the rate limit counts only requests that fetch a page.
 import { isHostOnDomains } from "../../../core/access/origins.ts";
 import type { FetchedPage } from "../../../core/access/outbound-page.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
@@ -21,7 +21,7 @@ const userAgent = "Svc-Integration/1";
 const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
-/** Returns the model's proposal for a mapping. The proposal is stored, so that the same page always gets the same result. */
+/** Returns the model's proposal for a mapping, and saves it, so that the same page always gets the same result. */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const request = buildProposalRequest(mapping);
   if (request === null) return null;

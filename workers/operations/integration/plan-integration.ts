@@ -46,7 +46,7 @@ const parseIntegrationRequest = ({
   if (entities.length > maxEntities) return refuse("invalid_request", "entities: must list 1 to 1,000 recipients.");
   const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
   if (!recipients.ok) return recipients;
-  // If a name appears in several spellings, the first spelling is kept.
+  // If a name appears in several spellings, keep the first one.
   const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)]));
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
@@ -56,7 +56,7 @@ const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** The host is verified without its port, so that a wrong port is reported only for the business's own hosts. */
+/** Verify the host without its port, so that a wrong port is reported only for the business's own hosts. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
 /**

@@ -11,7 +11,9 @@ import type { Stores, WriteDependencies } from "../dependencies.ts";
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);
 
-/** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` is true after the rows are written. */
+/**
+ * Commits the rows and the audit entry as one batch. If `onlyIf` is given, writes the entry only if this condition is true after the rows.
+ */
 export const commitWithAudit = async (
   services: WriteDependencies,
   member: MemberSession,

@@ -1,4 +1,4 @@
-// Creates at most one record per idempotency key. The record and the saved response are written in one batch.
+// Creates at most one record per idempotency key. One batch writes the record and the saved response.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
@@ -28,7 +28,7 @@ export interface IdempotentResult<T> {
   readonly isReplayed: boolean;
 }
 
-/** A record before it is committed. */
+/** A record that is not committed yet. */
 interface Draft<T> {
   readonly value: T;
   readonly rows: readonly Statement[];
@@ -36,9 +36,9 @@ interface Draft<T> {
 }
 
 /**
- * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. The sealed result is saved in
- * the same batch, so the record and its result always exist together, and a secret is never stored in plain text. Returns the same errors
- * as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
+ * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. The batch also saves the
+ * sealed result. Therefore, the record and its result always exist together, and a secret is never stored in plain text. Returns the same
+ * errors as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: WriteDependencies,
@@ -49,7 +49,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const db = getBusinessDatabase(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
-  // The input can contain an email address, and a plain hash of it could be brute-forced, so the hash uses a secret key.
+  // The input can contain an email address, so a plain hash could be brute-forced. Use a keyed hash.
   const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
   const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
     const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());

@@ -23,7 +23,7 @@ export const toViewAction = ({ business }: MemberSession, type: "view.saved" | "
   ({ type, entityType: "business", entityId: business.id }) as const;
 
 /**
- * Saves a view. Saving the same view under the same name again succeeds without changing anything. Returns `invalid_request` if the name is
+ * Saves a view. Saving the same view under the same name again changes nothing and succeeds. Returns `invalid_request` if the name is
  * invalid or already used, or if the limit is reached.
  */
 export const createSavedView = async (

@@ -1,5 +1,5 @@
-// Looks for a domain's verification token in DNS or on its website. URLs are built from a validated domain name, and the page fetcher
-// checks each URL and each redirect again.
+// Looks for a domain's verification token in DNS or on its website. Builds URLs from a validated domain name. The page fetcher checks each
+// URL and each redirect again.
 import {
   buildDomainChallenges,
   checkVerificationFile,
@@ -19,12 +19,10 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
 const maxFileBytes = 16_384;
 
-/** Returns the hosts that can be claimed in development although they are not registrable domains. */
+/** Returns the hosts that can be claimed in development although they have no registrable domain. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
-/**
- * Returns the URL where the domain must serve its token. In development, a local domain is served over plain HTTP on its configured port.
- */
+/** Returns the URL where the domain must serve its token. In development, a local domain uses plain HTTP on its configured port. */
 const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): string => {
   const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
@@ -53,8 +51,8 @@ const fetchProofPage = (services: PortalDependencies, domain: string, url: strin
   });
 
 /**
- * Checks one verification method. For DNS, `otherTexts` contains the other TXT values at the name. Network failures are returned as
- * findings, not thrown.
+ * Checks one verification method. For DNS, `otherTexts` contains the other TXT values at the name. Returns network failures as findings
+ * instead of throwing.
  */
 export const findDomainProof = async (
   services: PortalDependencies,

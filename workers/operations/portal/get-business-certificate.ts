@@ -6,7 +6,10 @@ import { refuse, type Result } from "../../../core/result.ts";
 import type { PortalDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "../certificates/verify-certificate.ts";
 
-/** Returns the published view, without personal data, or `cert_not_found` for unknown certificates and other businesses' certificates. */
+/**
+ * Returns the published certificate, without personal data. Returns `cert_not_found` for unknown certificates and other businesses'
+ * certificates.
+ */
 export const getBusinessCertificate = async (
   services: PortalDependencies,
   member: MemberSession,

@@ -1,4 +1,4 @@
-// Loads the views that the portal offers for the certificate list.
+// Loads the status counts and the saved views for the portal's certificate list.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
@@ -8,7 +8,7 @@ import { listViewsByBusiness } from "../../../storage/saved-views.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Returns the number of certificates by status and the saved views by name, in one database round trip per shard. */
+/** Returns the number of certificates by status, and the saved views by name, with one database round trip per shard. */
 export const getCertificateListViews = async (services: Stores, member: MemberSession, environment: Environment) => {
   const businessId = member.business.id;
   const found = await queryShardsOf(services, member.business, (db) =>

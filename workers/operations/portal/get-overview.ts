@@ -9,7 +9,7 @@ import { queryShardsOf } from "../query-issuing-shards.ts";
 import { lookUpActivity } from "./get-activity.ts";
 import { lookUpDeadlines, mergeDeadlines } from "./list-deadlines.ts";
 
-/** Reads one environment's activity and open deadlines, in one database round trip per shard. */
+/** Reads one environment's activity and open deadlines, with one database round trip per shard. */
 export const getOverview = async (
   services: ReadDependencies,
   member: MemberSession,

@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Lists the newest certificates of one environment in one shard, with the exact total. If `status` is null, includes every status. */
+/** Lists the newest certificates of one environment in one shard, and the exact total. If `status` is null, includes every status. */
 export const lookUpNewestCertificates = (
   db: Database,
   { business }: MemberSession,

@@ -15,7 +15,7 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 const invitationLifeMs = 7 * dayMs;
 
 /**
- * Emails an invitation that is valid for seven days. It replaces an open invitation for the same address. Can return `member_limit`,
+ * Emails an invitation that is valid for seven days, and replaces an open invitation to the same address. Can return `member_limit`,
  * `idempotency_conflict`, and `invalid_request` for an invalid address or an existing member's address.
  */
 export const inviteMember = async (

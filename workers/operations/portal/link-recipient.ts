@@ -18,7 +18,7 @@ import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 /** The maximum length of a recipient name on a certificate. */
 const maxEntityLength = 200;
 
-/** Returns the audited action for adding or removing a link. The name is hashed, because it can be the name of a person. */
+/** Returns the audited action for adding or removing a link. Hashes the name, because it can be a person's name. */
 export const toLinkAction = (
   { business }: MemberSession,
   type: "recipient.linked" | "recipient.unlinked",
@@ -32,8 +32,8 @@ export const toLinkAction = (
   }) as const;
 
 /**
- * Allows another business to call `match` for certificates that name it as `entity`. Adding the same link again succeeds without changing
- * anything. Can return `invalid_request`, `not_found` for an unknown business, and `recipient_limit`.
+ * Allows another business to call `match` for certificates that name it as `entity`. Adding the same link again changes nothing and
+ * succeeds. Can return `invalid_request`, `not_found` for an unknown business, and `recipient_limit`.
  */
 export const linkRecipient = async (
   services: WriteDependencies,

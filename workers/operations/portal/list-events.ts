@@ -9,12 +9,12 @@ export interface EventList {
   readonly nextBefore: number | null;
 }
 
-/** The number of events that are searched per page if a type is selected, because only some of them match. */
+/** The number of events that a page searches if a type is selected, because only some of them match. */
 const scanSize = 500;
 
 /**
  * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. If `type` is given, a page can be
- * short or empty even if older events exist; `nextBefore` is then not null.
+ * short or empty although older events exist. In that case, `nextBefore` is not null.
  */
 export const listEvents = async (
   services: EventSequences,

@@ -1,4 +1,4 @@
-// Records an export from the portal in the audit chain before the first byte of the file is sent.
+// Records an export from the portal in the audit chain before the response sends the first byte of the file.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
@@ -11,7 +11,7 @@ export interface ListExport {
   readonly rows: number;
 }
 
-/** Records who exported which list. The entry is about the endpoint if the list belongs to one, otherwise about the business. */
+/** Records who exported which list. If the list belongs to an endpoint, the entry is about the endpoint, otherwise about the business. */
 export const recordExport = (
   services: WriteDependencies,
   member: MemberSession,

@@ -5,8 +5,8 @@ import { saveRefusedRequest, type RefusedRequest } from "../../../storage/refuse
 import type { PortalDependencies } from "./dependencies.ts";
 
 /**
- * Saves the refusal for the caller's business or, if the caller is unknown, for the client ID's business. Saves nothing if both are
- * unknown, or once the business has reached its limit of saved refusals. Unknown callers have a separate limit, so that someone who only
+ * Saves the refusal for the caller's business or, if the caller is unknown, for the business of the client ID. Saves nothing if both are
+ * unknown, or if the business has reached its limit of saved refusals. Unknown callers have a separate limit, so that someone who only
  * knows a client ID cannot use up the business's limit.
  */
 export const recordRefusedRequest = async (

@@ -6,7 +6,10 @@ import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getCertificate, type CertificateDetail } from "../certificates/get-certificate.ts";
 import { getBusinessCertificate } from "./get-business-certificate.ts";
 
-/** Returns a certificate with its decrypted subject and evidence. The read is audited first. Can return `cert_not_found`. */
+/**
+ * Returns a certificate with the person's details and the evidence decrypted. First commits an audit entry about the read. Can return
+ * `cert_not_found`.
+ */
 export const revealCertificate = async (
   services: PortalWriteDependencies,
   member: MemberSession,

@@ -5,7 +5,7 @@ import { findApiKey, markApiKeyRevoked, isApiKeyRevokedAt } from "../../../stora
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** Revokes an API key immediately. Revoking it again succeeds without changing anything. Can return `not_found`. */
+/** Revokes an API key immediately. Revoking it again changes nothing and succeeds. Can return `not_found`. */
 export const revokeApiKey = async (services: WriteDependencies, member: MemberSession, id: string): Promise<Result<true, "not_found">> => {
   const db = getBusinessDatabase(services, member);
   const found = await findApiKey(db, member.business.id, id);

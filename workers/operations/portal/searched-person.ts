@@ -1,4 +1,4 @@
-// Seals the text with which a member searches for a person, so that the text can be used in a URL.
+// Seals the text with which a member searches for a person, so that it can be part of a URL.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Stores } from "../dependencies.ts";
@@ -14,7 +14,7 @@ const getSearchContext = ({ business }: MemberSession): EncryptionContext => ({
 export const sealSearchedPerson = ({ vault }: Stores, member: MemberSession, person: string): Promise<string> =>
   vault.seal(getSearchContext(member), person);
 
-/** Opens the search text. If it was not sealed for this business, returns a search that matches no one. */
+/** Opens the search text. If the text was not sealed for this business, returns a search that matches no one. */
 export const openSearchedPerson = async ({ vault }: Stores, member: MemberSession, sealed: string): Promise<string> => {
   try {
     return await vault.open(getSearchContext(member), sealed);

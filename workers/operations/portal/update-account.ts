@@ -8,8 +8,8 @@ import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
 
 /**
- * Updates the account and records the names of the changed fields. Writes nothing if nothing changes. Issued certificates keep the profile
- * as it was when they were issued. Can return `invalid_request`.
+ * Updates the account and records the names of the changed fields. Writes nothing if nothing changes. Issued certificates keep the earlier
+ * profile. Can return `invalid_request`.
  */
 export const updateAccount = async (
   services: WriteDependencies & PhoneNumbers,

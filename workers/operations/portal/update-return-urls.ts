@@ -1,4 +1,4 @@
-// PATCH /v1/business/portal/clients/{client_id}. Registers the URLs to which a share request may return.
+// PATCH /v1/business/portal/clients/{client_id}. Registers the URLs to which share requests can return.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getOriginRules, verifyOrigin } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -14,8 +14,8 @@ export const maxReturnUrls = 20;
 const maxReturnUrlLength = 2_048;
 
 /**
- * Replaces the client's return URLs. A share request must use one of these URLs exactly. Writes nothing if they are unchanged. Returns
- * `not_found` for a client of another business, and `invalid_request` for more than 20 URLs or one that is not on a verified domain.
+ * Replaces the client's return URLs. A share request must use exactly one of these URLs. Writes nothing if they are unchanged. Returns
+ * `not_found` for a client of another business, and `invalid_request` for more than 20 URLs or for a URL that is not on a verified domain.
  */
 export const updateReturnUrls = async (
   services: WriteDependencies,

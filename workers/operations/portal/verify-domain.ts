@@ -10,8 +10,8 @@ import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
 
 /**
- * The `domain_unverified` error, with the other TXT values that were found. Only the portal page shows them; the API message is constant
- * text.
+ * The `domain_unverified` error, with the other TXT values at the name. Only the portal page shows these values. The API message is
+ * constant text.
  */
 interface UnverifiedDomain extends Refusal<"domain_unverified"> {
   readonly otherTexts: readonly string[];
@@ -20,9 +20,9 @@ interface UnverifiedDomain extends Refusal<"domain_unverified"> {
 const noOpenClaimMessage = "This domain has no open claim to verify. Remove the domain and add it again.";
 
 /**
- * Looks for a domain's verification token, and marks the domain as verified if the token is found. If `method` is null, all methods are
- * tried. DNS is preferred because it also covers subdomains. A verified domain stays verified even if nothing is found. If a different
- * method succeeds, it becomes the domain's method. Can return `not_found` and `domain_unverified`.
+ * Looks for a domain's verification token, and marks the domain as verified if it finds the token. If `method` is null, tries all methods.
+ * Prefers DNS, because it also covers subdomains. A verified domain stays verified even if nothing is found. If a different method
+ * succeeds, it becomes the domain's method. Can return `not_found` and `domain_unverified`.
  */
 export const verifyDomain = async (
   services: PortalWriteDependencies,

@@ -8,7 +8,7 @@ import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
  * Moves the clock and sweeps up to 1,000 shares that have become due. Returns `invalid_request` if the move is backward or beyond the
- * limit. `saveDraft` saves the starting offset under the idempotency key and returns the first one saved, so that repeating a request moves
+ * limit. `saveDraft` saves the starting offset for the idempotency key and returns the first saved one, so that a repeated request moves
  * the clock to the same time.
  */
 export const advanceSandboxClock = async (

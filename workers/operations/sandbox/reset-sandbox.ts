@@ -18,12 +18,12 @@ const maxBatches = 4;
 export interface ResetResult {
   readonly ended: number;
   /**
-   * True if active test shares may remain, because one call revokes at most 2,000. The call that revokes the last shares resets the clock.
+   * True if active test shares may remain, because one call revokes at most 2,000. The call that revokes the last share resets the clock.
    */
   readonly hasMore: boolean;
 }
 
-/** Revokes one batch and returns its size. A batch that is not full is the last one and resets the clock in the same transaction. */
+/** Revokes one batch and returns its size. If the batch is not full, it is the last one, and its transaction also resets the clock. */
 const revokeTestShareBatch = async (
   services: WriteDependencies,
   db: Database,
@@ -31,7 +31,7 @@ const revokeTestShareBatch = async (
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  // If one of the shares ends in the meantime, the next attempt loads the remaining shares.
+  // If a share ends in the meantime, the next attempt loads the remaining ones.
   return retryOnConflict([isOutdatedShare], async () => {
     const ids = await listActiveTestShareIds(db, businessId, batchSize);
     const writtenAt = services.clock();
@@ -50,8 +50,8 @@ const revokeTestShareBatch = async (
 };
 
 /**
- * Revokes test shares after sweeping expired ones. Returns how many were revoked, or `storage_unavailable` if concurrent changes made every
- * attempt fail.
+ * Sweeps expired test shares, and then revokes the active ones. Returns how many it has revoked, or `storage_unavailable` if concurrent
+ * changes made every attempt fail.
  */
 export const resetSandbox = async (
   services: SandboxWriteDependencies,

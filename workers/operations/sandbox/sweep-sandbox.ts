@@ -1,4 +1,4 @@
-// Expires test shares and sends their expiry warnings, according to the sandbox's clock.
+// Expires test shares and sends their expiry warnings, by the sandbox's clock.
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listDueSandboxShares, sweepShares, maxSweptInRequest } from "../../../storage/share-sweep.ts";
@@ -10,7 +10,7 @@ export interface SweepResult {
   readonly hasMore: boolean;
 }
 
-/** Sweeps at most 1,000 shares and moves their events to the event sequence before it returns. */
+/** Sweeps at most 1,000 shares. Their events are in the event sequence before this function returns. */
 export const sweepSandbox = async (services: SandboxWriteDependencies, db: Database, businessId: BusinessId): Promise<SweepResult> => {
   const now = services.clock();
   const due = await listDueSandboxShares(db, businessId, now);

@@ -1,5 +1,5 @@
-// POST /v1/sandbox/trigger. Performs the action that causes an event of the requested type, and returns that event. It is an ordinary event
-// with a share, audit entries and deliveries.
+// POST /v1/sandbox/trigger. Performs the action that causes an event of the requested type, and returns the event. The event is an ordinary
+// one, with a share, audit entries and deliveries.
 import { standardEventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -18,7 +18,7 @@ import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
 import { updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
-/** Certificate events are excluded, because only forms issue certificates and only people withdraw them. */
+/** Excludes certificate events. Only a submitted form issues a certificate, and only a withdrawal revokes it. */
 export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
 export const triggerableEventTypes = standardEventTypes.filter((type): type is TriggerableEventType => type !== "certificate.revoked");
 
@@ -26,7 +26,7 @@ export interface TriggerRequest {
   readonly type: TriggerableEventType;
   /** The share to use; null creates a new share. */
   readonly shareId: ShareId | null;
-  /** The new values for an update; null gives the group's first field a different value. */
+  /** The new values for an update. If null, the group's first field gets a different value. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;
 }
 
@@ -106,9 +106,9 @@ const performTriggerAction = async (
 const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
 /**
- * Triggers the event, and returns the event and its share in their new state. Returns `invalid_request` if `shareId` or `fields` do not
- * match the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did
- * not arrive.
+ * Triggers the event, and returns the event and its share in the new state. Returns `invalid_request` if `shareId` or `fields` do not match
+ * the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not
+ * arrive.
  */
 export const triggerEvent = async (
   services: SandboxWriteDependencies,

@@ -1,4 +1,4 @@
-// Health checks for the stores. The results contain the names of failed checks, but nothing from their errors.
+// Health checks for the stores. The results contain the names of failed checks, but no error messages.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
 import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 

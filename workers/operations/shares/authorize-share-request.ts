@@ -30,8 +30,8 @@ export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
 }
 
 /**
- * Returns the parameters that a decision must repeat exactly. Excludes the scope, because the person may choose only part of it; the token
- * contains the scope.
+ * Returns the parameters that a decision must repeat exactly. Excludes the scope, because the person may choose only a part of it. The
+ * token contains the scope.
  */
 export const toTokenBinding = (
   request: Pick<AuthorizedRequest, "origin" | "purpose" | "disclosureText" | "durationDays" | "challenge" | "state"> & {

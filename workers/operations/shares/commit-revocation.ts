@@ -20,8 +20,8 @@ export interface RevocationResult {
 }
 
 /**
- * Revokes the share and writes its event, overdue notice and emails to the person and owners, all in one transaction. Times use the share's
- * clock. If the share changed since it was loaded, throws an error that `isOutdatedShare` recognizes.
+ * Revokes the share, and writes its event, the overdue notice and the emails to the person and owners, in one transaction. Times use the
+ * share's clock. Throws an error that `isOutdatedShare` recognizes if the share has changed since it was loaded.
  */
 export const commitRevocation = async (
   services: WriteDependencies,

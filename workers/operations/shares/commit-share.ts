@@ -29,9 +29,9 @@ export interface ShareCreation {
 }
 
 /**
- * Writes the share with its values, event, signature and receipt email in one transaction. `before` contains rows on which the share
- * depends; `after` contains rows that refer to it. If the person's account is in another shard, an intent is written to that shard first
- * and settled afterward. If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
+ * Writes the share with its values, event, signature and receipt email in one transaction. `before` contains rows that the share needs, and
+ * `after` contains rows that refer to the share. If the person's account is in another shard, first writes an intent there and settles it
+ * afterward. Throws an error that `isOutdatedGrant` recognizes if the client or contact fields have changed since they were loaded.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,

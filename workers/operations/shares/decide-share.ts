@@ -1,6 +1,6 @@
-// POST /v1/share/consent and /v1/share/sandbox-consent. Records a person's decision on a share request. The decision can come only from the
-// person's own session on the app's origin, or from a test person, so its evidence is recorded as `api`. The consent sheet has a separate
-// token (sheet-token.ts) and calls `grantShare` directly.
+// POST /v1/share/consent and /v1/share/sandbox-consent. Records a person's decision on a share request. The decision must come from the
+// person's own session on the app's origin, or from a test person, so its evidence is `api`. The consent sheet has its own token
+// (sheet-token.ts) and calls `grantShare` directly.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseShareTerms } from "../../../core/shares/grant.ts";
@@ -41,8 +41,8 @@ const checkDecisionAgainstToken = async (services: ReadDependencies, decision: S
 };
 
 /**
- * Grants the share. Returns the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. The
- * client, the account and the origin are checked before the token, so their errors come first.
+ * Grants the share. Returns the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. Errors
+ * about the client, the account and the origin come before errors about the token.
  */
 export const decideShare = async (
   services: ShareWriteDependencies,

@@ -1,4 +1,4 @@
-// Finds an earlier decision on the same share request, along with its code.
+// Finds an earlier decision on the same share request, with its code.
 import type { Person } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -12,7 +12,7 @@ import { findDecidedRequest, canReissueCode, reissueCode } from "../../../storag
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** The result of granting a share. It is also returned if the request was decided earlier. */
+/** The result of granting a share, now or by an earlier decision on the same request. */
 export interface GrantResult {
   readonly code: string;
   readonly codeExpiresAt: Instant;
@@ -23,13 +23,13 @@ export interface GrantResult {
 
 const toCodePurpose = (requestHash: string, generation: number): string => `code\n${requestHash}\n${generation}`;
 
-/** Derives a code from a secret key, so that only the code's hash is stored and a repeated request still gets the same code. */
+/** Derives a code from a secret key. Only the code's hash is stored, but a repeated request can get the same code. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(toCodePurpose(requestHash, generation))}`;
 
 /**
- * Derives a decision's code with every link key and returns the one whose hash is stored. Throws if none matches. This cannot happen while
- * a code is valid, because a rotation keeps the earlier key for much longer than a code is valid.
+ * Derives a decision's code with every link key, and returns the code whose hash is stored. Throws if none matches. This cannot happen
+ * while a code is valid, because a rotation keeps the earlier key for much longer.
  */
 const rederiveShareCode = async (
   { vault }: Stores,
@@ -48,14 +48,16 @@ export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionK
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 
 /**
- * The state of an earlier decision. `open`: its code can be redeemed. `late`: the code expired unused, and another code can be issued for
- * the decision. `over`: the code was used or is too old, or the share has ended.
+ * The state of an earlier decision:
+ * - `open`: its code can be redeemed.
+ * - `late`: its code expired unused, and another code can be issued.
+ * - `over`: its code was used or is too old, or the share has ended.
  */
 export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** Returns the state of an earlier decision, or null if there is none. Used when a page is reloaded. Writes nothing. */
+/** Returns the state of an earlier decision, or null if there is none. Used when a page is reloaded, so it writes nothing. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,

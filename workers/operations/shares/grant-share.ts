@@ -1,4 +1,4 @@
-// Grants a share: the person agrees to share contact fields with a business, and the business gets a code to redeem.
+// Grants a share: the person agrees to share contact fields with a business. The business gets a code that it redeems for the fields.
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -39,16 +39,13 @@ export interface GrantRequest {
   readonly challenge: string;
   /** The fields that may be shared without a value. */
   readonly allowedMissing: readonly ContactKey[];
-  /** Values that the person typed with the decision; null clears one. They are saved in the same transaction as the share. */
+  /** Values that the person typed with the decision, to be saved in the same transaction as the share. Null clears a field. */
   readonly fieldChanges?: ReadonlyMap<ContactKey, string | null>;
-  /**
-   * Requests from the same person with the same key count as one request, with one share and one code. If the key is null, every request is
-   * new.
-   */
+  /** Requests from the same person with the same key count as one request, with one share and one code. If null, every request is new. */
   readonly decisionKey: string | null;
   /**
-   * Compares the decision with the request that was shown to the person. It is called after the client, account and origin have been
-   * checked. Callers leave it out if they have already made this comparison, as the consent sheet does with `verifySheetToken`.
+   * Compares the decision with the request that was shown to the person. Called after the checks of the client, account and origin. Omit it
+   * if the comparison was already made, as the consent sheet does with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
@@ -92,8 +89,8 @@ const testShareLimitRefusal = refuse(
 );
 
 /**
- * Grants a share and issues its code, in one transaction (SPEC Share, Authorization code). If several identical requests are concurrent,
- * one of them creates the share and the others return it. Returns the first of these errors that applies:
+ * Grants a share and issues its code, in one transaction (SPEC Share, Authorization code). If identical requests are concurrent, one of
+ * them creates the share and the others return it. Returns the first of these errors that applies:
  * - `invalid_request` for text that must not be shown
  * - `client_not_found`
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client

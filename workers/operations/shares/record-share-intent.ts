@@ -9,7 +9,7 @@ import type { ShareWriteDependencies } from "./dependencies.ts";
 
 /**
  * If the person and the share are in the same shard, returns statements for the grant's transaction. Otherwise, writes the intent to the
- * person's shard and returns no statements. If the grant also changes contact fields, that change is written in the same transaction.
+ * person's shard and returns no statements. Either transaction also includes a change of the contact fields, if there is one.
  */
 export const recordShareIntent = async (
   services: ShareWriteDependencies,

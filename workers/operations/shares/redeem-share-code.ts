@@ -1,6 +1,6 @@
 // POST /v1/share/redeem. The page that sent the request presents its PKCE verifier and receives the fields, exactly once. If the response
-// is lost, the same caller can get it again with the same idempotency key until the code expires. The response is not stored but rebuilt
-// from the share.
+// is lost, the same caller can get it again with the same idempotency key until the code expires. The response is rebuilt from the share,
+// so it does not need to be stored.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, type BusinessId, type ClientId, type ShareId } from "../../../core/ids.ts";
@@ -44,7 +44,7 @@ interface RedemptionAttempt {
 }
 
 /**
- * Returns why this attempt did not redeem the code. Verifies the caller before it reveals the code's state. Returns null for a retry by the
+ * Returns why this attempt did not redeem the code. Checks the caller before it reveals the code's state. Returns null for a retry by the
  * caller that redeemed the code.
  */
 const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAttempt): Refusal | null => {
@@ -70,7 +70,7 @@ const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new 
 
 /**
  * Redeems a code (SPEC Authorization code). One UPDATE checks every condition and records the request's ID, so that exactly one of several
- * concurrent requests succeeds. A refused attempt does not change anything. Returns the first of these errors that applies:
+ * concurrent requests succeeds. A refused attempt changes nothing. Returns the first of these errors that applies:
  * - `code_invalid`: unknown code, or another client's code
  * - `origin_mismatch`, `pkce_mismatch`
  * - the errors for the business's account status

@@ -5,7 +5,7 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
 
 /**
- * The lifetime of a signature. It is long enough for a page that the person left open. Once the sheet is open, the sheet's own time limit
+ * The lifetime of a signature, long enough for a page that the person leaves open. After the sheet is open, the sheet's own time limit
  * applies.
  */
 export const signatureLifetimeMs = hourMs;

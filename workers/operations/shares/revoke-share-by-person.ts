@@ -30,7 +30,7 @@ const repeatRevocation = (share: Share): Result<RevocationResult, "share_inactiv
 /**
  * Revokes the share, regardless of the business's billing status (SPEC Share). A repeated call returns the first revocation. Returns
  * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and other people's
- * shares, and `share_inactive` for a share that expired or was superseded.
+ * shares, and `share_inactive` for a share that has expired or was superseded.
  */
 export const revokeShareByPerson = async (
   services: WriteDependencies,
@@ -47,7 +47,7 @@ export const revokeShareByPerson = async (
   const db = services.shards.forId(id);
   const owner = isLink ? "link" : { consumerId: revoker.person.id };
   const actor: Actor = isLink ? { kind: "subject", verifiedBy: "revoke_link" } : revoker.person.actor;
-  // If the share ends in the meantime, the next attempt returns the matching result or error.
+  // If the share ends in the meantime, the next attempt returns the right result or error.
   return retryOnConflict([isOutdatedShare], async () => {
     const found = await findChangeableShare(db, id, owner, services.clock());
     if (found === null) return refuse("not_found");

@@ -18,7 +18,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
-/** Builds the email for a notice. Returns null if the share's state has changed, so that the notice no longer applies. */
+/** Builds the email for a notice. Returns null if the notice no longer applies, because the share's state has changed. */
 const buildNoticeMail = async (
   services: ReadDependencies,
   { kind }: ShareNotice,
@@ -64,9 +64,7 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
   return async (id) => (await found.get(shardOfId(id)))?.get(id);
 };
 
-/**
- * Writes the emails and deletes the notices in one transaction. A failed notice is retried a minute later and does not delay the others.
- */
+/** Writes the emails and deletes the notices in one transaction. Retries a failed notice a minute later, without delaying the others. */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
   const byId = new Map((await listNoticedShares(db, notices, now)).map((share) => [share.id, share]));
@@ -98,7 +96,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
 
 const batchSize = 50;
 
-/** Sends the due notices within the work budget. Returns the number of notices that were processed. */
+/** Sends the due notices within the work budget. Returns the number of processed notices. */
 export const sendShareNotices = async (services: ReadDependencies, db: Database): Promise<number> => {
   let noticeCount = 0;
   while (await services.hasBudget()) {

@@ -1,5 +1,5 @@
-// Settles grants by people whose account is in a different shard from the share. A transaction cannot span two shards, so while the share
-// was written, the contact fields may have changed or the account may have been erased.
+// Settles grants by people whose account and share are in different shards. A transaction cannot span two shards. Therefore, while the
+// share was being written, the contact fields may have changed or the account may have been erased.
 import { shardOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
@@ -15,7 +15,7 @@ import { eraseInShard } from "../consumers/erase-in-shard.ts";
 import { withBudget, waitUntilBudget, claimEach } from "../work-budget.ts";
 
 /**
- * Deletes the intent after the grant has finished or failed. If the fields changed in the meantime, schedules an update of the share's
+ * Deletes the intent after the grant has finished or failed. If the fields have changed in the meantime, schedules an update of the share's
  * copy. If the account no longer exists, revokes the share and erases the person's data from its shard. Repeating the call has no further
  * effect.
  */
@@ -23,7 +23,7 @@ export const settleShareIntent = async (
   services: ShareWriteDependencies,
   consumerId: ConsumerId,
   shareId: ShareId,
-  /** The revision of the contact fields in the share. If it is null (unknown), the update is always scheduled. */
+  /** The revision of the contact fields in the share. If null (unknown), always schedules the update. */
   revision: number | null,
 ): Promise<void> => {
   const personDb = services.shards.forId(consumerId);

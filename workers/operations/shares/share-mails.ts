@@ -35,8 +35,8 @@ export const prepareShareReceiptMail = async (
   });
 
 /**
- * Prepares the email to the person and the notice to the owners after a share was revoked. The notice contains the share ID and the
- * deadline, but no personal data.
+ * Prepares the email to the person and the notice to the owners after a revocation. The notice contains the share ID and the deadline, but
+ * no personal data.
  */
 export const prepareRevocationMails = async (
   services: ReadDependencies,
@@ -66,7 +66,7 @@ export const prepareRevocationMails = async (
   return [...toOwners, ...toPerson];
 };
 
-/** Prepares the email that tells the person that the business has ceased contact. */
+/** Prepares the email that tells the person that the business has stopped contact. */
 export const prepareAcknowledgementMail = (
   services: ReadDependencies,
   db: Database,

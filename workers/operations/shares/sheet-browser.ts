@@ -3,10 +3,10 @@ import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Evidence that is available only when the browser opens the sheet. The cookie stores it for the later steps. */
+/** Evidence that is available only when the browser opens the sheet. The cookie stores it for later steps. */
 export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
 
-/** A browser, and the evidence that its share requests came from the business, by request key. */
+/** A browser and, for each request key, the evidence that the business sent the request. */
 export interface SheetBrowser {
   readonly id: string;
   readonly evidence: readonly (readonly [requestKey: string, evidence: ArrivalEvidence])[];

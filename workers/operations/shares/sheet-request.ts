@@ -1,4 +1,4 @@
-// Describes a share request on the consent sheet, the evidence that it came from the business, and whether the decision may be returned by
+// Describes a share request on the consent sheet, the evidence that the business sent it, and whether the decision may be returned by
 // redirect.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -12,13 +12,13 @@ export interface SheetRequest {
   readonly request: AuthorizedRequest;
   /** The URL of a page on the request's origin; null if it is missing or not allowed. */
   readonly returnUrl: string | null;
-  /** A hash of all parameters. It is the same each time the request is loaded. */
+  /** A hash of all parameters, which is the same each time the request is loaded. */
   readonly key: string;
 }
 
 /**
- * Parses a return URL. Returns null if the URL is on another origin, because the code must not be sent there, or if it contains credentials
- * or a fragment.
+ * Parses a return URL. Returns null if the URL is on another origin, which must not get the code, or if it contains credentials or a
+ * fragment.
  */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
@@ -28,8 +28,8 @@ const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest
 };
 
 /**
- * Creates the sheet's request. Drops a return URL that is not allowed instead of returning an error, because the decision can still be sent
- * to the window that opened the sheet.
+ * Creates the sheet's request. Ignores a return URL that is not allowed, because the decision can still be sent to the window that opened
+ * the sheet.
  */
 export const createSheetRequest = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {
   const { clientId } = request.client;
@@ -43,8 +43,8 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
 };
 
 /**
- * Returns the strongest evidence that the request came from the business, or null if there is none. Anyone can create a link with the
- * business's client ID, a purpose and a disclosure, so without evidence, no decision is offered or accepted.
+ * Returns the strongest evidence that the business sent the request, or null if there is none. Anyone can create a link with the business's
+ * client ID, a purpose and a disclosure. Without evidence, the sheet therefore offers and accepts no decision.
  */
 export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): RequestEvidence | null => {
   const arrival = findArrivalEvidence(browser, key);
@@ -53,15 +53,15 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * Returns true if the decision may be returned by redirect. The return URL must be valid, and either the business has registered or signed
- * it, or this browser came from its origin. A reply to the sheet's message proves only that the page that opened the sheet made the
- * request. If there is no other evidence, the result is sent to that page instead.
+ * Returns true if the decision may be returned by redirect. The return URL must be valid. In addition, the business must have registered or
+ * signed it, or this browser must have come from its origin. A reply to the sheet's message proves only that the page that opened the sheet
+ * made the request. With no other evidence, the sheet sends the result to that page instead.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);
   return sheet.returnUrl !== null && evidence !== null && evidence !== "message";
 };
 
-/** Returns true if the browser's referrer is a page on the request's origin. A link on another site cannot fake this. */
+/** Returns true if the browser's referrer is a page on the request's origin. A link on another site cannot fake the referrer. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>
   referer !== undefined && URL.canParse(referer) && new URL(referer).origin === request.origin;

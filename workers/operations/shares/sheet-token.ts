@@ -1,5 +1,5 @@
 // Creates and checks tokens for the consent sheet. They are bound to the request, browser and person, and contain the evidence that the
-// request came from the business.
+// business sent the request.
 import { shardOfId } from "../../../core/ids.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -36,8 +36,8 @@ export const createSheetToken = (
 };
 
 /**
- * Returns the evidence in the token. Returns `foreign` if the token was not created for this request, browser and person, and `expired` if
- * it is older than ten minutes.
+ * Returns the evidence in the token. Returns `foreign` if the token belongs to another request, browser or person, and `expired` if it is
+ * older than ten minutes.
  */
 export const verifySheetToken = async (
   services: ReadDependencies,

@@ -1,4 +1,5 @@
-// POST /v1/share/requests. Signs a share request for a business's server, so that the consent sheet accepts the link as the business's own.
+// POST /v1/share/requests. Signs a share request for a business's server. With the signature, the consent sheet accepts that the business
+// sent the request.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -14,7 +15,7 @@ export interface SignedShareRequest {
 }
 
 /**
- * Signs the request if the API key belongs to the client's business and environment; otherwise returns `client_not_found`. Can also return
+ * Signs the request if the API key belongs to the client's business and environment. Otherwise, returns `client_not_found`. Can also return
  * the errors of `authorizeShareRequest` and `authorizeWrite`, and `invalid_request` for a `return_url` that is not on the request's origin.
  */
 export const signShareRequest = async (

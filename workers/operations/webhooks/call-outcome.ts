@@ -1,4 +1,4 @@
-// The outcome of a webhook request for which a member is waiting.
+// The outcome of a webhook request that a member is waiting for.
 import { isDelivered, type SendResult, type AttemptOutcome, type AttemptResult } from "../../../core/webhooks/endpoint.ts";
 
 export interface CallOutcome {
@@ -8,7 +8,7 @@ export interface CallOutcome {
   readonly durationMs: number;
 }
 
-/** Converts the result of a request that a member started. A request that could not be sent is reported as unanswered. */
+/** Converts the result of a request that a member started. Reports a request that could not be sent as unanswered. */
 export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;
 

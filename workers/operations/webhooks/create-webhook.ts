@@ -1,5 +1,5 @@
-// POST /v1/webhooks. Only the event sequence knows whether the endpoint limit is reached, so the endpoint is added first and removed again
-// if its audit entry cannot be committed.
+// POST /v1/webhooks. Adds the endpoint first, because only the event sequence knows whether the limit is reached. Removes the endpoint
+// again if its audit entry cannot be committed.
 import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
@@ -25,7 +25,7 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
   readonly url: string;
-  /** The event types to receive. If it is null, the endpoint receives all standard event types, including future ones. */
+  /** The event types to receive. If null, the endpoint receives all standard event types, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
   /** The environment whose events the endpoint receives. It cannot be changed later. */
@@ -41,8 +41,7 @@ export interface CreatedWebhook {
 
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_exists" | "webhook_limit" | "idempotency_conflict";
 
-// If a concurrent request with the same idempotency key has added the endpoint, this request waits up to half a second until the other
-// request has committed its response.
+// If a concurrent request with the same idempotency key has added the endpoint, wait up to half a second for its response.
 const concurrentWaitMs = 100;
 const maxConcurrentWaits = 5;
 
@@ -108,7 +107,7 @@ export const createWebhook = async (
     const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
-    // The commit may have succeeded even though its response was lost. If `hasAuditEntry` cannot check this, it throws and the endpoint
+    // The commit may have succeeded although its response was lost. If `hasAuditEntry` cannot check this, it throws, and the endpoint
     // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);

@@ -6,7 +6,7 @@ import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** Commits the deletion to the audit chain, then deletes the endpoint. Can return `not_found`. */
+/** Commits the audit entry, and then deletes the endpoint. Can return `not_found`. */
 export const deleteWebhook = async (
   services: WebhookWriteDependencies,
   member: MemberSession,

@@ -1,4 +1,4 @@
-// Finds a delivery in the live event sequence or in the sandbox's.
+// Finds a delivery in the live or sandbox event sequence.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import type { DeliveryRecord } from "../../../core/webhooks/endpoint.ts";

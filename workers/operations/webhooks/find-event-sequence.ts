@@ -6,8 +6,8 @@ import type { EventSequences } from "./dependencies.ts";
 export const environments = ["live", "sandbox"] as const satisfies readonly Environment[];
 
 /**
- * Searches the live event sequence and then the sandbox's, because an ID does not reveal its environment. Returns null if the endpoint does
- * not belong to this business.
+ * Searches the live event sequence and then the sandbox event sequence, because an ID does not reveal its environment. Returns null if the
+ * endpoint does not belong to this business.
  */
 export const findEventSequence = async (services: EventSequences, businessId: BusinessId, id: WebhookId) => {
   for (const environment of environments) {

@@ -5,7 +5,7 @@ import type { WebhookId } from "../../../core/ids.ts";
 import { getChartStart, toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 
-/** Counts the last two days' attempts per hour and outcome. Returns null if the endpoint does not exist in this environment. */
+/** Counts the attempts of the last two days by hour and outcome. Returns null if this environment does not have the endpoint. */
 export const getAttemptHours = async (
   services: WebhookDependencies,
   { business, environment }: BusinessScope,

@@ -6,8 +6,8 @@ import { openDelivery, type OpenedDelivery } from "./open-delivery.ts";
 import { findDeliveryRecord } from "./find-delivery-record.ts";
 
 /**
- * Returns a delivery with the request and response of each recorded attempt. If the event contains shared details, request and response
- * bodies and all headers are withheld. Can return `not_found`.
+ * Returns a delivery with the request and response of each recorded attempt. If the event contains shared details, withholds request and
+ * response bodies and all headers. Can return `not_found`.
  */
 export const getDelivery = async (
   services: WebhookDependencies,

@@ -12,7 +12,7 @@ export interface EndpointState {
   /** The health of the endpoint; null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;
   /**
-   * The attempts per hour in the last 48 hours; null if the endpoint's delivery queue did not respond. Hours without attempts are left out.
+   * The attempts per hour in the last 48 hours, without hours that have no attempts. Null if the endpoint's delivery queue did not respond.
    */
   readonly hours: readonly HourlyAttempts[] | null;
 }

@@ -10,7 +10,7 @@ import type { FoundDeliveryRecord } from "./find-delivery-record.ts";
 import type { OpenedPayload } from "./open-event-payloads.ts";
 
 export interface OpenedAttempt extends Omit<RecordedAttempt, "exchangeSealed"> {
-  /** The request and response; null if nothing was sent, if they are withheld, or if they can no longer be read. */
+  /** The request and response. Null if nothing was sent, if they are withheld, or if they can no longer be read. */
   readonly exchange: WebhookExchange | null;
 }
 
@@ -19,9 +19,9 @@ export interface OpenedDelivery {
   readonly environment: Environment;
   readonly endpoint: Pick<EndpointSettings, "endpointId" | "url">;
   readonly event: StoredEvent;
-  /** The body of the request, which is the same in each attempt. If the event's `data` is withheld, the body does not contain it. */
+  /** The body of the request, which is the same in each attempt. Does not contain the event's `data` if it is withheld. */
   readonly requestBody: string;
-  /** True if the event's shared details, and anything else that could contain them, are left out. */
+  /** True if the event's shared details, and everything that could contain them, are left out. */
   readonly isWithheld: boolean;
   /** The attempts, newest first. */
   readonly attempts: readonly OpenedAttempt[];

@@ -11,14 +11,14 @@ import { findEventSequence } from "./find-event-sequence.ts";
 import type { RevealedSecret } from "./reveal-webhook-secret.ts";
 
 export interface RotatedSecret extends RevealedSecret {
-  /** The time until which the previous secret also signs deliveries. */
+  /** Until this time, deliveries are also signed with the previous secret. */
   readonly previousUntil: Instant;
 }
 
 /**
- * Replaces the signing secret. The previous secret also signs deliveries for one more day, so that receivers can switch. `saveDraft` saves
- * the sealed secret and returns the secret to use. After a crash, a repeated request must continue with the same secret, because another
- * rotation would invalidate the secret that receivers use. Can return `not_found`.
+ * Replaces the signing secret. For one more day, deliveries are also signed with the previous secret, so that receivers can switch.
+ * `saveDraft` saves the new sealed secret and returns the secret to use. After a crash, a repeated request must continue with that secret,
+ * because another rotation would invalidate the secret that receivers still use. Can return `not_found`.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,

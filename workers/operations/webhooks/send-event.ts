@@ -42,7 +42,7 @@ const signAndPost = async (
   const { response, ...outcome } = sent.kind === "answered" ? sent : { ...sent, response: null };
   const requestHeaders = Object.entries(headers).map(([name, value]): Header => [name.toLowerCase(), value]);
   const owner = { deliveryId, businessId: settings.businessId };
-  // The request was sent, so an error here must not cause it to be sent again.
+  // The request was sent, so an error here must not send it again.
   const exchangeSealed = await runIsolated(services, "webhook-exchange", () =>
     sealExchange(payload?.sealer ?? services.vault, owner, { requestHeaders, response }),
   );
@@ -50,8 +50,8 @@ const signAndPost = async (
 };
 
 /**
- * Makes one delivery attempt. Never throws. An internal error before the request is sent results in `deferred`, which does not count as a
- * failure of the receiver.
+ * Makes one delivery attempt. Never throws. If an internal error occurs before the request is sent, returns `deferred`, which does not
+ * count as a failure of the receiver.
  */
 export const sendEvent = async (services: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
   (await runIsolated(services, "webhook", () => signAndPost(services, sending))) ?? { kind: "deferred", error: "connection" };

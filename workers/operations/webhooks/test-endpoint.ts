@@ -9,7 +9,7 @@ import { sendEvent } from "./send-event.ts";
 
 /**
  * Sends a `test.ping` event, which is not stored. Can return `not_found`, and `rate_limited` for a host that has not returned a 2xx status
- * for the business yet.
+ * to the business yet.
  */
 export const testEndpoint = async (
   services: WebhookDependencies,

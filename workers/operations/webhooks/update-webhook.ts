@@ -41,10 +41,9 @@ const parseWebhookUpdate = async (
 };
 
 /**
- * Commits the change to the audit chain, then changes the endpoint. For a new URL, the audit entry contains only the hash of the URL.
- * Records nothing if all properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists`
- * if another endpoint has the new URL. If that other endpoint is created at the same moment, the audit entry remains even though nothing
- * was changed.
+ * Commits the audit entry, and then changes the endpoint. For a new URL, the audit entry contains only its hash. Records nothing if all
+ * properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists` if another endpoint has
+ * the new URL. If another endpoint with this URL is created at the same moment, the audit entry stays although nothing changed.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

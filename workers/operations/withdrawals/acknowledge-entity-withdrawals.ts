@@ -17,7 +17,7 @@ export interface EntityAcknowledgement {
   readonly certId: CertId;
   /** The withdrawal of the whole certificate; null while the certificate is active. */
   readonly withdrawal: PublishedWithdrawal | null;
-  /** The recipients that the request names, each with its acknowledgment. */
+  /** The named recipients, each with its acknowledgment. */
   readonly ceased: readonly (WithdrawnEntity & { readonly acknowledgedAt: Instant })[];
   readonly isRepeated: boolean;
 }
@@ -25,10 +25,10 @@ export interface EntityAcknowledgement {
 const maxAttempts = 10; // an attempt can fail only because another acknowledgment for the same certificate is committed first
 
 /**
- * Records that the named recipients have ceased contact. Recipients that were acknowledged earlier keep their first acknowledgment (SPEC
+ * Records that the named recipients have stopped contact. A recipient that was already acknowledged keeps its first acknowledgment (SPEC
  * Withdrawal). Returns the errors of `authorizeWrite`, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
- * `cease_not_open` unless the person has withdrawn consent for each of them. Throws a StorageFault of kind `outage` after 10 failed
- * attempts.
+ * `cease_not_open` unless the person has withdrawn consent for all of these recipients. Throws a StorageFault of kind `outage` after 10
+ * failed attempts.
  */
 export const acknowledgeEntityWithdrawals = async (
   services: WithdrawalWriteDependencies,

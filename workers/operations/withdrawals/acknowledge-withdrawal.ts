@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack. Records that the business has ceased contact after consent was withdrawn for a certificate.
+// POST /v1/certs/{id}/cease-ack. Records that the business has stopped contact after a withdrawal of consent.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -20,8 +20,8 @@ export interface WithdrawalAcknowledgement {
 }
 
 /**
- * Records that the business has ceased contact. A second acknowledgment changes nothing and returns the first one (SPEC Withdrawal).
- * Returns the errors of `authorizeWrite`, then `cert_not_found`, then `cease_not_open` if the certificate is active.
+ * Records the acknowledgment. A second acknowledgment changes nothing and returns the first one (SPEC Withdrawal). Returns the errors of
+ * `authorizeWrite`, then `cert_not_found`, then `cease_not_open` if the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
   services: WithdrawalWriteDependencies,

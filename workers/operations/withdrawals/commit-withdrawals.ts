@@ -9,22 +9,22 @@ import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * The number of certificates per batch, which keeps batches short. A batch is one transaction, and each withdrawal in it needs a signed
- * receipt. A withdrawal takes two statements (row and event); all audit entries share one insert, and so do all ledger statements. Twenty
- * withdrawals take 42 statements, or 46 with the notice to the owners, the email to the person and two extra rows.
+ * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and two statements (row and
+ * event). All audit entries share one insert, and so do all ledger statements. Therefore, twenty withdrawals take 42 statements, or 46 with
+ * the notice to the owners, the email to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
 /**
- * Withdraws all of the given certificates of a business, or none of them. All get the same method, actor and time. If one is already
- * withdrawn, throws an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up work.
+ * Withdraws all or none of the given certificates of a business, with the same method, actor and time. If one is already withdrawn, throws
+ * an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Statements that run in the same transaction, before and after the withdrawals' statements. */
+  /** Statements to run in the same transaction, before and after the withdrawals' statements. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer } = services;
@@ -49,9 +49,7 @@ export const commitWithdrawals = async (
   );
 };
 
-/**
- * Schedules work to run after the response: sending the events and email, draining the audit entries and anchoring the ledger statements.
- */
+/** Schedules the work after the response: sending events and email, draining audit entries and anchoring ledger statements. */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

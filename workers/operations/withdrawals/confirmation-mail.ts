@@ -12,9 +12,9 @@ import { getErrorKind } from "../../log.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Returns whether the mailbox may get another email about withdrawals that did not verify the address. Without a limit, anyone could flood
- * a mailbox by submitting forms with someone else's address and withdrawing those certificates. Withdrawals by code or emailed link are not
- * limited, because they verify the address. If the counter fails, the withdrawal still succeeds.
+ * Returns true if the mailbox may get another email about withdrawals that did not verify the address. Without a limit, anyone could flood
+ * a mailbox: submit forms with someone else's address, and withdraw the certificates. Withdrawals by code or emailed link verify the
+ * address, so they are not limited. If the counter fails, the email is still sent.
  */
 const mayConfirmUnverified = async (
   services: WithdrawalWriteDependencies,
@@ -30,8 +30,8 @@ const mayConfirmUnverified = async (
 };
 
 /**
- * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no statements if the certificate
- * has no email address, or if `mayConfirmUnverified` returns false.
+ * Prepares the email that states what was withdrawn, by when contact must stop and whom to contact. Returns no statements if the
+ * certificate has no email address, or if `mayConfirmUnverified` returns false.
  */
 export const prepareConfirmationMail = async (
   services: WithdrawalWriteDependencies,

@@ -1,4 +1,4 @@
-// Continues the withdrawal of all of a person's certificates if they did not fit into one batch.
+// Continues a withdrawal of all of a person's certificates that did not fit into one batch.
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import {
@@ -23,8 +23,8 @@ const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalW
 };
 
 /**
- * Adds the work to every shard of the business. Adding it again does not affect certificates that are already withdrawn. Returns false if
- * one of the shards did not respond.
+ * Adds the work to every shard of the business. Adding it again has no effect on withdrawn certificates. Returns false if a shard did not
+ * respond.
  */
 const spreadWork = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<boolean> => {
   const isSpread = await runIsolated(services, "withdrawal", async () => {
@@ -36,8 +36,8 @@ const spreadWork = async (services: WithdrawalDependencies, db: Database, work: 
 };
 
 /**
- * Withdraws the next batch. The batch that contains the last certificate also deletes the work row. If one of the business's shards does
- * not respond, the certificates in this shard are still withdrawn, and the work is repeated when its lease expires.
+ * Withdraws the next batch. The last batch also deletes the work row. If one of the business's shards does not respond, still withdraws the
+ * certificates in this shard. The work is then repeated after its lease.
  */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
@@ -49,7 +49,7 @@ export const continueWithdrawals = async (services: WithdrawalDependencies, db: 
     if (isSpread) await next.run();
     return;
   }
-  // Consent ended with the request, so this uses the time of the request instead of the time of this batch.
+  // Use the time of the request instead of the time of this batch, because consent ended with the request.
   const change = { change: await loadWithdrawalChange(services, work), scope: "business", now: issuedUntil } as const;
   await commitWithdrawals(services, db, certificates, change, { after: isSpread ? [next] : [] });
 };

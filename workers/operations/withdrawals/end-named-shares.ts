@@ -1,6 +1,6 @@
-// Ends shares when a person withdraws everything from one business or from all businesses: the person's own shares, and those that others
-// created with the person's address. Anyone can enter another person's address as a contact field, so the owner of the address can end the
-// shares that others created with it.
+// Ends shares when a person withdraws everything from one business or from all businesses: the person's own shares, and shares that other
+// people made with the person's address. Anyone can enter another person's address as a contact field, so the owner of the address can end
+// these shares too.
 import type { Database } from "../../../storage/database.ts";
 import type { AccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { isOutdatedShare } from "../../../storage/share-changes.ts";

@@ -1,4 +1,4 @@
-// Finds the links that were emailed with withdrawal codes and have not expired.
+// Finds unexpired links that were emailed with withdrawal codes.
 import { isEqualConstantTime, sha256Hex } from "../../../core/hash.ts";
 import type { Instant } from "../../../core/time.ts";
 import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
@@ -9,7 +9,7 @@ import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 
 export interface MailedLink {
   readonly tokenHash: string;
-  /** The blind index of the address to which the link was emailed. */
+  /** The blind index of the address that received the link. */
   readonly addressIndex: string;
 }
 
@@ -26,7 +26,7 @@ export const listMailedLinks = async (services: Stores, { db, record }: LocatedR
   return links.flat();
 };
 
-/** Returns the link to which a token belongs, or undefined if no such link was emailed. */
+/** Returns the link with this token, or undefined if no such link was emailed. */
 export const findMailedLink = (links: readonly MailedLink[], token: string): MailedLink | undefined => {
   const given = sha256Hex(token);
   return links.find(({ tokenHash }) => isEqualConstantTime(tokenHash, given));

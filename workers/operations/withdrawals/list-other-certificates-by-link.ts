@@ -7,7 +7,7 @@ import type { IntakeDependencies } from "../intake/dependencies.ts";
 
 /**
  * Returns the person's other active certificates with the business. Returns null for an unknown certificate, and for a token that was not
- * emailed to the address, because only an emailed token proves control of the address.
+ * emailed, because only an emailed token proves control of the address.
  */
 export const listOtherCertificatesByLink = async (
   services: IntakeDependencies,

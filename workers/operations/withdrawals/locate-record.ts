@@ -1,4 +1,4 @@
-// Finds a certificate with the data that decides who may withdraw it.
+// Finds a certificate with the data that determines who may withdraw consent.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -12,7 +12,7 @@ export interface LocatedRecord {
 }
 
 /**
- * Returns the certificate and its database, or null for an unknown ID. If the certificate is still in the journal, it is first moved to its
+ * Returns the certificate and its database, or null for an unknown ID. First moves a certificate that is still in the journal to its
  * database.
  */
 export const locateRecord = async (services: IntakeDependencies, certId: CertId): Promise<LocatedRecord | null> => {
@@ -21,7 +21,7 @@ export const locateRecord = async (services: IntakeDependencies, certId: CertId)
   return record === null ? null : { db, record };
 };
 
-/** Like `locateRecord`, but for the issuer. Also returns null for certificates of other businesses or of the other environment. */
+/** Like `locateRecord`, but for the issuer. Also returns null for certificates of another business or environment. */
 export const locateOwnRecord = async (
   services: IntakeDependencies,
   reader: BusinessScope,

@@ -28,7 +28,7 @@ import type { IntakeDependencies } from "../intake/dependencies.ts";
 export interface PersonWithdrawal {
   readonly certId: CertId;
   readonly scope: WithdrawalScope;
-  /** The recipients for whom consent is withdrawn; if null, `scope` decides. */
+  /** The recipients for whom to withdraw consent. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   /** The `Origin` header; null for programs, which do not send one. */
   readonly origin: string | null;
@@ -39,7 +39,7 @@ export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_
 
 /**
  * Returns true if a third-party site (neither ours nor the issuer's) sent the request. Such a site has no reason to submit codes. This is
- * only an extra check; the code or token is the proof.
+ * only an extra check, because the code or token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
@@ -49,7 +49,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 
 /**
  * Finds the certificate. Returns `cert_not_found`, `forbidden` for a third-party site, and `invalid_request` for a name that is not a
- * recipient. Callers run this before they count a code attempt. The errors reveal nothing, because a certificate's recipients are public.
+ * recipient. Callers run this before they count an attempt. The errors reveal nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
   services: IntakeDependencies,
@@ -63,17 +63,14 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws consent after the person was verified. If recipients are named, withdraws consent only for them; otherwise, withdraws the whole
- * certificate. Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that
- * contain the address, regardless of who created them. Can return `already_revoked` and `invalid_request`.
+ * Withdraws consent after the person was verified. If recipients are named, withdraws consent only for them. Otherwise, withdraws the whole
+ * certificate. Scope `business` also withdraws the business's other certificates with the email address, and ends shares that contain the
+ * address, even those of other people. Can return `already_revoked` and `invalid_request`.
  */
 export const withdrawVerified = async (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
-  /**
-   * The blind index of the address that was verified. For a manage link, it is the first address on the certificate, or null if there is
-   * none.
-   */
+  /** The blind index of the verified address. For a manage link, the first address on the certificate, or null if there is none. */
   { method, addressIndex }: { readonly method: PersonMethod; readonly addressIndex: string | null },
   { scope, entities, language }: PersonWithdrawal,
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
@@ -98,8 +95,8 @@ export const withdrawVerified = async (
     const { isDone } = await endNamedShares(services, accountDb, work);
     if (!isDone) return;
     await finishAccountWithdrawal(accountDb, work).run();
-    // The shares have ended, so this row is no longer needed. The certificates in other shards are withdrawn by a separate job, whose row
-    // was written in the batch that withdrew the certificate.
+    // The shares have ended, so delete this row. Another row, written in the batch that withdrew the certificate, covers the certificates
+    // in other shards.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

@@ -21,7 +21,7 @@ import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 export interface RecordWithdrawalRequest extends RecordedRequest {
   /** The scope; if null, the business's default scope for recorded withdrawals applies. */
   readonly scope: WithdrawalScope | null;
-  /** The recipients for whom consent is withdrawn; if null, `scope` decides. */
+  /** The recipients for whom to withdraw consent. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }
@@ -31,8 +31,8 @@ export type RecordedWithdrawal = Omit<WithdrawalResult, "certId"> & { readonly i
 type RecordWithdrawalRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
 /**
- * Rebuilds the result of an earlier request from the records. This is possible because withdrawals never change. Leaves out
- * acknowledgments, which were added later.
+ * Rebuilds the result of an earlier request from the stored records, which never change. Leaves out acknowledgments, because they were
+ * added later.
  */
 const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null): RecordedWithdrawal => {
   const { withdrawal, entitiesWithdrawn } = record;
@@ -48,10 +48,10 @@ const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null):
 };
 
 /**
- * Withdraws the certificate, or consent for the given recipients, effective now. The cease deadline counts from `receivedAt` (SPEC
- * Withdrawal). Returns `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient),
- * `idempotency_conflict` and `already_revoked`. The response to a repeated idempotency key is rebuilt from the records; only the number of
- * the entity withdrawal is stored with the key.
+ * Withdraws the certificate, or consent for the given recipients, as of now. The cease deadline counts from `receivedAt` (SPEC Withdrawal).
+ * Returns `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
+ * `already_revoked`. With the idempotency key, only the number of the entity withdrawal is stored. The response to a repeated key is
+ * rebuilt from the records.
  */
 export const recordWithdrawal = async (
   services: WithdrawalWriteDependencies,
@@ -68,7 +68,7 @@ export const recordWithdrawal = async (
   if (!receivedAt.ok) return receivedAt;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  // Undefined properties are left out, so that a new optional property of the request does not change the hash of requests without it.
+  // Leave out undefined properties, so that a new optional property does not change the hash of requests without it.
   const { scope, entities, channel, note } = request;
   const hashed = {
     channel,
@@ -96,8 +96,8 @@ export const recordWithdrawal = async (
   };
   const change = sourceFromBusiness({ channel, note, receivedAt: receivedAt.value }, principal.keyId);
   const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is unknown here
-  // A STOP request applies to the person, regardless of which address it came from, so every address on the certificate is used to find the
-  // person's other certificates.
+  // A STOP request applies to the person, regardless of the address that it came from. Therefore, use every address on the certificate to
+  // find the person's other certificates.
   const { addressIndexes } = located.record;
   const appliedScope = addressIndexes.length === 0 ? "certificate" : (scope ?? located.record.recordedScope);
   try {
@@ -106,7 +106,7 @@ export const recordWithdrawal = async (
         ? await withdrawCertificate(services, located, { ...withdrawal, scope: appliedScope, addressIndexes })
         : await withdrawFromEntities(services, located, { ...withdrawal, entities });
     if (done.ok) return ok({ ...done.value, isReplayed: false });
-    // An identical concurrent request has already recorded the withdrawal.
+    // An identical concurrent request may have recorded the withdrawal first.
     return done.code === "already_revoked" ? ((await findEarlierResult()) ?? done) : done;
   } catch (error) {
     if (!isIdempotencyKeyTaken(error)) throw error;

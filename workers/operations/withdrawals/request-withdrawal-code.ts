@@ -22,9 +22,9 @@ export interface WithdrawalCodeRequest {
 }
 
 /**
- * Emails a code if the address is on the certificate (SPEC Withdrawal). For any other address, performs the same reads, decryptions, hashes
- * and writes, but with an email that has no recipient. The result and the duration therefore do not reveal whether the address matches. The
- * only possible error is `cert_not_found`.
+ * Emails a code if the address is on the certificate (SPEC Withdrawal). For any other address, does the same reads, decryptions, hashes and
+ * writes, but the email has no recipient. Therefore, the result and the duration do not reveal whether the address matches. The only
+ * possible error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
   services: WithdrawalWriteDependencies,
@@ -55,7 +55,7 @@ export const requestWithdrawalCode = async (
   });
   const action = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
   const domainEvent = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, action, now);
-  // Only emails that are sent are audited, at most ten a day per certificate, so that strangers cannot flood the business's chain.
+  // Only emails that are sent get an audit entry, at most ten a day per certificate, so that strangers cannot flood the business's chain.
   await commit(db, services, rows, [domainEvent], shouldSendCode(id, isOnCertificate));
   services.scheduleMail();
   return ok(true);

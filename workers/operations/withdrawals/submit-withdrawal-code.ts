@@ -12,17 +12,14 @@ import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 export interface CodeSubmissionResult {
   /** False if the person must first choose between this certificate and all certificates with the business. */
   readonly isWithdrawn: boolean;
-  /**
-   * The token of the link in the same email. In the next steps, this token is used instead of the code to prove control of the email
-   * address.
-   */
+  /** The token of the link in the same email. In the next steps, it proves control of the email address instead of the code. */
   readonly token: string;
 }
 
 /**
- * Withdraws the certificate. If the business has other certificates that contain the address, this only uses up the code. The person then
- * chooses what to withdraw, and the returned token authorizes that choice. Returns the same errors as `withdrawByCode`. If one code is
- * submitted twice concurrently, one submission is refused.
+ * Withdraws the certificate. If the business has other certificates with the address, only uses up the code. The person then chooses what
+ * to withdraw, and the returned token authorizes this. Returns the same errors as `withdrawByCode`. If a code is submitted twice
+ * concurrently, one submission is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,

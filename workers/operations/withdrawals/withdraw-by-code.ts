@@ -14,14 +14,13 @@ import type { IntakeDependencies } from "../intake/dependencies.ts";
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
   readonly code: string;
-  /** The secret in the submitting browser's cookie; null if that browser never requested a code. */
+  /** The secret in the submitting browser's cookie; null if that browser has not requested a code. */
   readonly context: string | null;
 }
 
 /**
- * Verifies the email address and code as a pair. An attempt is counted before anything is compared. Returns the errors of
- * `locateTargetRecord` first, then `opt_out_failed` for every wrong pair. Returns `already_revoked` only for the correct pair, so that
- * guessing reveals nothing.
+ * Verifies the email address and code as a pair. Counts an attempt before it compares anything. Returns the errors of `locateTargetRecord`
+ * first, then `opt_out_failed` for every wrong pair. Returns `already_revoked` only for the correct pair, so that guessing reveals nothing.
  */
 export const verifyWithdrawalCode = async (
   services: IntakeDependencies,

@@ -13,15 +13,15 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const maxAttempts = 3; // an attempt can fail only because of other withdrawals of the same person's certificates
 
 /**
- * Withdraws as many certificates as fit into one batch and writes a work row for the rest, in one transaction. Returns `already_revoked` if
- * this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
+ * Withdraws as many certificates as fit into one batch, and writes a work row for the rest, in one transaction. Returns `already_revoked`
+ * if this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** The blind indexes by which the other certificates are found. If the list is empty, only this certificate is withdrawn. */
+    /** The blind indexes for finding the other certificates. If the list is empty, withdraws only this certificate. */
     readonly addressIndexes: readonly string[];
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {

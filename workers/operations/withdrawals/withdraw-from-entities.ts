@@ -1,5 +1,4 @@
-// Withdraws consent for individual recipients of a certificate. When consent for the last recipient is withdrawn, the whole certificate is
-// withdrawn.
+// Withdraws consent for individual recipients of a certificate. If no recipient is left, withdraws the whole certificate.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -14,8 +13,8 @@ import { withdrawCertificate } from "./withdraw-certificate.ts";
 import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
 /**
- * Makes one attempt with the record as loaded. If the record has changed since, throws an error that `isOutdatedEntityWithdrawal`
- * recognizes.
+ * Makes one attempt with the loaded record. Throws an error that `isOutdatedEntityWithdrawal` recognizes if the record has changed since it
+ * was loaded.
  */
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
@@ -59,8 +58,8 @@ const commitEntityWithdrawal = async (
 const maxAttempts = 10; // an attempt can fail only because another change to the same certificate is committed first
 
 /**
- * Withdraws consent for the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient, and
- * `already_revoked` if consent for all of them is already withdrawn. Throws a StorageFault of kind `outage` after 10 failed attempts.
+ * Withdraws consent for those of the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient,
+ * and `already_revoked` if consent for all of them is already withdrawn. Throws a StorageFault of kind `outage` after 10 failed attempts.
  */
 export const withdrawFromEntities = async (
   services: WithdrawalWriteDependencies,

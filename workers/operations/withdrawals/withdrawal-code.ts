@@ -1,4 +1,4 @@
-// Binds withdrawal codes and links to rows and addresses, and identifies who requests them.
+// Binds withdrawal codes and links to rows and addresses, and identifies the people who request them.
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
@@ -8,12 +8,12 @@ import type { Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
-/** Builds the text that a code's hash and its link's token cover. It contains the code's ID, so neither is valid for another code. */
+/** Builds the text that a code's hash and its link's token cover. The text contains the code's ID, so neither is valid for another code. */
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
 /**
- * Returns the address that a code or link verifies. It is valid for all certificates from one business and environment that contain the
- * address.
+ * Returns the address that a code or link verifies. Once verified, it is valid for all certificates with this address from the same
+ * business and environment.
  */
 export const toVerifiedAddress = (
   { id: certId, businessId, environment }: WithdrawableCertificate,
@@ -26,7 +26,7 @@ export const toVerifiedAddress = (
 });
 
 /**
- * Identifies the requester by email address and browser, to count codes and attempts. An address that is not on the certificate is counted
+ * Identifies the requester by email address and browser, for counting codes and attempts. Counts an address that is not on the certificate
  * under a separate hash, so that such requests cannot use up the person's limits. The requester cannot tell the two cases apart.
  */
 export const identifyCodeRequester = async (

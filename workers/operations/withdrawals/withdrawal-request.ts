@@ -12,7 +12,7 @@ export interface WithdrawalResult {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  /** The recipients for whom consent was withdrawn. The list is empty if the whole certificate was withdrawn. */
+  /** The recipients for whom consent was withdrawn. Empty if the whole certificate was withdrawn. */
   readonly fromEntities: readonly WithdrawnEntity[];
   /** The withdrawal of the whole certificate; null if the certificate stays active for other recipients. */
   readonly withdrawal: PublishedWithdrawal | null;
@@ -22,7 +22,7 @@ export interface WithdrawalRequest {
   readonly change: WithdrawalSource;
   /** The language of the confirmation email. */
   readonly language: MailLanguage;
-  /** The blind index of the email address to which the confirmation is sent. By default, this is the first address on the certificate. */
+  /** The blind index of the email address that gets the confirmation. The default is the first address on the certificate. */
   readonly addressIndex?: string | null;
   readonly extraRows?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
