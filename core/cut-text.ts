@@ -1,7 +1,8 @@
 // Cuts text that is too long. This is separate from text.ts, because the page script includes text.ts, and old browsers lack
 // `Intl.Segmenter`.
+import { once } from "./once.ts";
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const getSegmenter = once(() => new Intl.Segmenter(undefined, { granularity: "grapheme" }));
 
 /**
  * Returns the start of a text, at most `maxLength` UTF-16 code units long. Never splits what a reader sees as one character (such as an
@@ -11,7 +12,7 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 export const cutText = (text: string, maxLength: number): string => {
   const wellFormed = text.toWellFormed();
   if (wellFormed.length <= maxLength) return wellFormed;
-  const end = graphemes.segment(wellFormed).containing(maxLength)?.index ?? maxLength;
+  const end = getSegmenter().segment(wellFormed).containing(maxLength)?.index ?? maxLength;
   if (end > 0) return wellFormed.slice(0, end);
   // Reached if the first character alone is longer than the limit, for example a letter with a hundred accents.
   const isInsidePair = (wellFormed.codePointAt(maxLength - 1) ?? 0) > 0xffff;

@@ -1,13 +1,14 @@
-// Builds the static assets (page script, styles, page scripts, verifier) and the generated modules: workers/pages/assets.gen.ts (asset
-// URLs), workers/pages/verifier.gen.ts (the script of evidence pages and the hash of the verifier), workers/pages/guides.gen.ts (the
-// guides at /docs) and kit/api.gen.ts (the operations of the typed client).
+// Builds the static assets (page script, styles, page scripts, guides, verifier) and the generated modules: workers/pages/assets.gen.ts
+// (asset URLs), workers/pages/verifier.gen.ts (the path of the script of evidence pages, and the hash of the verifier),
+// workers/pages/guides.gen.ts (titles, sections and asset paths of the guides at /docs) and kit/api.gen.ts (the operations of the typed
+// client).
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
 import { bundleSignatureVerifier, bundleVerifier, portableHashPlugin, type BuiltVerifier } from "../verifier/build.ts";
 import { writeOperations } from "../kit/build.ts";
-import { listGuideImages, renderGuidesModule } from "./guides.ts";
+import { listGuideImages, renderGuides, renderGuidesModule } from "./guides.ts";
 import { buildWidget } from "../widget/build.mjs";
 
 const assetsDir = "dist/assets";
@@ -95,14 +96,20 @@ const renderAssetNames = (assets: readonly PageAsset[]): string =>
     "",
   ].join("\n");
 
+/** Returns a text that the Worker reads through its assets binding. Its path contains a hash of the text. */
+const createTextAsset = (name: string, extension: "js" | "txt", text: string): PageAsset => ({
+  name,
+  address: `/a/${name}-${sha256Hex(text).slice(0, 12)}.${extension}`,
+  contents: Buffer.from(text),
+});
+
 /** The downloadable verifier for Node. The trust document, evidence packs and pages contain its hash. */
 const servedVerifier = "/svc-verify.mjs";
 
-const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
+const renderVerifierModule = (pageScript: PageAsset, { command }: BuiltVerifier): string =>
   [
-    "// Written by scripts/build.ts: the script of an evidence page, and the hash of the served verifier, both from",
-    "// verifier/build.ts.",
-    `export const verifierSource = ${JSON.stringify(page)};`,
+    "// Written by scripts/build.ts: the path of the script that evidence pages contain, and the hash of the served verifier.",
+    `export const evidencePageScript = "${pageScript.address}";`,
     `export const verifierSha256 = "${sha256Hex(command)}";`,
     "",
   ].join("\n");
@@ -135,12 +142,18 @@ export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidge
   const assets = await buildPageAssets();
   const widget = await buildWidget({ outDir: assetsDir, ...(appUrl !== undefined && { appUrl }) });
   const released = readReleasedScripts();
-  for (const { address, contents } of [...assets, ...released]) writeIfChanged(join(assetsDir, address), contents);
+  const verifier = await bundleVerifier();
+  const evidencePageScript = createTextAsset("evidence-page", "js", verifier.page);
+  const guides = renderGuides(Object.fromEntries(assets.map(({ name, address }) => [name, address]))).map(({ html, ...guide }) => ({
+    ...guide,
+    asset: createTextAsset(`guide-${guide.name}`, "txt", html),
+  }));
+  const files = [...assets, ...released, evidencePageScript, ...guides.map(({ asset }) => asset)];
+  for (const { address, contents } of files) writeIfChanged(join(assetsDir, address), contents);
   writeIfChanged(join(assetsDir, "_headers"), headers);
   writeIfChanged(namesPath, renderAssetNames(assets));
-  writeIfChanged(guidesPath, renderGuidesModule(Object.fromEntries(assets.map(({ name, address }) => [name, address]))));
-  const verifier = await bundleVerifier();
-  writeIfChanged(verifierPath, renderVerifierModule(verifier));
+  writeIfChanged(guidesPath, renderGuidesModule(guides.map(({ asset, ...guide }) => ({ ...guide, path: asset.address }))));
+  writeIfChanged(verifierPath, renderVerifierModule(evidencePageScript, verifier));
   writeIfChanged(join(assetsDir, servedVerifier), verifier.command);
   const served = new Set([
     "/_headers",
@@ -149,7 +162,7 @@ export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidge
     `/v1/svc-${widget.hash12}.js`,
     "/v1/svc-share.js",
     `/v1/svc-share-${widget.share.hash12}.js`,
-    ...[...assets, ...released].map(({ address }) => address),
+    ...files.map(({ address }) => address),
   ]);
   writeIfChanged(signatureVerifierPath, await bundleSignatureVerifier());
   for (const entry of readdirSync(assetsDir, { recursive: true, withFileTypes: true })) {

@@ -1,5 +1,5 @@
-// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time, so the Worker contains no
-// Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
+// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time and stored as static assets, so
+// the Worker contains neither their text nor a Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
 import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";
@@ -50,9 +50,13 @@ const toSlug = (heading: string): string =>
     .replaceAll(/[^\p{Letter}\p{Number} _-]/gu, "")
     .replaceAll(" ", "-");
 
-interface Guide {
+interface GuideInfo {
+  readonly name: ServedGuide;
   readonly title: string;
   readonly sections: readonly { readonly id: string; readonly title: string }[];
+}
+
+interface Guide extends GuideInfo {
   readonly html: string;
 }
 
@@ -95,7 +99,6 @@ const renderHeadingText = (html: string): string => {
   return `<span class="step-no">${number}</span> ${title}`;
 };
 
-/** `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
@@ -151,15 +154,19 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
       },
     },
   });
-  return { html: marked.parse(readGuide(name), { async: false }), title, sections };
+  return { name, html: marked.parse(readGuide(name), { async: false }), title, sections };
 };
 
-/** Returns the source of workers/pages/guides.gen.ts. */
-export const renderGuidesModule = (addresses: Readonly<Record<string, string>>): string =>
+/** Renders all guides. `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
+export const renderGuides = (addresses: Readonly<Record<string, string>>): readonly Guide[] =>
+  servedGuides.map((name) => renderGuide(name, addresses));
+
+/** Returns the source of workers/pages/guides.gen.ts. `path` is the path of the guide's HTML among the static assets. */
+export const renderGuidesModule = (guides: readonly (GuideInfo & { readonly path: string })[]): string =>
   [
-    "// Written by scripts/build.ts: the guides in docs/, rendered by scripts/guides.ts.",
+    "// Written by scripts/build.ts: the guides in docs/, without their HTML, which is a static asset.",
     "export const guides: Readonly<",
-    "  Record<string, { readonly title: string; readonly sections: readonly { readonly id: string; readonly title: string }[]; readonly html: string }>",
-    `> = ${JSON.stringify(Object.fromEntries(servedGuides.map((name) => [name, renderGuide(name, addresses)])), null, 2)};`,
+    "  Record<string, { readonly title: string; readonly sections: readonly { readonly id: string; readonly title: string }[]; readonly path: string }>",
+    `> = ${JSON.stringify(Object.fromEntries(guides.map(({ name, ...guide }) => [name, guide])), null, 2)};`,
     "",
   ].join("\n");

@@ -24,6 +24,7 @@ import type { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 import { describeOutOfRange, parseLimits, parseStorageLimits, type Limits } from "./limits.ts";
 
 export interface Env {
+  readonly ASSETS: Fetcher;
   readonly DB: D1Database;
   readonly KV: KVNamespace;
   /** R2 bucket for full tiles of the logs. Without it, the logs' Durable Objects keep and serve all tiles. */

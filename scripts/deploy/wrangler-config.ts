@@ -8,6 +8,7 @@ const { experimental_readRawConfig } = await import("wrangler");
 /** The parts of wrangler.toml that a deployment changes. Everything else is copied. */
 interface WranglerConfig {
   readonly main: string;
+  readonly alias: Readonly<Record<string, string>>;
   readonly assets: { readonly directory: string };
   readonly vars: Readonly<Record<string, string>>;
   readonly d1_databases: readonly { readonly binding: string; readonly database_id: string; readonly migrations_dir: string }[];
@@ -70,6 +71,7 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
   const config = {
     ...base,
     main: fromFolder(base.main),
+    alias: Object.fromEntries(Object.entries(base.alias).map(([name, path]) => [name, fromFolder(path)])),
     assets: { ...base.assets, directory: fromFolder(base.assets.directory) },
     name: deployment.worker,
     vars: { ...defaults, ...(deployment.hasMetrics && { METRICS_DATASET: metricsDataset }), ...deployment.vars },

@@ -9,6 +9,7 @@ import { unstable_readConfig } from "wrangler";
 import { sha256Hex } from "../../core/hash.ts";
 import { addShard } from "../../scripts/add-shard.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { signInToOrigin } from "../support/local-session.ts";
 
 const token = "token-of-the-operator-in-the-tests-of-43-ch";
 let service: LocalService;
@@ -91,6 +92,23 @@ test("adds the next free shard, or the given one, to the configuration, and refu
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+// The tests in workerd load the whole PDF library. Only the bundle leaves out the packages listed under `alias` in wrangler.toml.
+test("completes a removal, and the bundled Worker writes its affidavit as a PDF", async () => {
+  const email = "patricia@removal.example";
+  const cookie = await signInToOrigin(service.origin, email, "consumer");
+  await service.database.prepare("UPDATE consumers SET plan = 'white_glove'").bind().run();
+  const requested = await fetch(`${service.origin}/v1/me/removals`, {
+    method: "POST",
+    headers: { cookie, origin: service.origin, "content-type": "application/json" },
+    body: JSON.stringify({ authorize: true, targets: ["spokeo"] }),
+  });
+  const { data } = (await requested.json()) as { data: { id: string } };
+  expect(JSON.parse((await admin(["removal", data.id, "spokeo=completed"])).said)).toMatchObject({ id: data.id, status: "completed" });
+  const affidavit = await fetch(`${service.origin}/v1/me/removals/${data.id}/affidavit`, { headers: { cookie } });
+  expect(affidavit.headers.get("content-type")).toBe("application/pdf");
+  expect(Buffer.from(await affidavit.arrayBuffer()).toString("latin1")).toMatch(/^%PDF-.*%%EOF\s*$/s);
 });
 
 test.each([

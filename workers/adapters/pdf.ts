@@ -39,7 +39,7 @@ const wrapLines = (text: string, fits: (line: string) => boolean): readonly stri
 
 /** Returns the bytes of an A4 document with a title and paragraphs. */
 export const writePdf: WritePdf = async (text) => {
-  const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 500 KB that few isolates need
+  const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 480 KB that few isolates need
   const document = await PDFDocument.create({ updateMetadata: false });
   const [regular, bold] = [await document.embedFont(StandardFonts.Helvetica), await document.embedFont(StandardFonts.HelveticaBold)];
   document.setTitle(escapeNonAscii(text.title));

@@ -32,6 +32,7 @@ import { webAuthn } from "../adapters/webauthn.ts";
 import { listMetaContents } from "../adapters/meta-tags.ts";
 import { getRegistrableDomain, getSite } from "../adapters/site.ts";
 import { createRequestCounter } from "../adapters/request-counts.ts";
+import { createTextAssetReader } from "../adapters/text-assets.ts";
 import { createTxtLookup } from "../adapters/txt-records.ts";
 import { createWebhookSender } from "../adapters/webhook-sender.ts";
 import { createWebhookUrlCheck } from "../adapters/webhook-url.ts";
@@ -87,6 +88,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     config,
     shards,
     jobShard: null,
+    readTextAsset: createTextAssetReader(env.ASSETS),
     kv: env.KV,
     vault,
     getLedgerId: (recordId) => proofServices.ledgersOf(shardOfId(recordId))[0]?.id ?? config.ledger.id,

@@ -3,6 +3,7 @@
 import type { ShardId } from "../../core/ids.ts";
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
+import type { ReadTextAsset } from "../adapters/text-assets.ts";
 import type { AccessDependencies } from "../operations/access/dependencies.ts";
 import type { Metrics } from "../operations/admin/dependencies.ts";
 import type { AgentDependencies } from "../operations/agents/dependencies.ts";
@@ -35,6 +36,7 @@ export interface Platform
     Mail {
   /** The shard to which this invocation of the background jobs is limited; null for all shards. */
   readonly jobShard: ShardId | null;
+  readonly readTextAsset: ReadTextAsset;
 }
 
 /**

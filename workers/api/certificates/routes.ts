@@ -32,7 +32,7 @@ import { getViewContext } from "../../operations/certificates/get-view-context.t
 import { resolveSubmissionClient } from "../../operations/certificates/resolve-submission-client.ts";
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
 import type { Services } from "../../platform/platform.ts";
-import { verifierSource } from "../../pages/verifier.gen.ts";
+import { evidencePageScript } from "../../pages/verifier.gen.ts";
 import * as wire from "./schema.ts";
 import {
   certificateDetailExample,
@@ -368,7 +368,9 @@ certificateRoutes.openapi(exportEvidencePackRoute, async (c) => {
   c.header("Content-Disposition", `attachment; filename="evidence-${certId}.${format}"`);
   return format === "zip"
     ? c.body(await buildEvidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
-    : c.body(await buildEvidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
+    : c.body(await buildEvidenceHtml(parts.value, await c.var.services.readTextAsset(evidencePageScript)), 200, {
+        "Content-Type": "text/html; charset=utf-8",
+      });
 });
 
 certificateRoutes.openapi(eraseSubjectRoute, async (c) => {

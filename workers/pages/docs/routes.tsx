@@ -5,15 +5,17 @@
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
-import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
+import type { Services } from "../../platform/platform.ts";
 import { productName } from "../shared/brand.ts";
 import { ApiDocumentProvider, EventTypes, listOperationParts, MarkdownParagraphs, OperationDescription } from "./operation-section.tsx";
 import { listEventTypes, listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
 import { Brand, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
+
+type Guide = (typeof guides)[string];
 
 const quickstart = "first-hour";
 
@@ -151,12 +153,12 @@ const TopBar: FC<{ appUrl: string }> = ({ appUrl }) => (
 );
 
 /** Returns the guide's HTML with the URLs of this deployment. */
-const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
+const loadGuideContent = async ({ readTextAsset, config }: Services, { path }: Guide): Promise<Child> =>
   raw(
-    (guides[name]?.html ?? "")
-      .replaceAll("{cdn_url}", cdnUrl)
-      .replaceAll("{verify_url}", verifyUrl)
-      .replaceAll("https://api.example.com", new URL(baseUrl).origin),
+    (await readTextAsset(path))
+      .replaceAll("{cdn_url}", config.cdnUrl)
+      .replaceAll("{verify_url}", config.verifyUrl)
+      .replaceAll("https://api.example.com", new URL(config.baseUrl).origin),
   );
 
 /** Links to the next page. Renders nothing after the last page. */
@@ -191,14 +193,14 @@ const OperationList: FC<{ document: ApiDocument; group: string }> = ({ document,
   </ul>
 );
 
-const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document, config }) => (
+const DocsOverview: FC<{ document: ApiDocument; quickstartContent: Child }> = ({ document, quickstartContent }) => (
   <article class="guide">
     <h1>Documentation</h1>
     <section class="stack" aria-labelledby="first-hour">
       <h2 id="first-hour" tabindex={-1}>
         {guides[quickstart]?.title}
       </h2>
-      {renderGuideContent(quickstart, config)}
+      {quickstartContent}
     </section>
     <h2 id="guides" tabindex={-1}>
       Guides
@@ -294,8 +296,9 @@ const renderDocsPage = (c: Context<AppEnv>, { document, path, title, sections, c
     content: content(),
   }));
 
-const renderOverview = (c: Context<AppEnv>, document: ApiDocument): Promise<Response> =>
-  renderDocsPage(c, {
+const renderOverview = async (c: Context<AppEnv>, document: ApiDocument): Promise<Response> => {
+  const quickstartContent = await loadGuideContent(c.var.services, guides[quickstart] as Guide);
+  return renderDocsPage(c, {
     document,
     path: "/docs",
     title: "Documentation",
@@ -306,8 +309,9 @@ const renderOverview = (c: Context<AppEnv>, document: ApiDocument): Promise<Resp
       { id: "keys", title: "API keys and sessions" },
       ...document.tags.map(({ name }) => ({ id: `tag-${name}`, title: toTitle(name) })),
     ],
-    content: () => renderCached(document, "/docs", () => <DocsOverview document={document} config={c.var.services.config} />),
+    content: () => renderCached(document, "/docs", () => <DocsOverview document={document} quickstartContent={quickstartContent} />),
   });
+};
 
 const renderGroup = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
   const group = document.tags.find(({ name }) => name === c.req.param("group"));
@@ -348,10 +352,11 @@ const renderGroupPage = (c: Context<AppEnv>, document: ApiDocument): Response | 
   });
 };
 
-const renderGuide = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
+const renderGuide = async (c: Context<AppEnv>, document: ApiDocument): Promise<Response> => {
   const name = c.req.param("guide") ?? "";
   const guide = Object.hasOwn(guides, name) ? guides[name] : undefined;
   if (guide === undefined) return c.notFound();
+  const guideContent = await loadGuideContent(c.var.services, guide);
   return renderDocsPage(c, {
     document,
     path: `/docs/${name}`,
@@ -360,7 +365,7 @@ const renderGuide = (c: Context<AppEnv>, document: ApiDocument): Response | Prom
     content: () => (
       <article class="guide">
         <h1>{guide.title}</h1>
-        {renderGuideContent(name, c.var.services.config)}
+        {guideContent}
         <NextPage page={findNextGuide(name)} />
       </article>
     ),

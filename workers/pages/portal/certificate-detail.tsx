@@ -26,7 +26,7 @@ import {
   formatMessage,
 } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
-import { verifierSource } from "../verifier.gen.ts";
+import { evidencePageScript } from "../verifier.gen.ts";
 import {
   ActionButton,
   Card,
@@ -463,7 +463,9 @@ const handleDownloadEvidence = async (request: PortalFormRequest, id: CertId): P
   c.header("Content-Disposition", `attachment; filename="evidence-${id}.${format}"`);
   return format === "zip"
     ? c.body(await buildEvidenceZip(parts.value), 200, { "Content-Type": "application/zip" })
-    : c.body(await buildEvidenceHtml(parts.value, verifierSource), 200, { "Content-Type": "text/html; charset=utf-8" });
+    : c.body(await buildEvidenceHtml(parts.value, await services.readTextAsset(evidencePageScript)), 200, {
+        "Content-Type": "text/html; charset=utf-8",
+      });
 };
 
 export const registerCertificateDetailRoutes = (pages: Hono<AppEnv>): void => {

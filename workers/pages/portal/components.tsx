@@ -8,6 +8,7 @@ import { portalMessages } from "../i18n/portal.ts";
 import { TextField } from "../shared/form-fields.tsx";
 import type { FormFields } from "../shared/form-handlers.ts";
 import type { IconName } from "../shared/icon-names.ts";
+import { once } from "../../../core/once.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
 import {
   CopyButton,
@@ -394,15 +395,15 @@ export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({
   <StatusBadge tone={tone} icon={icon} text={text} />
 );
 
-const shortDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-const shortTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+const getDayFormat = once(() => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }));
+const getTimeFormat = once(() => new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }));
 
 /** Formats a date, for example "4 Mar 2026". */
-export const formatShortDay = (at: Instant): string => shortDay.format(at);
+export const formatShortDay = (at: Instant): string => getDayFormat().format(at);
 
 /** Formats a time, for example "4 Mar 2026, 05:06", for columns whose heading states the time zone. */
 export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
-  <time datetime={toIso(at)}>{`${shortDay.format(at)}, ${shortTime.format(at)}`}</time>
+  <time datetime={toIso(at)}>{`${formatShortDay(at)}, ${getTimeFormat().format(at)}`}</time>
 );
 
 /** Returns the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */

@@ -1,6 +1,7 @@
 // The home page of a live business: open deadlines, recent activity with charts, failing endpoints and the newest events.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
+import { once } from "../../../core/once.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { DeadlinePage } from "../../../storage/deadlines.ts";
@@ -27,7 +28,7 @@ const charts = {
   duty_months: { name: "duty_months", unit: "month", csvHeader: ["month", "on_time", "late"] },
 } as const satisfies Readonly<Record<string, ChartDefinition>>;
 
-const percentOf = new Intl.NumberFormat(languageInfo[language].locale, { style: "percent", maximumFractionDigits: 1 });
+const getPercentFormat = once(() => new Intl.NumberFormat(languageInfo[language].locale, { style: "percent", maximumFractionDigits: 1 }));
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
@@ -44,7 +45,7 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
   return (
     <span class="delta">
       <Icon name={changeIcons[current > previous ? "up" : "down"]} />
-      <b>{percentOf.format(Math.abs(current - previous) / previous)}</b>{" "}
+      <b>{getPercentFormat().format(Math.abs(current - previous) / previous)}</b>{" "}
       {formatMessage(overviewMessages.versus, { before: formatCount(previous) })}
     </span>
   );
@@ -52,7 +53,7 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
 
 const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
   const { issued, withdrawn } = comparisons;
-  const rate = (period: keyof PeriodComparison): string => percentOf.format(withdrawn[period] / issued[period]);
+  const rate = (period: keyof PeriodComparison): string => getPercentFormat().format(withdrawn[period] / issued[period]);
   return (
     <section aria-labelledby="figures">
       <h2 class="visually-hidden" id="figures">

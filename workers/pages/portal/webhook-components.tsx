@@ -1,6 +1,7 @@
 // Components for the pages about endpoints, deliveries and events: statuses, short times and the chart of the last 48 hours.
 import type { Child, FC } from "hono/jsx";
 import { optInEventTypes } from "../../../core/events/event.ts";
+import { once } from "../../../core/once.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
 import type { Delivery, DeliveryError, DeliveryStatus, EndpointHealth, EndpointStatus } from "../../../core/webhooks/endpoint.ts";
 import { toHourlyFigures, type HourlyAttempts } from "../../../core/webhooks/hourly-attempts.ts";
@@ -13,7 +14,7 @@ import { Link, StatusLabel, formatCount, language, messages, usePortalRequest, t
 const webhookMessages = messages.webhooks;
 const { locale } = languageInfo[language];
 
-const timeFormats = {
+const getTimeFormats = once(() => ({
   minutes: new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }),
   seconds: new Intl.DateTimeFormat(locale, {
     hour: "2-digit",
@@ -22,12 +23,12 @@ const timeFormats = {
     hourCycle: "h23",
     timeZone: "UTC",
   }),
-};
-const dayFormat = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  day: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
+}));
 
 interface RecentTimeProps {
   readonly at: Instant;
-  readonly precision?: keyof typeof timeFormats;
+  readonly precision?: "minutes" | "seconds";
   /** True to show the day even if it is today. */
   readonly withDay?: boolean;
   /** Text after the time, such as the time zone if no heading states it. */
@@ -36,9 +37,10 @@ interface RecentTimeProps {
 
 /** Shows a time, for example "22:51:08" if it is today and "25 Nov, 22:51:08" otherwise. */
 export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", withDay = false, suffix = "" }) => {
-  const time = timeFormats[precision].format(at);
+  const formats = getTimeFormats();
+  const time = formats[precision].format(at);
   const isToday = toIso(at).slice(0, 10) === toIso(usePortalRequest().now).slice(0, 10);
-  return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${dayFormat.format(at)}, ${time}`}${suffix}`}</time>;
+  return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${formats.day.format(at)}, ${time}`}${suffix}`}</time>;
 };
 
 /** Returns the host and path of an endpoint's URL, which are used as its name in headings. */

@@ -1,0 +1,13 @@
+// Defers creating a value until it is first needed.
+
+/**
+ * Returns a function that calls `create` the first time and always returns that value. Used for `Intl` objects: creating one takes
+ * milliseconds, which every isolate would otherwise spend when it starts.
+ */
+export const once = <T extends object>(create: () => T): (() => T) => {
+  let value: T | undefined;
+  return () => {
+    value ??= create();
+    return value;
+  };
+};

@@ -1,0 +1,33 @@
+// Replaces packages that our dependencies import for features that the service does not use. The `alias` list in wrangler.toml puts this file
+// in their place, so the bundle does not contain them. If a new version of a dependency imports another name, bundling fails.
+
+const leftOut = (): never => {
+  throw new Error("This package is not part of the bundle. See `alias` in wrangler.toml.");
+};
+
+// html-entities, node-html-better-parser and culori: @cantoo/pdf-lib reads SVG, form data and named colors with them.
+export const encode = leftOut;
+export const parse = leftOut;
+export const NodeType = {};
+export const converter = (): typeof leftOut => leftOut;
+
+// @peculiar/x509: @simplewebauthn/server checks manufacturer certificates with it.
+export const X509Certificate = leftOut;
+export const X509ChainBuilder = leftOut;
+export const X509Crl = leftOut;
+export const AuthorityKeyIdentifierExtension = leftOut;
+export const CRLDistributionPointsExtension = leftOut;
+export const SubjectKeyIdentifierExtension = leftOut;
+
+// @peculiar/asn1-android, @peculiar/asn1-rsa and @peculiar/asn1-x509-post-quantum: for the same certificates.
+export const KeyDescription = leftOut;
+export const RSAPublicKey = leftOut;
+export const id_ce_keyDescription = "";
+export const id_ml_dsa_44 = "";
+export const id_ml_dsa_65 = "";
+export const id_ml_dsa_87 = "";
+export const id_rsaEncryption = "";
+export const id_sha1WithRSAEncryption = "";
+export const id_sha256WithRSAEncryption = "";
+export const id_sha384WithRSAEncryption = "";
+export const id_sha512WithRSAEncryption = "";
