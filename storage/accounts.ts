@@ -153,7 +153,9 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** Returns the name and address of a business for formal documents. All fields are null if the business is unknown. */
+/**
+ * Returns the legal name, mailing address and contact of a business, for formal documents. All fields are null if the business is unknown.
+ */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })

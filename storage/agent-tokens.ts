@@ -103,7 +103,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** What a connection's own emailed link may show about it. */
+/** The data about a connection that its emailed link may show. */
 export interface ConnectionSummary {
   readonly name: string | null;
   readonly client: ConnectedClient | null;

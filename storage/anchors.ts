@@ -1,6 +1,6 @@
-// Anchors: statements for a ledger, and the ledger's receipts. A live issuance has a row in `anchors` only if the ledger did not accept its
-// statement at the first attempt. Until then, the statement is in the change, and later it can be rebuilt from the certificate. All other
-// statements always have a row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
+// Anchors: statements for a ledger, and the ledger's receipts. The statement of a live issuance is stored in its change, and can later be
+// rebuilt from the certificate. It gets a row in `anchors` only if the ledger did not accept it at the first attempt. All other statements
+// always have a row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
 import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -22,7 +22,7 @@ const isUnanchored = ne(status, "anchored");
 
 const readerPrefix = "ledger/";
 
-/** Returns the name under which a ledger reads the change log. */
+/** Returns the name of a ledger as a reader of the change log. */
 export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
 
 /** Matches the row of `receipts` that covers a change. Use it only for changes that have no row in `anchors`. */

@@ -24,7 +24,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
-/** Returns the name under which an audit log reads the change log. */
+/** Returns the name of an audit log as a reader of the change log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
 /**
@@ -222,7 +222,6 @@ export const recordShareChanges = (
     readonly id: string | SQL;
     readonly type: UnsealedEventType | SQL;
     readonly at: Instant;
-    /** The maximum number of shares to select. */
     readonly max: number;
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;

@@ -96,7 +96,10 @@ const isWanted = ({ filter }: CertificateListQuery) =>
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
   );
 
-/** A search by address reads only this many of the newest certificates. So does a search of groups without counters. */
+/**
+ * A search by address reads only this many of the newest certificates. Other searches read only this many of the newest certificates in
+ * groups without counters.
+ */
 const maxJudged = 1_000;
 /**
  * A total adds up at most this many counters, and this many certificates from partial hours. Beyond these limits, the total is a lower

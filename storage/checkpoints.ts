@@ -185,8 +185,8 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 
 /**
  * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures and, if `needsStamp` is true,
- * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`. It must not be later than the
- * entry.
+ * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`, so this window must not be
+ * later than the entry.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

@@ -1,5 +1,5 @@
 // Creates, limits and checks email codes. One statement returns the hashes to compare and counts the attempt, so concurrent guesses cannot
-// exceed the limit. Each request inserts a row, even if no email is sent. Beyond a limit, the new code has already expired. SPEC
+// exceed the limit. Each request inserts a row, even if no email is sent. Beyond a limit, the new code is expired from the start. SPEC
 // Authentication, Limits.
 import { count, desc, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
@@ -63,7 +63,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit, the code has already expired, so it cannot be used, and no email is sent. */
+/** Inserts a code. Beyond a limit, the code is expired from the start, so it cannot be used, and no email is sent. */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,

@@ -5,7 +5,6 @@ import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 /** An SQL condition. Code outside the storage layer passes it on but does not look inside. */
 export type Condition = SQL;
 
-/** Builds sub-selects without a database. */
 export const query = new QueryBuilder();
 
 /** Like `and`, but does not accept undefined, so that a missing condition cannot match all rows. */

@@ -15,7 +15,6 @@ import { shareTime } from "./sandbox-clocks.ts";
 import { changes, fieldFanouts, shares, shareValues } from "./schema.ts";
 import { columnContext } from "./vault.ts";
 
-/** The maximum number of copies that one batch updates. */
 export const maxCopiesPerBatch = 500;
 
 const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>

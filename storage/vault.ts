@@ -34,7 +34,7 @@ export interface Sealer {
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
-/** Moves sealed values from earlier master keys to the current one. */
+/** Rewraps sealed values from earlier master keys with the current one. */
 export interface Rewrapper {
   /** The version of the key that wraps new values. */
   readonly currentVersion: string;

@@ -14,7 +14,7 @@ export interface DrainResult {
 }
 
 export interface DrainOutcome {
-  /** What this run did; null if the log is frozen. */
+  /** The outcome of this run; null if the log is frozen. */
   readonly result: DrainResult | null;
   /** The error of the first shard that failed; null if none failed. A shard that fails does not stop the others. */
   readonly fault: Error | null;

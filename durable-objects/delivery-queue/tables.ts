@@ -193,7 +193,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** If the first requeued delivery is late, postpones all requeued deliveries by the same amount, so that they keep their spacing. */
+/** If the first requeued delivery is late, postpones all requeued deliveries by that delay, so that they keep their spacing. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")

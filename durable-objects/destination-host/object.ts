@@ -8,7 +8,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // how long a business keeps its place in line after its turn has come, in case its alarm is late
+const turnMs = 30 * secondMs; // how long a business keeps its place in line after its turn, in case its alarm is late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {

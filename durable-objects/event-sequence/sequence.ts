@@ -18,7 +18,7 @@ export interface EventPage {
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // reading them takes about ten milliseconds; the next page continues from there
+const maxEventsSkipped = 20_000; // per page; reading this many takes about ten milliseconds
 const minDrainSpacingMs = 30; // so that, under load, several events share a push to each endpoint and a disk write in its queue
 
 export interface SequencePorts {

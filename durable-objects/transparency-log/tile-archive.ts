@@ -17,7 +17,7 @@ import {
   setMeta,
 } from "./tables.ts";
 
-/** Waiting this long lets tiles that become full at about the same time be uploaded together. Until then, the object serves them. */
+/** The delay of an upload. Tiles that become full within this time are uploaded together. Until then, the object serves them. */
 export const uploadDelayMs = 10 * secondMs;
 const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if a call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };

@@ -1,5 +1,5 @@
-// Tells event sequences to read their events from the change log. After a response, this tells one business's sequence. Every minute, it
-// tells all sequences with unread events.
+// Tells event sequences to read their events from the change log: one business's sequence after a response, and all sequences with unread
+// events every minute.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { getEventSequenceName, parseEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { secondMs } from "../../core/time.ts";

@@ -42,7 +42,7 @@ import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
 const workerCount = 2; // while one waits for an unresponsive host, the other works; more workers would compete for six connections
 const certificatesPerBatch = 100; // a batch of about 105 statements
-const maxLostRaces = 5; // in a row; each one means that another worker made progress, so more of them indicate a bug
+const maxLostRaces = 5; // in a row; another worker has made progress each time, so more than this indicates a bug
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };
 

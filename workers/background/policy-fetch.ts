@@ -101,7 +101,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   // and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageHash) isOfPage = true; // the text is rejected below only because it is the same as that of the page with the form
+      if (contentHash === pageHash) isOfPage = true; // rejected below only because the page with the form has the same text
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
     await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);

@@ -259,7 +259,7 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   }
   return undefined;
 };
-z.config({ customError: describeIssue }); // only here is the input available, which tells a missing value from an invalid one
+z.config({ customError: describeIssue }); // the input shows whether the value is missing or invalid, and is available only here
 
 /**
  * Formats the first violated rule as `field: rule.`. The field name comes from the schema and the rule is constant text, so the message

@@ -15,8 +15,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 export type CodeBinding = (id: string) => string;
 
 /**
- * Prepares a new code and its email for one batch. Beyond a limit in `request.limits`, the code has already expired and the email has no
- * recipient. The rows look the same in both cases.
+ * Prepares a new code and its email for one batch. Beyond a limit in `request.limits`, the code is expired from the start and the email has
+ * no recipient. The rows look the same in both cases.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,

@@ -60,8 +60,8 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     /** True if the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * The typed part before the @ if the address is new and has no stored spelling yet; otherwise empty. Codes are bound to it. Without it,
-     * a code could be used with another spelling, which can be a different mailbox.
+     * For a new consumer, the part before the @ as typed; otherwise empty. A code is bound to this part, because another spelling of the
+     * address can be a different mailbox.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,

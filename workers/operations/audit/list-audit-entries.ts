@@ -61,7 +61,7 @@ export interface AuditEntryPage {
 
 /**
  * Looks up in one shard:
- * - the payloads of those of the page's entries that were committed there
+ * - the payloads of the page's entries that are from this shard
  * - the domains of the forms with which certificates were issued
  * - one entry that the audit log has not recorded
  */

@@ -1,4 +1,4 @@
-// Prepares changes of an account's status or plan that the system makes.
+// Prepares automatic changes of an account's status or plan.
 import type { Plan } from "../../../core/access/entitlement.ts";
 import { createEntitlementEvents, type EntitlementChange } from "../../../core/billing/domain-events.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";

@@ -10,7 +10,7 @@ import { runIsolated } from "../../log.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
-const registryTimeoutMs = 300; // the registry is in another shard, and a submission must not wait for that shard if it does not respond
+const registryTimeoutMs = 300; // the registry is in another shard, and a submission must not wait for that shard for long
 
 /** Returns the shards' states and sizes, read at most once a minute. Returns an empty list if the registry does not respond. */
 const loadFills = async (services: CertificateDependencies): Promise<readonly ShardFill[]> => {

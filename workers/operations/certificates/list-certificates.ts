@@ -19,7 +19,7 @@ export interface CertificateList extends CertificatePage {
 }
 
 /**
- * Lists the reader's certificates, newest first, with the people's details masked, and the total (SPEC Certificate API). An invalid email
+ * Lists the reader's certificates, newest first, and their total (SPEC Certificate API). The people's details are masked. An invalid email
  * address matches nothing and takes as long as a valid one without matches.
  */
 export const listCertificates = async (

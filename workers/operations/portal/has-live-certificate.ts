@@ -19,7 +19,6 @@ export const lookUpNewestCertificates = (
   return listCertificatePage(db, { businessId: business.id, environment, filter: { status, ...noFilter }, page: 1, perPage });
 };
 
-/** Returns whether the business has a live certificate. */
 export const hasLiveCertificate = async (services: Stores, member: MemberSession): Promise<boolean> =>
   (await queryShardsOf(services, member.business, (db) => lookUpNewestCertificates(db, member, "live", null, 1))).some(
     ({ total }) => total > 0,

@@ -6,7 +6,7 @@ import { findDomain, deleteDomain } from "../../../storage/domains.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** Removes a domain. From now on, submissions from the domain are refused. Issued certificates stay unchanged. Can return `not_found`. */
+/** Removes a domain. After this, submissions from the domain are refused. Issued certificates stay unchanged. Can return `not_found`. */
 export const releaseDomain = async (
   services: WriteDependencies,
   member: MemberSession,

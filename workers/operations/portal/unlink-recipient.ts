@@ -12,7 +12,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { toLinkAction } from "./link-recipient.ts";
 
-/** Removes a link. From now on, the linked business cannot call `match` under that name. Can return `not_found`. */
+/** Removes a link. After this, the linked business cannot call `match` under that name. Can return `not_found`. */
 export const unlinkRecipient = async (
   services: WriteDependencies,
   member: MemberSession,

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack with `entities`. Records that individual recipients have ceased contact.
+// POST /v1/certs/{id}/cease-ack with `entities`. Records that individual recipients have stopped contact.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";

@@ -12,7 +12,7 @@ import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 export interface CodeSubmissionResult {
   /** False if the person must first choose between this certificate and all certificates with the business. */
   readonly isWithdrawn: boolean;
-  /** The token of the link in the same email. In the next steps, it proves control of the email address instead of the code. */
+  /** The token of the link in the same email. In the next steps, it replaces the code as proof of control of the email address. */
   readonly token: string;
 }
 
