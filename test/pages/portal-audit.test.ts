@@ -86,6 +86,22 @@ describe("the audit log", () => {
     expect(new Set(seqs).size).toBe(made);
   });
 
+  test("links only to pages that exist after an endpoint and a domain were removed", async () => {
+    const owner = await signUpBusiness("owner@audit-links.example");
+    const domain = await callPortal(owner, "POST", "/domains", { domain: "kept-links.com" });
+    const removed = await callPortal(owner, "POST", "/domains", { domain: "removed-links.com" });
+    await callPortal(owner, "DELETE", `/domains/${removed.body.data.id}`);
+    const webhook = await call("/v1/webhooks", buildJsonPost({ url: "https://hooks.example.com/links" }, { cookie: owner.cookie }));
+    await call(`/v1/webhooks/${webhook.body.data.id}`, { method: "DELETE", headers: { cookie: owner.cookie } });
+    await waitUntilSettled();
+    const { document } = await openPage(owner, "/portal/audit");
+    const [table] = named(document, "table");
+    const paths = [...new Set(named([table as never], "a").map(({ attribs }) => attribs.href as string))];
+    expect(paths.toSorted()).toEqual(["/portal/domains", `/portal/domains/${domain.body.data.id}`, "/portal/webhooks"]);
+    for (const path of paths) expect((await openPage(owner, path)).status).toBe(200);
+    expect(words(document)).toContain("kept-links.com");
+  });
+
   test("shows nothing of another business, regardless of the filter", async () => {
     const other = await signIn(world.otherOwnerEmail);
     expect(await rowsOf(other, `?id=${certId}`)).toEqual([]);

@@ -10,12 +10,14 @@ import type { StoredEntry } from "../../../durable-objects/audit-log/tables.ts";
 import type { ApiKey } from "../../../storage/api-keys.ts";
 import { listOriginDomains } from "../../../storage/certificates.ts";
 import type { Client } from "../../../storage/clients.ts";
+import type { Domain } from "../../../storage/domains.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { Member } from "../../../storage/members.ts";
 import { listCommittedPayloads, listWaitingEntries } from "../../../storage/audit-entries.ts";
 import { runIsolated } from "../../log.ts";
 import { listApiKeys } from "../portal/list-api-keys.ts";
 import { listClients } from "../portal/list-clients.ts";
+import { listDomains } from "../portal/list-domains.ts";
 import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
@@ -55,6 +57,7 @@ export interface AuditEntryPage {
   readonly members: readonly Member[];
   readonly keys: readonly ApiKey[];
   readonly clients: readonly Client[];
+  readonly domains: readonly Domain[];
   /** By certificate ID, the domain of the form with which the certificate was issued. */
   readonly originDomains: ReadonlyMap<string, string>;
 }
@@ -99,12 +102,13 @@ export const listAuditEntries = async (
     const rows = page?.entries ?? [];
     const readShards = new Set([...otherShards, ...rows.map(({ shard }) => shard as ShardId)]);
     readShards.delete(ownShard);
-    const [[own, members, keys, clients], ...others] = await Promise.all([
+    const [[own, members, keys, clients, domains], ...others] = await Promise.all([
       combineLookups(services.shards.get(ownShard), [
         lookUpShardEntries(services, member, ownShard, rows),
         listMembers(services, member),
         listApiKeys(services, member),
         listClients(services, member),
+        listDomains(services, member),
       ]),
       ...[...readShards].map((shardId) => lookUpShardEntries(services, member, shardId, rows)),
     ]);
@@ -131,7 +135,8 @@ export const listAuditEntries = async (
       members,
       keys,
       clients,
-      originDomains: new Map(inShards.flatMap(([, , domains]) => [...domains])),
+      domains,
+      originDomains: new Map(inShards.flatMap(([, , origins]) => [...origins])),
     };
   });
   return found === undefined ? refuse("storage_unavailable") : ok(found);

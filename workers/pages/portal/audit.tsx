@@ -60,17 +60,20 @@ const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members,
   }
 };
 
-/** Returns the path of a record's page, or null if it has none. */
-const findRecordPath = (entityType: string, id: string): string | null => {
+/**
+ * Returns the path of a record's page, or null if it has none. For a record that may have been removed, returns the path of the list,
+ * because the record's own page would not be found.
+ */
+const findRecordPath = (entityType: string, id: string, { domains }: AuditEntryPage): string | null => {
   switch (entityType) {
     case "certificate":
       return `/portal/certificates/${id}`;
     case "share":
       return `/portal/shares/${id}`;
     case "webhook":
-      return `/portal/webhooks/${id}`;
+      return "/portal/webhooks";
     case "domain":
-      return `/portal/domains/${id}`;
+      return domains.some((domain) => domain.id === id) ? `/portal/domains/${id}` : "/portal/domains";
     case "api_key":
     case "client":
       return "/portal/keys";
@@ -82,17 +85,16 @@ const findRecordPath = (entityType: string, id: string): string | null => {
 };
 
 /** Shows the name of the record that an entry is about or, if it has no name, the start and the end of its ID. */
-const EntryRecord: FC<{ entry: AuditEntry; page: AuditEntryPage }> = ({
-  entry: { entityType, entityId },
-  page: { members, keys, clients },
-}) => {
+const EntryRecord: FC<{ entry: AuditEntry; page: AuditEntryPage }> = ({ entry: { entityType, entityId }, page }) => {
+  const { members, keys, clients, domains } = page;
   const { entities } = auditMessages;
   const kind = Object.hasOwn(entities, entityType) ? entities[entityType as keyof typeof entities] : entityType;
   if (entityType === "business") return <>{kind}</>;
-  const path = findRecordPath(entityType, entityId);
+  const path = findRecordPath(entityType, entityId, page);
   const name =
     members.find(({ id }) => id === entityId)?.email ??
     [...keys, ...clients].find(({ id }) => id === (entityId as typeof id))?.name ??
+    domains.find(({ id }) => id === entityId)?.domain ??
     null;
   const shown = name === null ? <ShortId id={entityId} /> : <VerbatimText text={name} />;
   return (
