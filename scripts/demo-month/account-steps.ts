@@ -1,9 +1,12 @@
-// The steps that the owner takes to set up the demo business: completing the profile before the first certificate, and adding two webhook
-// endpoints later.
+// The steps that the owner takes to set up the demo business: completing the profile before the first certificate, adding two webhook
+// endpoints later, and returning to the default event types at the end.
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
+import type { WebhookId } from "../../core/ids.ts";
 import { dayMs, type Instant } from "../../core/time.ts";
 import { updateAccount } from "../../workers/operations/portal/update-account.ts";
 import { createWebhook } from "../../workers/operations/webhooks/create-webhook.ts";
+import { listWebhooks } from "../../workers/operations/webhooks/list-webhooks.ts";
+import { updateWebhook } from "../../workers/operations/webhooks/update-webhook.ts";
 import { getValue, type Month, type Step } from "./month.ts";
 import { receiverPaths } from "./receiver.ts";
 
@@ -15,7 +18,7 @@ const profile = {
 };
 
 const endpoints = [
-  { path: receiverPaths.crm, description: "CRM: leads, withdrawals and shares", events: [...standardEventTypes, ...optInEventTypes] },
+  { path: receiverPaths.crm, description: "CRM: withdrawals and shares", events: [...standardEventTypes, ...optInEventTypes] },
   { path: receiverPaths.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
 ] as const;
 
@@ -51,3 +54,14 @@ export const listAccountSteps = (
     },
   },
 ];
+
+/**
+ * Selects the default event types for the account and its endpoints, as for a new business. Call this after the events of the month have
+ * been delivered, because an endpoint gets only the types that are selected at that time.
+ */
+export const selectDefaultEvents = async ({ services, signInOwner }: Month): Promise<void> => {
+  const member = await signInOwner();
+  getValue(await updateAccount(services, member, { emitsIssued: false }));
+  for (const { endpoint } of await listWebhooks(services, member))
+    getValue(await updateWebhook(services, member, endpoint.id as WebhookId, { events: null }));
+};

@@ -3,14 +3,14 @@
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { BusinessId, ClientId } from "../../core/ids.ts";
-import { dayMs, hourMs, type Instant } from "../../core/time.ts";
+import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import type { Env } from "../../workers/env.ts";
 import { authenticateApiKey } from "../../workers/operations/access/authenticate-api-key.ts";
 import { authenticateSession } from "../../workers/operations/access/authenticate-session.ts";
 import { requestSignInCode } from "../../workers/operations/access/request-sign-in-code.ts";
 import { verifySignInCode } from "../../workers/operations/access/verify-sign-in-code.ts";
 import type { DemoAccount } from "./account.ts";
-import { listAccountSteps } from "./account-steps.ts";
+import { listAccountSteps, selectDefaultEvents } from "./account-steps.ts";
 import { createLeads, listCertificateSteps } from "./certificate-steps.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { pickVisitor } from "./leads.ts";
@@ -24,6 +24,7 @@ import { listWithdrawalSteps } from "./withdrawal-steps.ts";
 
 const seed = 30;
 const setupAgeMs = 31 * dayMs;
+const lastSignInAgeMs = 20 * minuteMs; // the owner gets at most five codes in 15 minutes, and whoever tries the demo needs them
 
 const openMonth = async (
   { services, setTime, finishStep, takeCode }: Replay,
@@ -84,5 +85,8 @@ export const replayMonth = async (env: Env, account: DemoAccount, now: Instant):
     await replay.finishStep();
   }
   await deliverEvents(env, month);
+  replay.setTime(now - lastSignInAgeMs);
+  await selectDefaultEvents(month);
+  await replay.finishStep();
   return { certificates: leads.length };
 };

@@ -122,6 +122,13 @@ describe("the demo month", () => {
     expect(times).toEqual(times.toSorted());
   });
 
+  test("ends with the default event types, so that a new certificate sends no event", async () => {
+    const { business } = await getData<{ business: { emit_certificate_issued: boolean } }>("/v1/business/portal", owner);
+    expect(business.emit_certificate_issued).toBe(false);
+    const { webhooks } = await getData<{ webhooks: readonly { events: readonly string[] }[] }>("/v1/webhooks", owner);
+    expect(webhooks.flatMap(({ events }) => events).filter((type) => type === "certificate.issued")).toEqual([]);
+  });
+
   test("delivered every event to two endpoints, one of which failed for an hour", async () => {
     const { webhooks } = await getData<{ webhooks: readonly { id: string; url: string }[] }>("/v1/webhooks", owner);
     expect(webhooks.map(({ url }) => new URL(url).pathname).toSorted()).toEqual(["/webhooks/crm", "/webhooks/dialer"]);
