@@ -45,8 +45,8 @@ export const isActiveAddress = (index: string, of: { readonly businessId: Busine
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the certificate has the address. It searches the lists of email addresses
- * and phone numbers, because an index never occurs in both.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition can search both lists, of
+ * email addresses and of phone numbers, because no index occurs in both.
  */
 export const hasAddress = (index: string | SQL): SQL =>
   sql`${index} in (select value from json_each(${certificates.emailIndexes}) union all select value from json_each(${certificates.phoneIndexes}))`;

@@ -1,7 +1,7 @@
-// The shards in which a business issues certificates, other than its account's shard. Such a shard has a copy of the account. Its row in
-// `issuers` contains the only account revision that can issue certificates there. Before the account changes, a hold removes the revision
-// from the row. After the change, releasing the hold stores the new revision. Therefore, no certificate is issued after a change that
-// forbids it (docs/internals/consistency.md).
+// The shards in which a business issues certificates, other than its account's shard. Such a shard has a copy of the account and a row in
+// `issuers`. The row contains the only account revision that can issue certificates there. Before the account changes, a hold removes the
+// revision from the row. After the change, releasing the hold stores the new revision. Therefore, no certificate is issued after a change
+// that forbids it (docs/internals/consistency.md).
 import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { getCurrentShard, type IssuingShard } from "../core/shards/issuing.ts";
 import { shardOfId, type BusinessId, type ClientId, type ShardId } from "../core/ids.ts";

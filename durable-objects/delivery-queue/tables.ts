@@ -386,8 +386,9 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events, after those that were requeued earlier. They
- * become due at fixed intervals. Resending a delivery does not use up an attempt. Returns the number of requeued deliveries.
+ * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events, after those that were requeued earlier. The
+ * requeued deliveries become due at fixed intervals. Resending a delivery does not use up an attempt. Returns the number of requeued
+ * deliveries.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();

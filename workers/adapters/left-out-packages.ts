@@ -5,13 +5,13 @@ const leftOut = (): never => {
   throw new Error("This package is not part of the bundle. See `alias` in wrangler.toml.");
 };
 
-// html-entities, node-html-better-parser and culori: @cantoo/pdf-lib reads SVG, form data and named colors with them.
+// For html-entities, node-html-better-parser and culori. @cantoo/pdf-lib uses them to read SVG, form data and named colors.
 export const encode = leftOut;
 export const parse = leftOut;
 export const NodeType = {};
 export const converter = (): typeof leftOut => leftOut;
 
-// @peculiar/x509: @simplewebauthn/server checks manufacturer certificates with it.
+// For @peculiar/x509. @simplewebauthn/server uses it to check manufacturer certificates.
 export const X509Certificate = leftOut;
 export const X509ChainBuilder = leftOut;
 export const X509Crl = leftOut;
@@ -19,7 +19,7 @@ export const AuthorityKeyIdentifierExtension = leftOut;
 export const CRLDistributionPointsExtension = leftOut;
 export const SubjectKeyIdentifierExtension = leftOut;
 
-// @peculiar/asn1-android, @peculiar/asn1-rsa and @peculiar/asn1-x509-post-quantum: for the same certificates.
+// For @peculiar/asn1-android, @peculiar/asn1-rsa and @peculiar/asn1-x509-post-quantum. @simplewebauthn/server uses them for the same check.
 export const KeyDescription = leftOut;
 export const RSAPublicKey = leftOut;
 export const id_ce_keyDescription = "";

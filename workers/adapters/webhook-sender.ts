@@ -41,7 +41,7 @@ export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
-// The time limit for reading the body, in milliseconds. The body usually arrives with the status. It only helps to debug a receiver, and a
+// The time limit for reading the body, in milliseconds. The body only helps to debug a receiver, and usually arrives with the status. A
 // slow body must not delay other deliveries.
 const responseBodyTimeoutMs = 250;
 

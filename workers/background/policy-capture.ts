@@ -6,8 +6,8 @@
 // 2. Fetch: this step only reads, so a crash costs one attempt.
 // 3. Texts: each text is counted and stored in KV under a new ID. After a crash, a stored text can remain unused, but it still counts
 // toward the limit.
-// 4. Commit: one batch writes the snapshots, the capture, and the links and audit entries of the first 100 certificates. Their texts are
-// already stored.
+// 4. Commit: one batch writes the capture, its snapshots, and the links and audit entries of the first 100 certificates. The texts of the
+// snapshots are already stored.
 // 5. More commits: each batch links up to 100 more certificates. A worker that takes over the page finds the new capture and continues. The
 // last batch deletes the page.
 //

@@ -35,7 +35,7 @@ const appCors = cors({
 });
 const deniedCors = cors({ ...corsOptions, origin: () => null });
 
-/** Lets only the app's pages read the response. They can send the session cookie. */
+/** Lets only the app's pages read the response. These pages can send the session cookie. */
 const allowAppOrigin = createMiddleware<AppEnv>((c, next) =>
   isAppOrigin(c, c.req.header("origin") ?? "") ? appCors(c, next) : deniedCors(c, next),
 );

@@ -1,5 +1,5 @@
-// Returns the audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries
-// that are not in the log yet, for example because the log is frozen, are listed as pending.
+// Returns the audit trail of a business or person, with a proof. The trail contains every entry that was committed before the request.
+// Entries that are not in the log yet, for example because the log is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";

@@ -6,7 +6,10 @@ import { findMember, updateMembershipRole, isLastOwner, type Member } from "../.
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** Changes the role of a member or invitation. It takes effect with the person's next request. Can return `not_found` and `last_owner`. */
+/**
+ * Changes the role of a member or invitation. The change takes effect with the person's next request. Can return `not_found` and
+ * `last_owner`.
+ */
 export const updateMemberRole = async (
   services: WriteDependencies,
   member: MemberSession,
