@@ -201,9 +201,14 @@ const prepareShare = (
   return { share, disclosureText, canonical, subjectHash, rootSalt, fields, domainEvent };
 };
 
-/** Returns true if a field in the scope has no value and is not in `missingOk`. */
-const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, missingOk: readonly ContactKey[]): boolean =>
-  scope.some((key) => fields[key] === undefined && !missingOk.includes(key));
+/**
+ * Returns true if a field in the scope has no value and is not in `missingOk`. A shared address needs no second line, because most
+ * addresses have none.
+ */
+const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, missingOk: readonly ContactKey[]): boolean => {
+  const hasAddress = scope.includes("address_line1") && fields.address_line1 !== undefined;
+  return scope.some((key) => fields[key] === undefined && !missingOk.includes(key) && !(key === "address_line2" && hasAddress));
+};
 
 const missingValueRefusal = refuse(
   "invalid_request",

@@ -54,6 +54,14 @@ afterAll(async () => {
 });
 
 describe("a test share", () => {
+  test("can contain an address without a second line, but no other field without a value", async () => {
+    const granted = await grantTestShare({ scope: ["name", "address"] });
+    const { fields } = (await redeemCode(granted, { client_id: clientId })).body.data;
+    expect(fields).toMatchObject({ address_line1: "1 Test St", address_line2: null, zip: "94000", first_name: "Sandy" });
+    for (const change of [{ scope: ["address_line2"] }, { scope: ["address"], persona: "minimal" }])
+      await expect(grantTestShare(change)).rejects.toThrow("scope: a field has no value.");
+  });
+
   test("goes from grant to end like a live one, with its events in the sandbox's own sequence", async () => {
     const granted = await grantTestShare({ state: "xyz" });
     expect(granted.share).toMatchObject({ status: "active", environment: "sandbox", client_id: clientId, business: { id: world.acme.id } });

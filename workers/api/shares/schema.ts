@@ -293,7 +293,11 @@ const decisionFields = {
   code_challenge_method: challengeMethodSchema,
   state: stateSchema.nullish(),
   consent: z.literal(true).openapi({ description: "Must be `true`, to confirm that the person gave consent." }),
-  missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({ description: "Fields to include even if they have no value." }),
+  missing_ok: z
+    .array(scopeNameSchema)
+    .max(20)
+    .nullish()
+    .openapi({ description: "Fields to include even if they have no value. The second line of a shared address may always be empty." }),
   authorize_token: z
     .string()
     .max(300)
