@@ -143,10 +143,20 @@ describe("/v1/admin/removals", () => {
   });
 
   test("lists a completed removal again after 90 days, until the operator has checked the brokers", async () => {
-    const id = await requestId(await onPlan());
+    const by = await onPlan();
+    const id = await requestId(by);
+    expect((await post(`${id}/checked`)).body.error).toEqual({
+      code: "invalid_request",
+      message: "The removal is not completed, so there is nothing to check again.",
+    });
     await progress(id, { spokeo: "completed", radaris: "completed" });
     expect((await listed(id)).found).toBeUndefined();
-    expect(describeOutcome(await post(`${id}/checked`))).toBe("404 not_found");
+    const [{ recheck_at: recheckAt }] = (await by.get("/v1/me/removals")).body.data.removals;
+    expect((await post(`${id}/checked`)).body.error).toEqual({
+      code: "invalid_request",
+      message: `The next check of this removal is due at ${recheckAt}.`,
+    });
+    expect(describeOutcome(await post("rmv_00000000000000000000000000/checked"))).toBe("404 not_found");
     const due = later(91);
     expect((await listed(id, due)).found).toMatchObject({ status: "completed" });
     const checked = await post(`${id}/checked`, due);

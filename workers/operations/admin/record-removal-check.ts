@@ -2,17 +2,27 @@
 import type { RemovalId } from "../../../core/ids.ts";
 import { getNextRemovalCheck } from "../../../core/removals/removal.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import type { Instant } from "../../../core/time.ts";
-import { updateRemovalCheck } from "../../../storage/removals.ts";
+import { toIso, type Instant } from "../../../core/time.ts";
+import { findRemovalCheck, updateRemovalCheck } from "../../../storage/removals.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Returns when the next check is due, 90 days later. Returns `not_found` if the removal is unknown, is not completed, or is not due for a
- * check.
+ * Returns when the next check is due, 90 days later. Returns `not_found` if the removal is unknown. Returns `invalid_request` if the
+ * removal is not completed, or if its check is not due yet; the message then contains the due time.
  */
-export const recordRemovalCheck = async (services: ReadDependencies, id: RemovalId | null): Promise<Result<Instant, "not_found">> => {
+export const recordRemovalCheck = async (
+  services: ReadDependencies,
+  id: RemovalId | null,
+): Promise<Result<Instant, "not_found" | "invalid_request">> => {
   if (id === null) return refuse("not_found");
+  const db = services.shards.forId(id);
   const now = services.clock();
   const nextAt = getNextRemovalCheck(now);
-  return (await updateRemovalCheck(services.shards.forId(id), id, now, nextAt)) ? ok(nextAt) : refuse("not_found");
+  if (await updateRemovalCheck(db, id, now, nextAt)) return ok(nextAt);
+  const check = await findRemovalCheck(db, id);
+  if (check === null) return refuse("not_found");
+  const { recheckAt } = check;
+  return recheckAt === null
+    ? refuse("invalid_request", "The removal is not completed, so there is nothing to check again.")
+    : refuse("invalid_request", `The next check of this removal is due at ${toIso(recheckAt)}.`);
 };
