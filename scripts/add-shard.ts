@@ -1,4 +1,5 @@
-// Adds the binding of a new shard to wrangler.toml. `npm run deploy` then creates and migrates its database.
+// Adds the binding of a new shard to wrangler.toml. `npm run deploy` then creates and migrates its database, and deploys with the ID of that
+// database instead of the placeholder that is written here.
 import { readFileSync, writeFileSync } from "node:fs";
 import { getShardId, parseShardId, type ShardId } from "../core/ids.ts";
 
@@ -24,11 +25,12 @@ export const addShard = (path: string, wanted: string | undefined): ShardId => {
   if (bound.includes(shard)) throw new Error(`${path} already binds shard ${shard}.`);
   const last = [...toml.matchAll(databasePattern)].at(-1);
   if (last === undefined) throw new Error(`${path} binds no database.`);
+  const placeholder = `00000000-0000-4000-8000-db${Buffer.from(shard).toString("hex").padStart(10, "0")}`; // differs for each shard
   const block = `
 [[d1_databases]]
 binding = "DB_${shard}"
-database_name = "svc-shard-${shard}"
-database_id = "00000000-0000-4000-8000-0000000000${shard}"
+database_name = "svc-db-${shard}"
+database_id = "${placeholder}"   # placeholder: npm run deploy creates the database and uses its ID
 migrations_dir = "d1-migrations"
 `;
   const end = last.index + last[0].length;

@@ -54,6 +54,12 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw new Error(
+      local === null
+        ? `${base} does not respond: ${error instanceof Error ? String(error.cause ?? error.message) : error}`
+        : `No service is running at ${local.origin}. Start it first: npm start. For a deployment, set ADMIN_URL and ADMIN_TOKEN.`,
+    );
   });
   const answer = (await response.json()) as {
     readonly data?: unknown;
@@ -127,7 +133,9 @@ try {
   } else if (command === "restore-drill") await runDrill();
   else if (command === "shards" && id === "add") {
     const shard = addShard("wrangler.toml", plan === "" ? undefined : plan);
-    console.log(`Added shard ${shard} to wrangler.toml. Run npm run deploy to create its database.`);
+    console.log(
+      `Added shard ${shard} to wrangler.toml. Its database does not exist yet: npm run deploy creates it and uses its ID. If you deploy with wrangler instead, create the database with "npx wrangler d1 create svc-db-${shard}" and replace database_id first.`,
+    );
   } else if (command === "shards" && shardState !== undefined && plan !== "")
     await callAdminRoute(`shards/${encodeURIComponent(plan)}`, { state: shardState });
   else if (command === "shards" && id === "") await callAdminRoute("shards");

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { getLocalDatabaseId } from "./database-files.ts";
 
 process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skips the request for the machine's location
 process.env.WRANGLER_SEND_METRICS ??= "false";
@@ -198,7 +199,7 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
   Object.fromEntries(
     shards.map((shard) => [
       getBindingName(shard),
-      shard === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-shard-${shard}`,
+      shard === "00" ? (worker.d1Databases as Record<string, unknown>).DB : getLocalDatabaseId(shard),
     ]),
   );
 

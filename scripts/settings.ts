@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
-import { getShardId } from "../core/ids.ts";
+import { addableShards, listStoredShards, maxLocalShards } from "./database-files.ts";
 import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
 import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
 
@@ -112,25 +112,28 @@ export const buildLocalSettings = ({
   };
 };
 
-const maxLocalShards = 32; // each shard takes memory, and time at startup
-
-/** Lists the shards of a local service besides `00`. Throws if the number is not from 1 to 32. */
-const listExtraShards = (count: string): readonly string[] => {
+/**
+ * Lists the shards of a local service besides `00`: as many as `count`, and those that already have data, so that no command ignores a
+ * shard if SHARDS is not set. Throws if `count` is not from 1 to 32.
+ */
+const listExtraShards = (count: string, stateDir: string): readonly string[] => {
   const shards = Number(count);
   if (!Number.isInteger(shards) || shards < 1 || shards > maxLocalShards) throw new Error(`SHARDS must be from 1 to ${maxLocalShards}.`);
-  return Array.from({ length: shards - 1 }, (_, at) => getShardId(at + 1));
+  return [...new Set([...addableShards.slice(0, shards - 1), ...listStoredShards(stateDir)])];
 };
 
 /** Reads .dev.vars and the environment. Throws if there is no .dev.vars yet. */
 export const loadLocalSettings = (): LocalSettings => {
+  if (!existsSync(devVarsPath)) throw new Error(`There is no ${devVarsPath} yet. Run npm start once, which creates it.`);
+  const stateDir = process.env.SVC_STATE_DIR ?? ".wrangler/state";
   const overrides = Object.fromEntries(
     Object.entries(process.env).filter(([name, value]) => overridablePattern.test(name) && value !== undefined),
   ) as Record<string, string>;
   return buildLocalSettings({
     port: Number(process.env.PORT ?? "8787"),
     demoPort: Number(process.env.DEMO_PORT ?? "8788"),
-    stateDir: process.env.SVC_STATE_DIR ?? ".wrangler/state",
-    extraShards: listExtraShards(process.env.SHARDS ?? "1"),
+    stateDir,
+    extraShards: listExtraShards(process.env.SHARDS ?? "1", stateDir),
     vars: { ...parseDevVars(readFileSync(devVarsPath, "utf8")), ...overrides },
   });
 };

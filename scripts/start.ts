@@ -8,6 +8,7 @@ import { createDemoWorld } from "./demo-world.ts";
 import { endChildrenWithThisProcess } from "./end-with-parent.ts";
 import { startPreparedRuntime, withCurrentState, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
+import { assertCanStart, StartRefusal } from "./startup-checks.ts";
 import { updateWorkerBundle } from "./worker-bundle.ts";
 
 const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
@@ -34,6 +35,7 @@ const main = async (): Promise<void> => {
   console.log("Starting svc");
   ensureDevVars();
   const settings = loadLocalSettings();
+  await assertCanStart(settings);
   await runStartStep("page script, styles", buildAssets);
   const bundled = updateWorkerBundle(); // runs while the demo data is written
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
@@ -85,4 +87,9 @@ const main = async (): Promise<void> => {
   process.once("SIGTERM", () => void stop());
 };
 
-await main();
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof StartRefusal ? `\n${error.message}` : error);
+  process.exit(1);
+}

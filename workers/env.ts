@@ -137,8 +137,10 @@ export interface MetricsQuerySettings {
 
 /** Thrown if settings are missing or invalid. The message lists all of them and never contains a secret. */
 export class ConfigError extends Error {
+  readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
+    this.faults = faults;
     this.name = "ConfigError";
   }
 }

@@ -1,16 +1,10 @@
 // Checks whether this machine has what `npm start` and `npm test` need.
 import { existsSync, statfsSync, statSync } from "node:fs";
-import { createServer } from "node:net";
+import { devVarsPath, loadLocalSettings } from "../settings.ts";
+import { findSettingsProblem, isPortFree } from "../startup-checks.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
 const neededDiskBytes = 2_000_000_000; // the test suite writes databases and browser profiles
-
-const isPortFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
 
 const checkPort = async (port: number, name: string): Promise<Finding> => {
   if (await isPortFree(port)) return passed(`Port ${port} is free for ${name}.`);
@@ -30,6 +24,12 @@ const checkDevVars = (path: string): Finding => {
     : warning("Other users of this machine can read .dev.vars.", "Run chmod 600 .dev.vars.");
 };
 
+const checkLocalSettings = async (): Promise<readonly Finding[]> => {
+  if (!existsSync(devVarsPath)) return [];
+  const problem = await findSettingsProblem(loadLocalSettings());
+  return [problem === null ? passed("The settings of the local service are valid.") : failure(problem.text, problem.fix)];
+};
+
 const checkDisk = (): Finding => {
   const { bavail, bsize } = statfsSync(".");
   const gigabytes = ((bavail * bsize) / 1_000_000_000).toFixed(1);
@@ -42,7 +42,8 @@ const checkDisk = (): Finding => {
 export const checkMachine = async (): Promise<readonly Finding[]> => [
   passed(`Node.js ${process.version}, as pinned in package.json.`),
   checkDisk(),
-  checkDevVars(".dev.vars"),
+  checkDevVars(devVarsPath),
+  ...(await checkLocalSettings()),
   await checkPort(Number(process.env.PORT ?? "8787"), "the service"),
   await checkPort(Number(process.env.DEMO_PORT ?? "8788"), "the demo site"),
 ];

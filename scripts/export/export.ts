@@ -5,13 +5,12 @@ import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { toIso } from "../../core/time.ts";
 import type { Rewrapper } from "../../storage/vault.ts";
+import { computeObjectId, getDatabasePath } from "../database-files.ts";
 import { listStoreIds } from "../local-runtime.ts";
 import {
-  computeObjectId,
   computeStateSignature,
   exportedClasses,
   findAlarm,
-  getDatabasePath,
   getObjectPath,
   journalClass,
   listObjectFiles,

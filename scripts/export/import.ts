@@ -5,9 +5,10 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rm
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Rewrapper } from "../../storage/vault.ts";
+import { addableShards, getDatabasePath } from "../database-files.ts";
 import { listStoreIds, prepareDatabases } from "../local-runtime.ts";
 import type { ObjectHeader } from "./export.ts";
-import { createObjectFile, getDatabasePath, getObjectPath, openTextStore } from "./local-stores.ts";
+import { createObjectFile, getObjectPath, openTextStore } from "./local-stores.ts";
 import { manifestName, readManifest, type ExportedFile, type Manifest } from "./manifest.ts";
 import { createRowInserter, isTableHeader, quoteName } from "./rows.ts";
 import { DamagedFileError, readSealedLines } from "./sealed-file.ts";
@@ -167,7 +168,7 @@ const prepareFolder = async (building: string, manifest: Manifest, extraShards: 
  * state folder has data, the export is damaged, the passphrase is wrong, the schema version differs, or the names of the logs would change.
  */
 export const runImport = async (options: ImportOptions): Promise<Vars> => {
-  const { stateDir, extraShards, vars, folder, passphrase, report } = options;
+  const { stateDir, vars, folder, passphrase, report } = options;
   if (!existsSync(join(folder, manifestName))) throw new Error(`${folder} contains no complete export.`);
   const { manifest, exportKey } = readManifest(join(folder, manifestName), passphrase);
   const moved = readMovedSettings(folder, manifest, exportKey);
@@ -177,6 +178,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
     return moved.settings;
   }
   if (existsSync(join(stateDir, "v3"))) throw new Error(`${stateDir} already has data. Move the folder first.`);
+  const extraShards = [...new Set([...options.extraShards, ...addableShards.filter((shard) => manifest.shards.includes(shard))])];
   const { databases, namespace } = listStoreIds({ extraShards });
   const unknown = manifest.migrations.filter((name) => !existsSync(join("d1-migrations", name)));
   if (unknown.length > 0)

@@ -1,12 +1,11 @@
-// Finds the files where the local runtime stores a service's databases, objects and texts. The runtime does not document these paths, so a
+// Finds the files where the local runtime stores a service's objects and texts. The runtime does not document these paths, so a
 // test checks them against the pinned version.
-import { createHash, createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sha256Hex } from "../../core/hash.ts";
+import { computeObjectId } from "../database-files.ts";
 
-const databaseClass = "miniflare-D1DatabaseObject";
 const tilesClass = "miniflare-R2BucketObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
@@ -19,19 +18,7 @@ export type ExportedClass = (typeof exportedClasses)[number];
 
 export const journalClass = "IntakeJournal";
 
-/** Returns the ID of the object with this name. The ID is also the name of the object's file. */
-export const computeObjectId = (className: string, name: string): string => {
-  const key = createHash("sha256").update(className).digest();
-  const mac = (bytes: string | Uint8Array): Buffer => createHmac("sha256", key).update(bytes).digest().subarray(0, 16);
-  const prefix = mac(name);
-  return Buffer.concat([prefix, mac(prefix)]).toString("hex");
-};
-
 const toClassFolder = (stateDir: string, className: string): string => join(stateDir, "v3", "do", `svc-${className}`);
-
-/** Returns the file of a shard's database. `id` is the database's ID in the configuration. */
-export const getDatabasePath = (stateDir: string, id: string): string =>
-  join(stateDir, "v3", "d1", databaseClass, `${computeObjectId(databaseClass, id)}.sqlite`);
 
 export const getObjectPath = (stateDir: string, className: string, name: string): string =>
   join(toClassFolder(stateDir, className), `${computeObjectId(`svc-${className}`, name)}.sqlite`);

@@ -1,9 +1,13 @@
-// Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`.
+// Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`, and that `npm start` refuses
+// settings and ports that it cannot use.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { loadWorkerConfiguration } from "../../scripts/local-runtime.ts";
+import { buildLocalSettings, generateDevVars, type LocalSettings } from "../../scripts/settings.ts";
+import { assertCanStart, findSettingsProblem } from "../../scripts/startup-checks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-settings-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -15,4 +19,27 @@ test("a .dev.vars next to wrangler.toml does not change the settings of a test r
   const { bindings } = loadWorkerConfiguration(join(folder, "wrangler.toml")) as { bindings: Record<string, unknown> };
   expect(bindings).toMatchObject({ ENVIRONMENT: "production", STRIPE_PRICE_BUSINESS: "" });
   expect(bindings).not.toHaveProperty("MASTER_KEYS");
+});
+
+const buildSettings = (changes: Readonly<Record<string, string>> = {}, port = 0): LocalSettings =>
+  buildLocalSettings({ port, demoPort: 0, stateDir: ".wrangler/state", vars: { ...generateDevVars(), ...changes } });
+
+test("npm start names the settings that an earlier version left in .dev.vars, and says what to delete", async () => {
+  const settings = buildSettings({ AUDIT_KEY: "PRIVATE+KEY+localhost/audit/0+00000000+AAAA" });
+  expect(await findSettingsProblem(buildSettings())).toBeNull();
+  expect((await findSettingsProblem(settings))?.text).toBe("Settings in .dev.vars or the environment are invalid: AUDIT_KEY.");
+  await expect(assertCanStart(settings)).rejects.toThrow("delete .dev.vars and .wrangler/state");
+});
+
+test("npm start says which setting chooses another port if a port is in use", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    await expect(assertCanStart(buildSettings({}, (server.address() as AddressInfo).port))).rejects.toThrow(
+      "choose another port with PORT.",
+    );
+    await expect(assertCanStart(buildSettings())).resolves.toBeUndefined();
+  } finally {
+    server.close();
+  }
 });

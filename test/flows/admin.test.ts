@@ -80,12 +80,17 @@ test("adds the next free shard, or the given one, to the configuration, and refu
   const folder = mkdtempSync(join(tmpdir(), "svc-add-shard-"));
   const path = join(folder, "wrangler.toml");
   cpSync("wrangler.toml", path);
-  const bindings = (): readonly string[] =>
-    unstable_readConfig({ config: path }).d1_databases.map(({ binding }: { binding: string }) => binding);
+  const databases = (): readonly { readonly binding: string; readonly database_name: string; readonly database_id: string }[] =>
+    unstable_readConfig({ config: path }).d1_databases;
+  const bindings = (): readonly string[] => databases().map(({ binding }) => binding);
   try {
     const before = bindings();
     expect([addShard(path, undefined), addShard(path, "0a"), addShard(path, undefined)]).toEqual(["01", "0a", "02"]);
     expect(bindings()).toEqual([...before, "DB_01", "DB_0a", "DB_02"]);
+    expect(databases().map(({ database_name: name }) => name)).toEqual(["svc", "svc-db-01", "svc-db-0a", "svc-db-02"]);
+    const ids = databases().map(({ database_id: databaseId }) => databaseId);
+    expect(new Set(ids).size).toBe(ids.length); // with equal IDs, two shards would share a database
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(() => addShard(path, "0a")).toThrow("already binds shard 0a");
     expect(() => addShard(path, "00")).toThrow("already binds shard 00");
     expect(() => addShard(path, "o1")).toThrow("two characters");

@@ -1,5 +1,7 @@
-// Checks that a restart does not open databases that are already prepared, but prepares them again if a shard was added.
-import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
+// Checks that a restart does not open databases that are already prepared, but prepares them again if a shard was added, and that no
+// command ignores a shard that was added.
+import { spawnSync } from "node:child_process";
+import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -30,4 +32,19 @@ test("does not change prepared databases until a shard is added", { timeout: 120
 
   await prepare(["01"]);
   expect(listDatabaseFiles().length).toBeGreaterThan(prepared.length);
+});
+
+test("a shard with data stays part of the local service if SHARDS is not set", { timeout: 120_000 }, async () => {
+  await prepare(["01"]);
+  const folder = mkdtempSync(join(tmpdir(), "svc-local-settings-"));
+  writeFileSync(join(folder, ".dev.vars"), `ISSUER_KEY=${testVars.ISSUER_KEY}\n`);
+  const program = `import { loadLocalSettings } from ${JSON.stringify(join(process.cwd(), "scripts/settings.ts"))}; console.log(loadLocalSettings().extraShards.join())`;
+  const { SHARDS: _, ...env } = process.env;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { ...env, SVC_STATE_DIR: stateDir },
+  });
+  rmSync(folder, { recursive: true, force: true });
+  expect(stdout.trim()).toBe("01");
 });
