@@ -8,8 +8,9 @@ import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { selectFailureOf } from "./failed-mail.ts";
 import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
-import { excluded } from "./inserts.ts";
+import { excluded, insertIf } from "./inserts.ts";
 import { allOf, countIn, existsIn, hasPreviousChange, notExistsIn, query } from "./query.ts";
+import { isNotErased } from "./unless-erased.ts";
 
 /** The address that a code verifies, and the purpose of the verification. */
 export interface VerifiableAddress {
@@ -63,7 +64,10 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit, the code is expired from the start, so it cannot be used, and no email is sent. */
+/**
+ * Inserts a code. Beyond a limit, the code is expired from the start, so it cannot be used, and no email is sent. Inserts nothing if the
+ * code is for a certificate whose personal data is erased.
+ */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,
@@ -77,14 +81,15 @@ export const insertEmailCode = (
   },
 ) => {
   const { now } = code;
-  return db.insert(emailCodes).values({
+  const row = {
     ...requester,
     id: code.id,
     codeHash: code.codeHash,
     signupId: code.opens ?? null,
     createdAt: now,
-    expiresAt: sql`case when ${isWithinCodeLimits(requester, limits, now)} then ${now + limits.lifeMs} else ${now} end`,
-  });
+    expiresAt: sql<Instant>`case when ${isWithinCodeLimits(requester, limits, now)} then ${now + limits.lifeMs} else ${now} end`,
+  };
+  return insertIf(db, emailCodes, row, requester.certId === null ? sql`true` : isNotErased(requester.certId));
 };
 
 /** Builds a condition for later statements in the batch. It is true if the code can be used. */

@@ -25,6 +25,7 @@ import {
   listedEntities,
   withdrawnEntities,
 } from "./schema.ts";
+import { unlessErased } from "./unless-erased.ts";
 import { columnContext, type EncryptionContext, type Vault } from "./vault.ts";
 
 export interface CertificateRef {
@@ -116,16 +117,20 @@ export interface SignedReceipt {
   readonly signature: IssuerSignature;
 }
 
-/** Returns the columns that both kinds of withdrawals have: of whole certificates, and for individual recipients. */
+/**
+ * Returns the columns that both kinds of withdrawals have: of whole certificates, and for individual recipients. The note is not stored if
+ * the certificate's personal data is erased.
+ */
 export const toWithdrawalRow = async (
   vault: Vault,
+  certId: CertId,
   context: EncryptionContext,
   recorded: RecordedRequest | null,
   { text, signature }: SignedReceipt,
 ) => ({
   channel: recorded?.channel ?? null,
   receivedAt: recorded?.receivedAt ?? null,
-  noteSealed: recorded === null || recorded.note === null ? null : await vault.seal(context, recorded.note),
+  noteSealed: recorded === null || recorded.note === null ? null : unlessErased(certId, await vault.seal(context, recorded.note), null),
   receipt: text,
   signature: signature.value,
   signatureKid: signature.kid,
@@ -145,7 +150,7 @@ export const insertEntityWithdrawal = async (
   receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
   const { certId } = of;
-  const row = await toWithdrawalRow(vault, noteContext(of, act.number), recorded, receipt);
+  const row = await toWithdrawalRow(vault, certId, noteContext(of, act.number), recorded, receipt);
   return [
     db.insert(entityWithdrawals).values({ ...act, certId, ...row }),
     insertWithdrawnEntities(
@@ -163,7 +168,7 @@ const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "
 
 /**
  * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if another acknowledgment came first
- * (`isOutdatedAcknowledgement`).
+ * (`isOutdatedAcknowledgement`). The details are not stored if the certificate's personal data is erased.
  */
 export const insertEntityAcknowledgement = async (
   db: Database,
@@ -173,7 +178,7 @@ export const insertEntityAcknowledgement = async (
 ): Promise<readonly Statement[]> => {
   const { certId } = of;
   const { number: act, entities, details, now } = acknowledgement;
-  const detailsSealed = await vault.seal(detailsContext(of, act), JSON.stringify(details));
+  const detailsSealed = unlessErased(certId, await vault.seal(detailsContext(of, act), JSON.stringify(details)), "");
   return [
     db.insert(entityAcknowledgements).values({ certId, number: act, acknowledgedAt: now, detailsSealed }),
     insertAcknowledgedEntities(

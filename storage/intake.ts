@@ -6,6 +6,7 @@ import type { CertId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { jsonList } from "./query.ts";
 import { certificates, certificateTwins } from "./schema.ts";
+import { unlessErased } from "./unless-erased.ts";
 
 /** Returns the fingerprints of these certificates by ID. Omits certificates that do not exist. */
 export const listFingerprints = async (db: Database, certIds: readonly CertId[]): Promise<ReadonlyMap<CertId, string>> => {
@@ -20,7 +21,8 @@ export const listFingerprints = async (db: Database, certIds: readonly CertId[])
 
 /**
  * Stores the text of a certificate whose ID belongs to another stored certificate. Both were issued for one submission: the database stored
- * the first, but its response was lost, and an intake journal accepted the retry. Repeating the insert has no effect.
+ * the first, but its response was lost, and an intake journal accepted the retry. Repeating the insert has no effect. If the person's data was
+ * erased before the insert, the withdrawal token of this text is not stored.
  */
 export const insertTwin = (
   db: Database,
@@ -36,6 +38,6 @@ export const insertTwin = (
       canonical,
       signature: signature.value,
       signatureKid: signature.kid,
-      manageTokenHash,
+      manageTokenHash: unlessErased(id, manageTokenHash, ""),
     })
     .onConflictDoNothing();

@@ -32,6 +32,7 @@ import {
 } from "./schema.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, existsIn, query } from "./query.ts";
+import { unlessErased } from "./unless-erased.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 const noteContext = columnContext("withdrawals", "note");
@@ -232,7 +233,7 @@ export const insertWithdrawal = async (
   receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
   const { id, businessId, environment } = certificate;
-  const row = await toWithdrawalRow(vault, noteContext(id, businessId), withdrawal.recorded, receipt);
+  const row = await toWithdrawalRow(vault, id, noteContext(id, businessId), withdrawal.recorded, receipt);
   return [db.insert(withdrawals).values({ ...withdrawal, businessId, environment, ...row })];
 };
 
@@ -252,7 +253,10 @@ export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
-/** Returns the SQL statements that record an acknowledgment. The batch fails if there already is one (`isAlreadyAcknowledged`). */
+/**
+ * Returns the SQL statements that record an acknowledgment. The batch fails if there already is one (`isAlreadyAcknowledged`). The details
+ * are not stored if the certificate's personal data is erased.
+ */
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,
@@ -260,7 +264,8 @@ export const insertAcknowledgement = async (
   details: CeaseDetails,
   now: Instant,
 ): Promise<readonly Statement[]> => {
-  const detailsSealed = await vault.seal(detailsContext(of.certId, of.businessId), JSON.stringify(details));
+  const sealed = await vault.seal(detailsContext(of.certId, of.businessId), JSON.stringify(details));
+  const detailsSealed = unlessErased(of.certId, sealed, "");
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 

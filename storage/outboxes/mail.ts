@@ -9,6 +9,7 @@ import type { Database, Found, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
 import { insertIf, bulkInsert } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
+import { isNotErased } from "../unless-erased.ts";
 import { selfOwnedContext, type Vault } from "../vault.ts";
 
 const leaseMs = 60 * secondMs; // longer than the provider's timeout of 10 s, so that two workers do not send the same email
@@ -21,7 +22,7 @@ export type NewMail = TemplatedMail & {
   /** English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
-  /** The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent. */
+  /** The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents another one. */
   readonly certId?: CertId;
   /** The consumer who gets the email. Erasing the account deletes an email that has not been sent. */
   readonly consumerId?: ConsumerId;
@@ -53,7 +54,12 @@ const toMailRow = async (vault: Vault, mail: NewMail) => {
 
 /** Returns the statements to add to the change's batch. Throws if `to` is not an email address. */
 export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Promise<readonly Statement[]> => [
-  insertIf(db, mailOutbox, await toMailRow(vault, mail), mail.onlyIf ?? sql`true`),
+  insertIf(
+    db,
+    mailOutbox,
+    await toMailRow(vault, mail),
+    allOf(mail.onlyIf ?? sql`true`, mail.certId === undefined ? sql`true` : isNotErased(mail.certId)),
+  ),
 ];
 
 /** Inserts any number of sealed emails with one statement. */

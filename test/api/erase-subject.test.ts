@@ -23,7 +23,16 @@ import {
   buildJsonPost,
   listLinkTokens,
 } from "../support/withdrawal.ts";
-import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world, type TestResponse } from "../support/world.ts";
+import {
+  call,
+  createServiceCall,
+  submitConsent,
+  getWithKey,
+  issueCertificate,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 
 const platform = await getPlatform(env as unknown as Env);
 const key = world.acme.keys.live;
@@ -186,6 +195,22 @@ describe("a person who is erased", () => {
     expect((await verified(mine.certId)).status).toBe("active");
     const recorded = { method: "mail", received_at: new Date().toISOString() };
     expect((await call(`/v1/certs/${mine.certId}/withdrawals`, buildJsonPost(recorded, withKey))).status).toBe(201);
+  });
+
+  test("gets no email with a code that was requested just before the erasure", async () => {
+    const { certId, email } = await issueToNewPerson();
+    let erasure: Promise<unknown> | null = null;
+    const batch = async (statements: D1PreparedStatement[]) => {
+      erasure ??= eraseCertificate(certId);
+      await erasure;
+      return env.DB.batch(statements);
+    };
+    const prepare = env.DB.prepare.bind(env.DB);
+    const isolate = createServiceCall({ DB: { prepare, batch, withSession: () => ({ prepare, batch }) } });
+    expect((await requestWithdrawalCode(certId, email, {}, isolate)).status).toBe(200);
+    expect(erasure).not.toBeNull();
+    expect(await listCodes(email)).toEqual([]);
+    expect(await tracesOf(certId)).toEqual([]);
   });
 
   test("gets a certificate page with the business's contact instead of forms that cannot work", async () => {

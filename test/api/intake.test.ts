@@ -9,6 +9,7 @@ import { journalOfClient } from "../../core/intake/journal-name.ts";
 import type { CertId, ClientId, ShardId } from "../../core/ids.ts";
 import type { JournalEntry } from "../../durable-objects/intake-journal/entry.ts";
 import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
+import { eraseCertificate } from "../support/erasure.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import { buildConsentRequest, buildSubmission, call, createServiceCall, world, type Call, type TestResponse } from "../support/world.ts";
 
@@ -381,6 +382,37 @@ describe("a certificate that is still in the journal", () => {
     await endFault();
     await waitUntilPlaced();
     expect((await withdraw(cert_id, manage_url)).status).toBe(200);
+  });
+
+  test("cannot be withdrawn with the link of its second receipt if the person was erased before that receipt was stored", async () => {
+    const first = createDyingIsolate();
+    await submit(first);
+    await setFault("lose_answer");
+    await submit(first, "twin-erased");
+    await setFault("hang");
+    let held: { readonly name: string; readonly entry: JournalEntry } | undefined;
+    const slow = createServiceCall({
+      INTAKE_JOURNAL: {
+        getByName: (name: string) => ({
+          countWaiting: async () => 0,
+          append: async (entry: JournalEntry) => {
+            held = { name, entry };
+            return { kind: "journaled" };
+          },
+        }),
+      },
+      ...defaultWait,
+    });
+    const { cert_id, manage_url, fingerprint } = (await submit(slow, "twin-erased")).body.data;
+    await endFault();
+    await eraseCertificate(cert_id);
+    if (held === undefined) throw new Error("not journaled");
+    await journals.getByName(held.name).append(held.entry, null);
+    await waitUntilPlaced();
+    const { duplicates } = (await verify(cert_id)).body.data;
+    expect(duplicates.map((twin: { fingerprint: string }) => twin.fingerprint)).toEqual([fingerprint]);
+    expect((await withdraw(cert_id, manage_url)).body.error.code).toBe("opt_out_failed");
+    expect(await count("SELECT COUNT(*) AS n FROM certificate_twins WHERE cert_id = ? AND manage_token_hash <> ''", cert_id)).toBe(0);
   });
 
   test("is found by a contact check once it is in the database", async () => {

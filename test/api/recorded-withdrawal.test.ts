@@ -373,6 +373,36 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
   });
 });
 
+describe("the personal data of a certificate that was erased before its withdrawal", () => {
+  test("does not come back with the note of the withdrawal and the details of the acknowledgment", async () => {
+    const mine = await issueToNewPerson();
+    await eraseCertificate(mine.certId);
+    expect(code(await record(mine.certId, { note: "Pat rang" }))).toBe("201 ok");
+    expect(code(await acknowledge(mine.certId, { note: "Pat is off the list", acknowledged_by: "Kim", actions: ["removed"] }))).toBe(
+      "200 ok",
+    );
+    const kept = await env.DB.prepare(
+      "SELECT note_sealed AS note, details_sealed AS details FROM withdrawals w JOIN cease_acknowledgements a USING (cert_id) WHERE cert_id = ?",
+    )
+      .bind(mine.certId)
+      .first();
+    expect(kept).toEqual({ note: null, details: "" });
+    const { withdrawal, status } = (await get(`/v1/certs/${mine.certId}`)).body.data;
+    expect(status).toBe("revoked");
+    expect(withdrawal).toMatchObject({ recorded: { method: "phone", note: null }, acknowledgement: null });
+  });
+
+  test("does not come back with those for individual recipients", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
+    await eraseCertificate(mine.certId);
+    expect(code(await record(mine.certId, { entities: ["Zenith Roofing"], note: "Pat rang" }))).toBe("201 ok");
+    expect(code(await acknowledge(mine.certId, { entities: ["Zenith Roofing"], note: "Pat is off the list" }))).toBe("200 ok");
+    const [item] = (await get(`/v1/certs/${mine.certId}`)).body.data.entities_withdrawn;
+    expect(item).toMatchObject({ recorded: { method: "phone", note: null }, acknowledgement: null });
+    expect(item.cease_acknowledged_at).not.toBeNull();
+  });
+});
+
 describe("the email that confirms a withdrawal", () => {
   const confirmations = async (email: string) =>
     (await listMailTo(email)).filter(({ subject }) => /withdrawn|Se retiró|retiré/.test(subject));
