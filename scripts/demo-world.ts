@@ -109,7 +109,7 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
   ...business.domains.map(({ domain, status, method }) =>
     db
       .prepare(
-        "INSERT OR IGNORE INTO domains (id, business_id, domain, status, method, token, verified_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO domains (id, business_id, domain, status, method, token, verified_at, checked_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       )
       .bind(
         `dom_${sha256Hex(`${business.id} ${domain}`).slice(0, 26)}`,
@@ -119,6 +119,7 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
         method,
         status === "verified" ? null : sha256Hex(`${business.id} ${domain} token`).slice(0, 40),
         status === "verified" ? now : null,
+        status === "pending" ? null : now,
         now,
       ),
   ),

@@ -22,7 +22,7 @@ interface Form {
 const forms: readonly Form[] = [
   {
     path: "/quote",
-    purpose: "solar quote follow-up",
+    purpose: "Solar quote follow-up",
     recipients: ["Acme Solar LLC", "Bright Homes Inc"],
     disclosure: `I agree that Acme Solar LLC and Bright Homes Inc may call, text or email me about solar quotes ${consentEnd}`,
     asksEach: false,
@@ -30,7 +30,7 @@ const forms: readonly Form[] = [
   },
   {
     path: "/compare",
-    purpose: "compare solar installers",
+    purpose: "Compare solar installers",
     recipients: ["Acme Solar LLC", "Bright Homes Inc", "Harbor Electric LLC", "Sunline Roofing Co"],
     disclosure: `By clicking "Compare offers", I agree that each company I selected may call, text or email me about solar offers ${consentEnd}`,
     asksEach: true,
@@ -38,7 +38,7 @@ const forms: readonly Form[] = [
   },
   {
     path: "/battery",
-    purpose: "home battery consultation",
+    purpose: "Home battery consultation",
     recipients: ["Acme Solar LLC"],
     disclosure: `I agree that Acme Solar LLC may call, text or email me about home batteries ${consentEnd}`,
     asksEach: false,
@@ -46,7 +46,7 @@ const forms: readonly Form[] = [
   },
   {
     path: "/guide",
-    purpose: "solar buyer's guide by email",
+    purpose: "Solar buyer's guide by email",
     recipients: ["Acme Solar LLC"],
     disclosure: "I agree that Acme Solar LLC may email me the solar buyer's guide and follow up by email. I can unsubscribe at any time.",
     asksEach: false,

@@ -99,7 +99,7 @@ const shareDetails = async ({ services, clientId }: Month, person: Person, plann
         origin: siteOrigin,
         requestEvidence: "referer",
         scope: given,
-        purpose: "solar quote follow-up",
+        purpose: "Solar quote follow-up",
         disclosureText: `Acme Solar LLC may call or email me about solar quotes for ${planned.durationDays} days. I can stop sharing at any time.`,
         durationDays: planned.durationDays,
         challenge: computeCodeChallenge(verifier),

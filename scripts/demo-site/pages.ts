@@ -8,7 +8,7 @@ export interface DemoSite {
   readonly clientId: string;
 }
 
-const purpose = "solar quote follow-up";
+const purpose = "Solar quote follow-up";
 const recipients = ["Acme Solar LLC", "Bright Homes Inc"] as const;
 
 const renderFrame = (title: string, main: string, kind = ""): string => `<!doctype html>

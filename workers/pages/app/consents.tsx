@@ -329,7 +329,7 @@ const revokeAllPage = (view: AppView, consents: BusinessConsents): Page => {
       { icon: "archive", text: messages.stopKeeps },
       { icon: "undo-2", text: messages.stopAllFinal },
     ],
-    buttons: { back: `/app/with/${id}`, keep: messages.keepAll, go: messages.stopEverything },
+    buttons: { back: `/app/with/${id}`, keep: messages.keepAll, go: messages.endAll },
   });
 };
 

@@ -367,9 +367,22 @@ export const endConnectionPage = (view: EndConnectionView, action: string): Page
   ),
 });
 
-export const endedPage = (view: EndConnectionView): Page =>
-  noticePage(view.messages.ended, view.messages.endedAdvice, <EndedClient view={view} />, "circle-check");
+const endedConnectionPage = (view: EndConnectionView, title: string, advice: string): Page => ({
+  title: `${title} · svc`,
+  content: (
+    <div class="card confirm">
+      <EndedClient view={view} />
+      <div class="empty">
+        <Icon name="circle-check" />
+        <h1>{title}</h1>
+        <p>{advice}</p>
+      </div>
+    </div>
+  ),
+});
+
+export const endedPage = (view: EndConnectionView): Page => endedConnectionPage(view, view.messages.ended, view.messages.endedAdvice);
 
 /** Shown for a link that was already used, and for a connection that ended in another way. */
 export const alreadyEndedPage = (view: EndConnectionView): Page =>
-  noticePage(view.messages.alreadyEnded, view.messages.alreadyEndedAdvice, <EndedClient view={view} />, "circle-check");
+  endedConnectionPage(view, view.messages.alreadyEnded, view.messages.alreadyEndedAdvice);

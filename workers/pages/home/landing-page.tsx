@@ -99,7 +99,7 @@ const CheckForm: FC<{ landing: LandingContext }> = ({ landing }) => {
 const example = {
   business: "Acme Solar LLC",
   recordedAt: Date.UTC(2026, 10, 25, 22, 45),
-  fingerprint: "d36659b965f70926517a42ab9371de0b",
+  fingerprint: "d36659b965f70926517a42ab9371de0…",
 };
 
 const ExampleCertificate: FC = () => {
@@ -137,7 +137,7 @@ const ExampleCertificate: FC = () => {
             </li>
           </ul>
           <p class="quiet">
-            <Hash value={example.fingerprint} />…
+            <Hash value={example.fingerprint} />
           </p>
         </div>
       </article>

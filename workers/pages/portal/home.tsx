@@ -122,11 +122,11 @@ const getProfileStep = ({ account }: Setup): SetupStep => {
   return { title, path, state: isDone ? "done" : "open", text, actions: [{ to: path, text: action }] };
 };
 
-const getLiveStep = ({ account, domains, live: [first] }: Setup): SetupStep => {
+const getLiveStep = ({ account, domains, live: [newest] }: Setup): SetupStep => {
   const { title, done, ready, needsPlan, needsDomain, plans, action } = homeMessages.live;
-  if (first !== undefined) {
-    const text = <FormattedMessage text={done} parts={{ time: <Timestamp at={first.issuedAt} /> }} />;
-    return { title, path: `/portal/certificates/${first.id}`, state: "done", text, actions: [] };
+  if (newest !== undefined) {
+    const text = <FormattedMessage text={done} parts={{ time: <Timestamp at={newest.issuedAt} /> }} />;
+    return { title, path: `/portal/certificates/${newest.id}`, state: "done", text, actions: [] };
   }
   if (account.plan !== "enterprise")
     return { title, path: "/portal/billing", state: "blocked", text: needsPlan, actions: [{ to: "/portal/billing", text: plans }] };

@@ -25,6 +25,7 @@ import {
   Link,
   messages,
   RoleGate,
+  ShortDay,
   ShortTime,
   StatusLabel,
   Table,
@@ -116,7 +117,7 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
             "corner",
           ],
           [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
-          [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <ShortTime at={row.lastUsedAt} />)],
+          [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <ShortDay at={row.lastUsedAt} />)],
           [
             messages.action,
             (row) =>

@@ -73,7 +73,7 @@ export const statusPage = ({ messages: { status: messages } }: PageContext, { co
           </Notice>
         )}
         <Section name="components" heading={messages.componentsHeading}>
-          <dl class="kv">
+          <dl class="kv apart">
             {statusComponents.map((component) => (
               <DescriptionRow name={messages.components[component]}>
                 <ComponentBadge status={components.get(component) ?? "operational"} />

@@ -140,6 +140,7 @@ export const messages = {
   stopAllIntroOne: "This will end your consent:",
   stopAllFinal: "You can’t undo this, but you can share or agree again later. Your history will keep a record.",
   keepAll: "Keep everything",
+  endAll: "End everything",
   detailsTitle: "My details",
   detailsEmpty: "Nothing saved yet. Fill in what you may want to share later, or wait until a website asks for it.",
   detailsIntro: "Before you save a change, you’ll see who will get it.",

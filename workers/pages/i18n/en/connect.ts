@@ -25,7 +25,7 @@ export const messages = {
   ends: "Access ends on {date}. You can disconnect the assistant at any time in your account or with the link we’ll email you.",
   deny: "Don’t allow",
   allow: "Allow",
-  replace: "Allow and replace the earlier connection",
+  replace: "Allow and replace",
   beside: "Allow and keep both",
   connected: "This assistant is already connected",
   replaceResult: "If you replace the earlier connection, it loses access as soon as the new one starts.",

@@ -322,7 +322,7 @@ export const messages = {
     },
     live: {
       title: "Go live",
-      done: "First live certificate issued on {time}.",
+      done: "Newest live certificate issued on {time}.",
       ready: "Add the tag with your live client ID to your form, then submit the form once.",
       needsPlan: "Live certificates require the Enterprise plan.",
       needsDomain: "Verify a domain first.",
@@ -1103,7 +1103,7 @@ export const messages = {
     used: "{month} so far: {issued} issued, {withdrawn} withdrawn. Last 12 months: {total} issued.",
     buy: "Upgrade to Business",
     manage: "Manage subscription",
-    leaves: "Opens our payment provider’s website.",
+    leaves: "Opens our payment provider.",
     notSold: "To change your plan, contact us.",
     byUs: "We suspended this account, and a payment won’t reactivate it. Contact us.",
     away: "The payment provider isn’t responding. Try again in a minute.",

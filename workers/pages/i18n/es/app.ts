@@ -141,6 +141,7 @@ export const messages: AppMessages = {
   stopAllFinal:
     "Esta acción no se puede deshacer, pero puede volver a compartir o aceptar más adelante. Quedará constancia en su historial.",
   keepAll: "Conservar todo",
+  endAll: "Cancelar todo",
   detailsTitle: "Mis datos",
   detailsEmpty: "Todavía no ha guardado nada. Complete lo que quiera compartir más adelante o espere a que un sitio web lo pida.",
   detailsIntro: "Antes de guardar un cambio verá quién lo recibirá.",

@@ -29,7 +29,7 @@ export const messages: ConnectMessages = {
   ends: "El acceso termina el {date}. Puede desconectar el asistente en cualquier momento en su cuenta o con el enlace que le enviaremos por correo.",
   deny: "No permitir",
   allow: "Permitir",
-  replace: "Permitir y reemplazar la conexión anterior",
+  replace: "Permitir y reemplazar",
   beside: "Permitir y conservar ambas",
   connected: "Este asistente ya está conectado",
   replaceResult: "Si reemplaza la conexión anterior, esta perderá el acceso en cuanto se establezca la nueva.",

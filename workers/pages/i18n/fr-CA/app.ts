@@ -142,6 +142,7 @@ export const messages: AppMessages = {
   stopAllFinal:
     "Cette action est irréversible, mais vous pourrez partager de nouveau ou redonner votre consentement plus tard. Votre historique en gardera une trace.",
   keepAll: "Tout garder",
+  endAll: "Mettre fin à tout",
   detailsTitle: "Mes renseignements",
   detailsEmpty:
     "Rien n’est enregistré pour l’instant. Entrez les renseignements que vous voudrez peut-être partager plus tard, ou attendez qu’un site Web vous les demande.",

@@ -29,7 +29,7 @@ export const messages: ConnectMessages = {
   ends: "L’accès prend fin le {date}. Vous pouvez déconnecter l’assistant en tout temps dans votre compte, ou avec le lien que nous vous enverrons par courriel.",
   deny: "Refuser",
   allow: "Autoriser",
-  replace: "Autoriser et remplacer la connexion précédente",
+  replace: "Autoriser et remplacer",
   beside: "Autoriser et garder les deux",
   connected: "Cet assistant est déjà connecté",
   replaceResult: "Si vous remplacez la connexion précédente, elle perdra son accès dès que la nouvelle sera établie.",
