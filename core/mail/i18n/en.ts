@@ -104,7 +104,7 @@ export const en = {
   },
   withdrawal_code: {
     subject: "Your code to withdraw consent",
-    intro: "Enter this code to withdraw the consent you gave to {business}. It works once and expires in 10 minutes.",
+    intro: "Enter this code to withdraw the consent you gave to {business}. It expires in 10 minutes.",
     action: "Withdraw without the code",
     hint: "This opens the certificate, where you confirm the withdrawal. The link works for one day.",
     wrongTitle: "Didn’t request this?",

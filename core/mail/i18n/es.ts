@@ -104,7 +104,7 @@ export const es: MailMessages = {
   },
   withdrawal_code: {
     subject: "Su código para retirar el consentimiento",
-    intro: "Ingrese este código para retirar el consentimiento que dio a {business}. Sirve una sola vez y vence en 10 minutos.",
+    intro: "Ingrese este código para retirar el consentimiento que dio a {business}. Vence en 10 minutos.",
     action: "Retirar el consentimiento sin código",
     hint: "El enlace abre el certificado, donde podrá confirmar el retiro. Funciona durante un día.",
     wrongTitle: "¿No lo solicitó usted?",

@@ -105,8 +105,7 @@ export const frCa: MailMessages = {
   },
   withdrawal_code: {
     subject: "Votre code pour retirer votre consentement",
-    intro:
-      "Entrez ce code pour retirer le consentement que vous avez donné à {business}. Il ne sert qu’une fois et expire dans 10 minutes.",
+    intro: "Entrez ce code pour retirer le consentement que vous avez donné à {business}. Il expire dans 10 minutes.",
     action: "Retirer sans le code",
     hint: "Ce lien ouvre le certificat, où vous confirmez le retrait. Il est valide pendant un jour.",
     wrongTitle: "Vous n’avez rien demandé?",
