@@ -22,18 +22,19 @@ export function parseFieldMap(given: string | Record<string, string> = {}): Fiel
   }
 }
 
-/** The API's limit. The API refuses the whole certificate if there are more fields. */
+/** The API's limits. The API refuses the whole certificate if there are more fields, or if a value is longer. */
 const maxFields = 20;
+const maxValueLength = 500;
 
 export interface CollectedFields {
   fields: Record<string, string>;
-  /** Present if the form has more fields than a certificate can hold. */
-  fields_truncated?: true;
+  /** True if the form has more fields than a certificate can hold, or a longer value. */
+  fields_truncated: true | undefined;
 }
 
 /**
  * Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both take precedence over a guess.
- * If there are too many values, returns the most certain ones.
+ * If there are too many values, returns the most certain ones. Leaves out values that are too long.
  */
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
@@ -43,6 +44,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
     .map(({ control }) => control);
   const best = new Map<string, { key: string; value: string; rank: number }>();
+  let isTruncated: true | undefined;
   for (const each of found) {
     const { control, rank } = each;
     const key = hasPhone && isGuessedMobile(each) ? "mobile" : each.key;
@@ -52,27 +54,31 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type is the
     // same as the key.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
-    if (/phone|mobile/.test(key)) {
-      best.set(key, {
-        key,
-        rank,
-        value: addDialCode(
-          control,
-          value,
-          others.filter((other) => other !== control),
-        ),
-      });
+    if (value.length > maxValueLength) {
+      isTruncated = true;
     } else {
-      // `country` takes only a two-letter code, so a country name is sent as `country_name`.
-      best.set(key, { key: key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key, rank, value });
+      best.set(key, {
+        // `country` takes only a two-letter code, so a country name is sent as `country_name`.
+        key: key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key,
+        rank,
+        value: /phone|mobile/.test(key)
+          ? addDialCode(
+              control,
+              value,
+              others.filter((other) => other !== control),
+            )
+          : value,
+      });
     }
   }
-  const isTruncated = best.size > maxFields;
   const chosen = [...best.values()];
-  if (isTruncated) chosen.sort((a, b) => a.rank - b.rank);
+  if (chosen.length > maxFields) {
+    isTruncated = true;
+    chosen.sort((a, b) => a.rank - b.rank);
+  }
   const fields: Record<string, string> = {};
   for (const { key, value } of chosen.slice(0, maxFields)) fields[key] = value;
-  return isTruncated ? { fields, fields_truncated: true } : { fields };
+  return { fields, fields_truncated: isTruncated };
 }
 
 /**
@@ -126,16 +132,15 @@ function matchesSelector(control: Element, selector: string): boolean {
 
 function getControlText(control: HTMLInputElement): string {
   if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
-  // The API does not accept control characters or more than 500 characters, so the lines of a textarea are joined.
+  // The API does not accept control characters, so the lines of a textarea are joined.
   // The `value` of a list is only its first selected option.
   const { selectedOptions } = control as unknown as Partial<HTMLSelectElement>;
-  const value = Array.from<{ value: string }>(selectedOptions || [control])
+  return Array.from<{ value: string }>(selectedOptions || [control])
     .map((part) => String(part.value || ""))
     .join(", ")
     .replace(invisibleCharacters, "")
     .replace(/[\t\r\n]+/g, " ")
     .trim();
-  return value.length > 500 ? "" : value;
 }
 
 /** Checks a guessed key against the value. For example, the value "weekly" from a "contact by email" list is not an email address. */

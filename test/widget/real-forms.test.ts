@@ -185,7 +185,7 @@ describe("two numbers", () => {
   });
 });
 
-describe("a form with more than 20 fields", () => {
+describe("a form with more than a certificate can contain", () => {
   const questions = Array.from({ length: 21 }, (_, at) => `<input id="q${at}" value="answer ${at}">`).join("");
   const fieldMap = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`#q${at}`, `question_${at}`]));
 
@@ -206,6 +206,21 @@ describe("a form with more than 20 fields", () => {
   it("is not marked with exactly 20 fields", async () => {
     const { "#q20": _, ...twenty } = fieldMap;
     expect(await certified(questions, { fieldMap: twenty })).not.toHaveProperty("fields_truncated");
+  });
+
+  const note = (length: number): string => `${email}<textarea id="note">${"x".repeat(length)}</textarea>`;
+  const noteMap = { "#note": "message", "[name=email]": "email" };
+
+  it("is certified without a value of 501 characters, and the request says so", async () => {
+    const body = await certified(note(501), { fieldMap: noteMap });
+    expect(body).toMatchObject({ fields_truncated: true });
+    expect(body!.fields).toEqual({ email: "pat@example.com" });
+  });
+
+  it("is not marked with a value of 500 characters", async () => {
+    const body = await certified(note(500), { fieldMap: noteMap });
+    expect(body).not.toHaveProperty("fields_truncated");
+    expect(body!.fields).toEqual({ email: "pat@example.com", message: "x".repeat(500) });
   });
 });
 

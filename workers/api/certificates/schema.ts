@@ -74,7 +74,8 @@ export const consentRequestSchema = z
     fields: fieldMapSchema,
     disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
     fields_truncated: z.boolean().nullish().openapi({
-      description: "`true` if the form had more than 20 fields and some were left out. The certificate shows this.",
+      description:
+        "`true` if some fields were left out: the form had more than 20, or values of more than 500 characters. The certificate shows this.",
     }),
     entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
@@ -168,10 +169,10 @@ const unrecognizedFieldsSchema = z
   });
 const submissionNotesFields = {
   fields_unrecognized: unrecognizedFieldsSchema,
-  fields_truncated: z
-    .literal(true)
-    .optional()
-    .openapi({ description: "`true` if the form had more fields than a certificate can hold and some were left out. Otherwise absent." }),
+  fields_truncated: z.literal(true).optional().openapi({
+    description:
+      "`true` if fields were left out because the form had more fields than a certificate can hold, or longer values. Otherwise absent.",
+  }),
   text_replaced: z
     .literal(true)
     .optional()

@@ -416,7 +416,7 @@ export const messages = {
     },
     notes: {
       unrecognized: "Saved as entered, but not searchable: {fields}",
-      truncated: "The form had more fields. The page script sent the 20 it recognized best.",
+      truncated: "The form had more fields. The page script left out those past the limit of 20 and values over 500 characters.",
       replaced: "Characters that can’t be stored were replaced with \ufffd.",
     },
     reveal: "Reveal details",
