@@ -8,10 +8,10 @@ import { build } from "esbuild";
 import { sha256Hex } from "../core/hash.ts";
 import { bundleSignatureVerifier, bundleVerifier, portableHashPlugin, type BuiltVerifier } from "../verifier/build.ts";
 import { writeOperations } from "../kit/build.ts";
+import { deploymentAssetsDir, localAssetsDir } from "./assets-folders.ts";
 import { listGuideImages, renderGuides, renderGuidesModule } from "./guides.ts";
 import { buildWidget } from "../widget/build.mjs";
 
-const assetsDir = "dist/assets";
 const namesPath = "workers/pages/assets.gen.ts";
 const guidesPath = "workers/pages/guides.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
@@ -67,7 +67,7 @@ const buildPageAssets = async (): Promise<PageAsset[]> => {
       "workers/pages/styles/mark.svg",
       ...listGuideImages(),
     ],
-    outdir: join(assetsDir, "a"),
+    outdir: join(localAssetsDir, "a"),
     entryNames: "[name]-[hash]",
     loader: { ".svg": "copy", ".png": "copy" },
     plugins: [portableHashPlugin],
@@ -135,9 +135,10 @@ const readReleasedScripts = (): readonly { readonly address: string; readonly co
 
 /**
  * Builds everything. New files are written before old ones are deleted, so every file stays available to a running service. `appUrl` is
- * the URL of the app in a deployment with several hosts.
+ * the URL of the app in a deployment with several hosts; without it, the assets are for the local service.
  */
 export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
+  const assetsDir = appUrl === undefined ? localAssetsDir : deploymentAssetsDir;
   writeOperations();
   const assets = await buildPageAssets();
   const widget = await buildWidget({ outDir: assetsDir, ...(appUrl !== undefined && { appUrl }) });

@@ -2,6 +2,7 @@
 // by integrity keep working after later deployments.
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import { deploymentAssetsDir } from "./assets-folders.ts";
 import { buildAssets, releasedDir } from "./build.ts";
 
 export interface ReleasedScript {
@@ -18,7 +19,7 @@ export const releaseAssets = async (appUrl: string): Promise<ReleasedScript> => 
   const newFiles = [name, `svc-share-${share.hash12}.js`].flatMap((file) => {
     const path = join(releasedDir, file);
     if (existsSync(path)) return [];
-    copyFileSync(join("dist/assets/v1", file), path);
+    copyFileSync(join(deploymentAssetsDir, "v1", file), path);
     return [path];
   });
   return { path: `/v1/${name}`, integrity, newFiles };

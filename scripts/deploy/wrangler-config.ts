@@ -1,6 +1,7 @@
 // The wrangler configuration of a deployment: wrangler.toml with the deployment's own names, IDs, hosts and settings.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { deploymentAssetsDir } from "../assets-folders.ts";
 import { keySettings, rotationSettings, type Deployment } from "./config.ts";
 
 const { experimental_readRawConfig } = await import("wrangler");
@@ -9,7 +10,7 @@ const { experimental_readRawConfig } = await import("wrangler");
 interface WranglerConfig {
   readonly main: string;
   readonly alias: Readonly<Record<string, string>>;
-  readonly assets: { readonly directory: string };
+  readonly assets: object;
   readonly vars: Readonly<Record<string, string>>;
   readonly d1_databases: readonly { readonly binding: string; readonly database_id: string; readonly migrations_dir: string }[];
   readonly kv_namespaces: readonly { readonly binding: string; readonly id: string }[];
@@ -72,7 +73,7 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
     ...base,
     main: fromFolder(base.main),
     alias: Object.fromEntries(Object.entries(base.alias).map(([name, path]) => [name, fromFolder(path)])),
-    assets: { ...base.assets, directory: fromFolder(base.assets.directory) },
+    assets: { ...base.assets, directory: fromFolder(deploymentAssetsDir) },
     name: deployment.worker,
     vars: { ...defaults, ...(deployment.hasMetrics && { METRICS_DATASET: metricsDataset }), ...deployment.vars },
     routes: Object.values(deployment.hosts).map((pattern) => ({ pattern, custom_domain: true })),

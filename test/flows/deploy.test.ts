@@ -1,9 +1,9 @@
 // Runs `npm run deploy` in a fresh clone as docs/operate/deploy.md describes it: offline as a dry run, and with the real wrangler against a
 // Cloudflare API on localhost, on which each step fails once.
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assertHostsFree } from "../../scripts/deploy/hosts.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
@@ -48,7 +48,10 @@ const startWith = (settings: object): string => {
 };
 
 describe("npm run deploy -- --dry-run", () => {
-  test("shows the plan in a fresh clone without an account, and bundles the code", async () => {
+  test("shows the plan in a fresh clone without an account, bundles the code, and leaves the local service's assets as they are", async () => {
+    const served = join(clone, "dist/assets/v1/svc.js");
+    mkdirSync(dirname(served), { recursive: true });
+    writeFileSync(served, "// of the running local service");
     const { status, output } = await run(`npm run deploy -- --domain ${domain} --dry-run`, {
       CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",
     });
@@ -64,6 +67,9 @@ describe("npm run deploy -- --dry-run", () => {
       expect(output).toContain(line);
     expect(existsSync(join(clone, ".deploy/bundle/index.js"))).toBe(true);
     expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
+    expect(readFileSync(served, "utf8")).toBe("// of the running local service");
+    const { assets } = JSON.parse(readFileSync(join(clone, ".deploy/production.wrangler.json"), "utf8"));
+    expect(existsSync(join(clone, ".deploy", assets.directory, "v1/svc.js"))).toBe(true);
   }, 180_000);
 
   test("is described with a command that exists in the guide", () => {
