@@ -407,7 +407,7 @@ export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
 );
 
 /** Formats a time of which only the UTC day is known, for example "4 Mar 2026". */
-export const ShortDay: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at).slice(0, 10)}>{shortDay.format(at)}</time>;
+export const ShortDay: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at).slice(0, 10)}>{formatShortDay(at)}</time>;
 
 /** Returns the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */
 export const formatShortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-5)}`;
