@@ -12,7 +12,7 @@ import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { auditEntries, shares, shareValues } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** The encryption context of a share's copy. The owner is the business. */
+/** The encryption context of a share's copy of the shared values. Call it with the share's ID and, as the owner, the business's ID. */
 export const shareCopyContext = columnContext("share_values", "fields");
 
 /** Returns the shared values, or null if the share has ended. */

@@ -25,7 +25,7 @@ const fullRatio = 0.7;
  */
 export const issuingRatio = 0.9;
 
-/** Returns how full a shard is, in whole percent. */
+/** Returns how full a shard is, as a percentage rounded down. */
 const getFillPercent = (bytes: number, maxBytes: number): number => Math.floor((100 * bytes) / maxBytes);
 
 /** Returns whether the shard takes new accounts and certificates. */
@@ -42,7 +42,7 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
   )[0]?.shard ?? null;
 
 /**
- * Returns the emptiest shard that takes new accounts. Fill levels are compared in whole percent. If several are equal, the first shard is
+ * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. If several are equal, the first shard is
  * chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {

@@ -227,8 +227,8 @@ describe("the API reference", () => {
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
       );
-      // Over plain HTTP, the name of the cookie has no prefix. The sign-out request is sent without the cookie, because all other calls use
-      // the same session.
+      // Over plain HTTP, the name of the cookie has no prefix. The sign-out request is sent without a cookie, because it would end
+      // the session that the other calls use.
       const cookie = address.endsWith("/logout") ? undefined : optionOf("--cookie")?.replace("__Host-", "");
       if (cookie !== undefined) headers.push(["cookie", cookie]);
       const body = optionOf("--data");

@@ -1,4 +1,5 @@
-// Creates a ledger that stores its full tiles in R2, and buckets that fail. Each ledger has its own name and therefore its own tiles.
+// A ledger that stores its full tiles in R2, and R2 buckets with methods that fail or are replaced. Each ledger has its own name and
+// therefore its own tiles.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";

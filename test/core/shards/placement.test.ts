@@ -9,7 +9,7 @@ const fill = (shard: string, bytes: number, state: ShardState = "open"): ShardFi
 describe("choosePlacement", () => {
   test.each<[string, readonly ShardFill[], string]>([
     ["the emptiest open shard", [fill("00", 600), fill("01", 20), fill("02", 300)], "01"],
-    ["the first shard of several that are equally empty in whole percent", [fill("02", 13), fill("01", 19), fill("00", 20)], "01"],
+    ["the first shard of several that are equally empty, as whole percentages", [fill("02", 13), fill("01", 19), fill("00", 20)], "01"],
     ["no closed shard, even if it is the emptiest", [fill("00", 600), fill("01", 0, "closed")], "00"],
     ["no shard that is 70% full", [fill("00", 700), fill("01", 699)], "01"],
     ["the emptiest shard that is not closed or full", [fill("00", 100, "closed"), fill("01", 900), fill("02", 650)], "02"],

@@ -149,14 +149,14 @@ const attacks: readonly Attack[] = [
     withoutPayload("policy.linked"),
   ),
   attack(
-    "erased, without the payload of the withdrawal: another method",
+    "erased, without the payload of the withdrawal: a different method",
     "incomplete `audit.status`",
     erasedWithdrawn,
     withdrawalSays({ method: "manage_link" }),
     withoutPayload("certificate.revoked"),
   ),
   attack(
-    "erased, without the payload of the withdrawal: another scope",
+    "erased, without the payload of the withdrawal: a different scope",
     "incomplete `audit.status`",
     erasedWithdrawn,
     withdrawalSays({ scope: "business" }),
@@ -198,7 +198,7 @@ const attacks: readonly Attack[] = [
   attack("policies without their entry", "invalid `audit.policies`", withdrawn, withoutEntry("policy.linked")),
   attack("an entry with policies that are not on the certificate", "invalid `audit.policies`", withdrawn, withoutPolicies),
   attack(
-    "policies presented as pending, although an entry links some or none",
+    "policies presented as pending, although a `policy.linked` entry records the outcome",
     "invalid `audit.policies`",
     withdrawn,
     says({ policies_status: "pending" }),
@@ -212,16 +212,21 @@ const attacks: readonly Attack[] = [
     forgetting("method", "received_at"),
   ),
   attack("presented as older: a recent certificate without methods", "invalid `entities.receipt`", partly, forgetting("method")),
-  attack("another method for the second recipient only", "invalid `entities.receipt`", partly, recipientSays(1, { method: "manage_link" })),
   attack(
-    "another method for the second recipient only, without receipts",
+    "a different method for the second recipient only",
+    "invalid `entities.receipt`",
+    partly,
+    recipientSays(1, { method: "manage_link" }),
+  ),
+  attack(
+    "a different method for the second recipient only, without receipts",
     "invalid `audit.status`",
     partly,
     withoutReceipts,
     recipientSays(1, { method: "manage_link" }),
   ),
   attack(
-    "another time for the second recipient only, without receipts",
+    "a different time for the second recipient only, without receipts",
     "invalid `audit.status`",
     partly,
     withoutReceipts,
@@ -239,7 +244,7 @@ const attacks: readonly Attack[] = [
     recipientSays(0, { cease_acknowledged_at: null, overdue: true }),
   ),
   attack(
-    "another time of receipt by the business",
+    "a different time of receipt by the business",
     "invalid `audit.status`",
     withdrawn,
     withdrawalSays({ method: "business_recorded", received_at: "2026-12-30T01:00:00.000Z" }),
@@ -250,10 +255,10 @@ const attacks: readonly Attack[] = [
     withdrawn,
     withdrawalSays({ received_at: "2026-12-30T01:00:00.000Z" }),
   ),
-  attack("another policy URL", "invalid `audit.policies`", withdrawn, policySays({ source_url: "https://www.acme-solar.example/new" })),
-  attack("another policy capture time", "invalid `audit.policies`", withdrawn, policySays({ captured_at: "2026-11-28T05:06:07.089Z" })),
-  attack("another policy ID", "invalid `audit.policies`", withdrawn, policySays({ id: "pol_other" })),
-  attack("redacted: another browser privacy signal", "invalid `audit.issuance`", redacted, says({ signals: { gpc: true } })),
+  attack("a different policy URL", "invalid `audit.policies`", withdrawn, policySays({ source_url: "https://www.acme-solar.example/new" })),
+  attack("a different policy capture time", "invalid `audit.policies`", withdrawn, policySays({ captured_at: "2026-11-28T05:06:07.089Z" })),
+  attack("a different policy ID", "invalid `audit.policies`", withdrawn, policySays({ id: "pol_other" })),
+  attack("redacted: a different browser privacy signal", "invalid `audit.issuance`", redacted, says({ signals: { gpc: true } })),
   attack("an overdue withdrawal presented as on time", "invalid `cert.consistency`", overdue, withdrawalSays({ overdue: false })),
   attack(
     "personal details on an erased certificate",
@@ -298,7 +303,7 @@ describe("a lie by the issuer", () => {
   });
 
   test("has a row in docs/reference/proof-checks.md", () => {
-    const table = ["| Lie | Found as |", "|---|---|", ...attacks.map(({ lie, found }) => `| ${lie} | ${found} |`)].join("\n");
+    const table = ["| Lie | Reported as |", "|---|---|", ...attacks.map(({ lie, found }) => `| ${lie} | ${found} |`)].join("\n");
     expect(readFileSync("docs/reference/proof-checks.md", "utf8")).toContain(table);
   });
 });

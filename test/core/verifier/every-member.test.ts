@@ -33,7 +33,7 @@ const changeOf = (old: Json): Json => {
   return /^\d{4}-.*Z$/.test(old) ? new Date(Date.parse(old) + 1_000).toISOString() : `${old}x`;
 };
 
-/** The members that docs/reference/evidence-pack.md lists under "What it does not show". */
+/** The members that docs/reference/evidence-pack.md lists under "What a pack does not prove". */
 const issuersWord = /^(?:checks\.|identity\.|view_count$|status_list$|(?:withdrawal\.)?anchor\.anchored_at$)/;
 const undisclosed = /^subject\./;
 

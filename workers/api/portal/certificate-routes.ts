@@ -89,7 +89,7 @@ const listCertificateViewsRoute = createRoute({
   operationId: "listPortalCertificateViews",
   summary: "List views of a certificate",
   description:
-    "Returns the views of the public page, newest first. IP addresses are personal data, so each call is recorded in your audit log.",
+    "Returns the views of the public page, newest first. IP addresses are personal data, so each call is recorded in your audit trail.",
   middleware: portalGuard(),
   request: { params: certIdParamSchema, query: certificateListQuerySchema.pick({ page: true, per_page: true }) },
   responses: {

@@ -54,7 +54,7 @@ const linkRecipientRoute = createRoute({
   operationId: "linkRecipient",
   summary: "Link a recipient",
   description:
-    "Owners only. Lets another business call `match` on your certificates that list it as the recipient `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit log.",
+    "Owners only. Lets another business call `match` on your certificates that list it as a recipient under the name `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit trail.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: { 201: successResponse("The recipient was linked.", "LinkedRecipientAnswer", recipientSchema, example) },

@@ -76,7 +76,7 @@ const loadClientDocument = async (services: AgentDependencies, url: URL): Promis
   }
 };
 
-/** Returns the cached document, or fetches it. Concurrent calls share one fetch. A failed fetch is retried after 30 seconds. */
+/** Returns the cached document, or fetches it. Concurrent calls share one fetch. A failure is also cached, for 30 seconds. */
 export const getClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { oauthClients, clock } = services;
   const cached = oauthClients.get(url.href);

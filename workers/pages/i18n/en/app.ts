@@ -112,7 +112,7 @@ export const messages = {
   byEndOf: "by the end of {date} (UTC)",
   stopKeeps: "They may still have what they already received. You can ask them to delete it.",
   stopKeepsAsk: "They may still have what they already received. You can ask them to delete it: {contact}",
-  stopDepend: "If you rely on something from them, check with them first.",
+  stopDepend: "If they provide you with a service, ask them first whether stopping affects it.",
   stopFinal: "You can’t undo this, but you can share again later. Your history will keep a record.",
   stopWhy: "Reason",
   optional: "(optional)",

@@ -675,7 +675,8 @@ export const messages = {
     endpoint: "Endpoint",
     emptyTitle: "No endpoints yet",
     empty: "No endpoints yet. You can still see every event in the event feed.",
-    emptyAdvice: "Add an endpoint to hear about shares and withdrawals right away. Until then, every event is in the event feed.",
+    emptyAdvice:
+      "Add an endpoint to hear about shares and withdrawals right away. Every event is also in the event feed, with or without an endpoint.",
     openFeed: "Open the event feed",
     events: "Events",
     allEvents: "All event types",
@@ -1096,7 +1097,7 @@ export const messages = {
     compare: "Plans",
     covers: {
       free: "Test certificates, shares, webhooks, and this portal.",
-      business: "Same features as Free, with a paid subscription. Doesn’t include live certificates.",
+      business: "A paid subscription with the same features as Free. Doesn’t include live certificates.",
       enterprise: "Everything in Business, plus live certificates. Contact us to set it up.",
     },
     months: "Live certificates",
