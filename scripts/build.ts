@@ -96,7 +96,7 @@ const renderAssetNames = (assets: readonly PageAsset[]): string =>
     "",
   ].join("\n");
 
-/** Returns a text that the Worker reads through its assets binding. Its path contains a hash of the text. */
+/** Creates a text file that the Worker reads through its assets binding. The file's path contains a hash of its contents. */
 const createTextAsset = (name: string, extension: "js" | "txt", text: string): PageAsset => ({
   name,
   address: `/a/${name}-${sha256Hex(text).slice(0, 12)}.${extension}`,

@@ -47,9 +47,9 @@ const runFaults = async (selected: readonly Fault[], seed: number): Promise<bool
       const result = await runFault({ service, fault, seed, rounds, faultMs, deadlineMs });
       const row = formatRow(result);
       console.log(row);
-      for (const text of [...result.lost, ...result.doubled].slice(0, maxPrinted)) console.log(`  ${text}`);
+      for (const text of [...result.lost, ...result.duplicated].slice(0, maxPrinted)) console.log(`  ${text}`);
       writeFileSync(pagePath, insertRow(readFileSync(pagePath, "utf8"), row));
-      if (fault.isPromised && result.lost.length + result.doubled.length > 0) isKept = false;
+      if (fault.isPromised && result.lost.length + result.duplicated.length > 0) isKept = false;
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -238,8 +238,8 @@ export const insertWithdrawal = async (
 };
 
 /**
- * Returns the channel, time and note that the business recorded for a withdrawal. The caller records them for the person's other
- * certificates too. Returns null if the person withdrew consent.
+ * Returns the channel, time and note of a withdrawal that the business recorded, so that the caller can record the same for the person's
+ * other certificates. Returns null if there is no withdrawal, or if the person withdrew consent themselves.
  */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;

@@ -393,7 +393,7 @@ export const jobWrites: readonly JobWrite[] = [
   },
   {
     stores: "A copy of an account in a shard that issues its certificates",
-    bounds: "Once for each account change whose process died before it renewed the copy",
+    bounds: "Once for each account change whose process ended before it updated the copy",
     jobs: ["expired-holds"],
   },
   { stores: "A notice before an assistant's connection expires", bounds: "Once for each connection", jobs: ["connection-expiry-notices"] },

@@ -188,8 +188,8 @@ export const memoizeCheckpointVerifier = (crypto: NoteCrypto): NonNullable<Recei
 };
 
 /**
- * Verifies a receipt. The checks run in this order: format, note, signature by a key pinned at `verified_at`, origin, references, index,
- * proof length, root, leaf bound to the statement, consistency with the last verified tree.
+ * Verifies a receipt. The checks run in this order: format, note, signature by a pinned key that was in use at `verified_at`, origin,
+ * references, index, proof length, root, leaf bound to the statement, consistency with the last verified tree.
  */
 export const verifyReceipt = async (
   crypto: NoteCrypto,

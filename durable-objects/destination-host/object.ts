@@ -8,7 +8,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // how long a business keeps its place in line after its turn, in case its alarm is late
+const turnMs = 30 * secondMs; // how long a business keeps its place in the queue after its turn, in case its alarm is late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {
@@ -19,7 +19,7 @@ export class DestinationHost extends DurableObject {
 
   /**
    * Counts an attempt if the limits allow it. The caller gets the response only after the count is on disk. If the host has reached its
-   * limit, the businesses wait in line, in the order of their first calls.
+   * limit, the businesses wait in a queue, in the order of their first calls.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;

@@ -6,7 +6,7 @@ import { dayMs, type Instant } from "../../core/time.ts";
  * with their next 2xx response.
  */
 const maxProven = 10_000;
-/** The maximum number of businesses in line. Other businesses cannot join until there is room. */
+/** The maximum number of waiting businesses. Other businesses cannot join until there is room. */
 const maxWaiting = 1_000;
 const unprovenRetentionMs = dayMs; // longer than the longest pause between two attempts
 
@@ -21,7 +21,7 @@ export const saveProven = (sql: SqlStorage, businessId: string, now: Instant): v
 };
 
 /**
- * Deletes attempts up to `start` and after `end`, expired places in line, and the counts of businesses that have made no attempt for a day.
+ * Deletes attempts up to `start` and after `end`, expired places in the queue, and the counts of businesses that have made no attempt for a day.
  */
 export const prune = (
   sql: SqlStorage,
@@ -48,7 +48,7 @@ export const findUnproven = (sql: SqlStorage, businessId: string): { readonly at
     .exec<{ attempts: number; last_at: number }>("SELECT attempts, last_at FROM unproven WHERE business_id = ?", businessId)
     .toArray()[0] ?? null;
 
-/** Counts an attempt and removes the business from the line. */
+/** Counts an attempt and removes the business from the queue. */
 export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant): void => {
   sql.exec("INSERT INTO attempt (at, business_id) VALUES (?, ?)", now, businessId);
   sql.exec(
@@ -60,7 +60,7 @@ export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant)
   sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
 };
 
-/** Counts the other businesses: those in line (`waiting`), and those that are in line or have made an attempt after `start` (`active`). */
+/** Counts the other businesses: those in the queue (`waiting`), and those that are in the queue or have made an attempt after `start` (`active`). */
 export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
   sql
     .exec<{ waiting: number; active: number }>(
@@ -71,7 +71,7 @@ export const countOthers = (sql: SqlStorage, start: Instant, businessId: string)
     )
     .one();
 
-/** Counts the businesses ahead of this one in line. If this business is not in line, counts all businesses in line. */
+/** Counts the businesses ahead of this one in the queue. If this business is not in the queue, counts all businesses in it. */
 export const countAhead = (sql: SqlStorage, businessId: string): number =>
   sql
     .exec<{ ahead: number }>(
@@ -81,7 +81,7 @@ export const countAhead = (sql: SqlStorage, businessId: string): number =>
     )
     .one().ahead;
 
-/** Adds the business to the line until `until`. If it is already in line, it keeps its position. */
+/** Adds the business to the queue until `until`. If it is already in the queue, it keeps its position. */
 export const saveWaiting = (sql: SqlStorage, businessId: string, now: Instant, until: Instant): void => {
   sql.exec(
     `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting}

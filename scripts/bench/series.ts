@@ -23,11 +23,11 @@ export interface Series {
   /** Runtime CPU in milliseconds, one value per entry of `measured`. */
   readonly cpu: number[];
   /** CPU time in milliseconds of the background work after each slice (audit chains, ledger, counters), until the runtime is idle. */
-  readonly afterwards: number[];
+  readonly afterward: number[];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu: number; afterwards: number; faults: number } => {
+const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu: number; afterward: number; faults: number } => {
   const requests = sum(series.measured.map((part) => part.requests));
   const latencies = series.measured.flatMap((part) => part.latencies).sort((a, b) => a - b);
   const good = sum(series.measured.map((part) => (part.statuses[200] ?? 0) + (part.statuses[201] ?? 0)));
@@ -36,7 +36,7 @@ const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     cpu: sum(series.cpu) / requests,
-    afterwards: sum(series.afterwards) / requests,
+    afterward: sum(series.afterward) / requests,
     faults: requests - good,
   };
 };
@@ -48,7 +48,7 @@ export const createSeries = (
   next: Series["next"],
 ): Series => {
   const cpuOf = "pid" in where ? () => getCpuMs(where.pid) : where.getCpuMs;
-  return { name, floor, url: where.url, getCpuMs: cpuOf, next, measured: [], cpu: [], afterwards: [] };
+  return { name, floor, url: where.url, getCpuMs: cpuOf, next, measured: [], cpu: [], afterward: [] };
 };
 
 /** Waits until the runtime has finished background work, which it batches for two seconds. */
@@ -68,7 +68,7 @@ const runSlice = async (series: Series, from: number, { seconds, connections }: 
   const answered = series.getCpuMs();
   series.cpu.push(answered - before);
   await waitUntilIdle(series);
-  series.afterwards.push(series.getCpuMs() - answered);
+  series.afterward.push(series.getCpuMs() - answered);
 };
 
 /**
@@ -86,14 +86,14 @@ const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: numbe
 };
 
 export const printRounds = (all: readonly Series[]): void => {
-  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req  afterwards   of floor (rate, CPU)   not 2xx`);
+  console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   afterward   of floor (rate, CPU)   not 2xx`);
   for (const series of all) {
     const own = summarize(series);
     const floor = all.find(({ name }) => name === series.floor);
     const beside = floor === undefined ? null : relativeToFloor(series, floor);
     const ratio = beside === null ? "" : `${beside.rate.toFixed(2)}, ${beside.cpu.toFixed(2)}x`;
     console.log(
-      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms  +${own.afterwards.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${own.faults}`,
+      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms  +${own.afterward.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${own.faults}`,
     );
   }
 };

@@ -25,8 +25,8 @@ const startWithShards = async (bench: Bench, count: number) => {
 };
 
 /** Returns the CPU time per certificate in each round, including the work after the responses. */
-const listCpu = ({ cpu, afterwards, measured }: Series): readonly number[] =>
-  measured.map(({ requests }, round) => ((cpu[round] as number) + (afterwards[round] as number)) / requests);
+const listCpu = ({ cpu, afterward, measured }: Series): readonly number[] =>
+  measured.map(({ requests }, round) => ((cpu[round] as number) + (afterward[round] as number)) / requests);
 
 export const measureShards = async (bench: Bench & { readonly slices: Slices }): Promise<void> => {
   const started = [];

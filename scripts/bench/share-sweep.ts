@@ -114,7 +114,7 @@ const readFeed = async (url: string, keys: readonly string[]): Promise<readonly 
 };
 
 const describeReconciliation = (name: string, expected: number, reported: number, different: number): string =>
-  `${name.padEnd(16)} ${reported} of ${expected}, ${expected - different} skipped, ${reported - different} doubled`;
+  `${name.padEnd(16)} ${reported} of ${expected}, ${expected - different} skipped, ${reported - different} duplicated`;
 
 const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
   const { db, url } = service;
@@ -134,14 +134,14 @@ const reconcile = async (service: Service, keys: readonly string[], due: Readonl
   // Compares the number of emails per person with the warnings that were due.
   const off = await db
     .prepare(
-      `SELECT COALESCE(SUM(MAX(d.n - COALESCE(m.n, 0), 0)), 0) AS skipped, COALESCE(SUM(MAX(COALESCE(m.n, 0) - d.n, 0)), 0) AS doubled
+      `SELECT COALESCE(SUM(MAX(d.n - COALESCE(m.n, 0), 0)), 0) AS skipped, COALESCE(SUM(MAX(COALESCE(m.n, 0) - d.n, 0)), 0) AS duplicated
        FROM (SELECT consumer_id, COUNT(*) AS n FROM shares WHERE state = 'active' AND next_due_at = expires_at - ? GROUP BY consumer_id) d
        LEFT JOIN (SELECT consumer_id, COUNT(*) AS n FROM bench_mails GROUP BY consumer_id) m ON m.consumer_id = d.consumer_id`,
     )
     .bind(dayMs)
-    .first<{ skipped: number; doubled: number }>();
+    .first<{ skipped: number; duplicated: number }>();
   const mails = await queryNumber(db, "SELECT COUNT(*) FROM bench_mails");
-  console.log(`${"emails".padEnd(16)} ${mails} of ${due["share.expiring"]}, ${off?.skipped} skipped, ${off?.doubled} doubled`);
+  console.log(`${"emails".padEnd(16)} ${mails} of ${due["share.expiring"]}, ${off?.skipped} skipped, ${off?.duplicated} duplicated`);
 };
 
 const formatSeconds = (ms: number | null): string => (ms === null ? "never" : `${(ms / 1_000).toFixed(1)} s`);

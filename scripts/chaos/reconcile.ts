@@ -10,7 +10,7 @@ export interface Reconciliation {
   /** Acknowledged writes that are missing or different. */
   readonly lost: readonly string[];
   /** Writes that exist more than once. */
-  readonly doubled: readonly string[];
+  readonly duplicated: readonly string[];
   /** When every acknowledged write, event, delivery and email existed, as a `performance.now()` time. Null if any of them never existed. */
   readonly recoveredAt: number | null;
   /** When all certificates were also anchored and all evidence packs were valid. Null if that never happened. */
@@ -192,24 +192,24 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
   }
   const provenAt = unmet.length === 0 ? performance.now() : null;
 
-  const doubled: string[] = [];
+  const duplicated: string[] = [];
   await filterConcurrently(log.submissions, async ({ business, email, certificate }) => {
     const options = { method: "POST", headers: bearer(business), body: { subject_email: email } };
     const found = (await readList(client, "/v1/certs/search", options)).certs as readonly { readonly cert_id: string }[];
     if (found.length > 1 || (certificate !== null && found.some(({ cert_id: id }) => id !== certificate.id)))
-      doubled.push(`${found.length} certificates of one submission`);
+      duplicated.push(`${found.length} certificates of one submission`);
     return false;
   });
   for (const business of businesses) {
     const feed = feeds.get(business) ?? [];
     const about = feed.map((event) => `${event.type} ${event.cert_id ?? event.share_id}`);
-    doubled.push(...findRepeated(about).map((text) => `event ${text}`));
-    if (feed.some(({ seq }, at) => seq !== at + 1)) doubled.push("a gap in the event sequence");
+    duplicated.push(...findRepeated(about).map((text) => `event ${text}`));
+    if (feed.some(({ seq }, at) => seq !== at + 1)) duplicated.push("a gap in the event sequence");
     const shares = await listShares(client, business);
-    doubled.push(...findRepeated(shares.map(({ purpose }) => purpose)).map((purpose) => `share "${purpose}"`));
+    duplicated.push(...findRepeated(shares.map(({ purpose }) => purpose)).map((purpose) => `share "${purpose}"`));
     const listed = await readList(client, "/v1/webhooks", { headers: { cookie: business.owner } });
     const urls = (listed.webhooks as readonly { readonly url: string }[]).map(({ url }) => url);
-    doubled.push(...findRepeated(urls).map((url) => `endpoint ${url}`));
+    duplicated.push(...findRepeated(urls).map((url) => `endpoint ${url}`));
   }
-  return { lost: [...log.contradictions, ...unmet.map(({ text }) => text)], doubled, recoveredAt, provenAt };
+  return { lost: [...log.contradictions, ...unmet.map(({ text }) => text)], duplicated, recoveredAt, provenAt };
 };

@@ -3,7 +3,7 @@ import { faults, type FaultMode } from "./faults.ts";
 import type { FaultResult } from "./run-fault.ts";
 
 const heading = [
-  "| Fault | Dependency | What it does | Seed | Acknowledged | Lost | Doubled | Slowest response | Recovered after | Proven after |",
+  "| Fault | Dependency | What it does | Seed | Acknowledged | Lost | Duplicated | Slowest response | Recovered after | Proven after |",
   "|---|---|---|---|---|---|---|---|---|---|",
 ];
 
@@ -27,9 +27,9 @@ export const describeFault = ({ dependency, mode, isPromised }: FaultResult["fau
 const formatSeconds = (ms: number | null): string => (ms === null ? "not within 90 s" : `${(ms / 1_000).toFixed(1)} s`);
 
 export const formatRow = (result: FaultResult): string => {
-  const { fault, seed, acknowledged, lost, doubled } = result;
+  const { fault, seed, acknowledged, lost, duplicated } = result;
   const times = [result.slowestMs, result.recoveredAfterMs, result.provenAfterMs].map(formatSeconds);
-  return `| ${[fault.id, ...describeFault(fault), seed, acknowledged, lost.length, doubled.length, ...times].join(" | ")} |`;
+  return `| ${[fault.id, ...describeFault(fault), seed, acknowledged, lost.length, duplicated.length, ...times].join(" | ")} |`;
 };
 
 const rowPattern = /^\| (F\d+) \| [^|]+ \| [^|]+ \| (\d+) \|/;

@@ -50,7 +50,7 @@ export interface FaultResult {
   readonly seed: number;
   readonly acknowledged: number;
   readonly lost: readonly string[];
-  readonly doubled: readonly string[];
+  readonly duplicated: readonly string[];
   /** The longest response time during the fault. */
   readonly slowestMs: number;
   /**
@@ -179,7 +179,7 @@ const createRunner = (
     runMinute: async (): Promise<void> => {
       await runtime?.scheduled("* * * * *").catch(() => undefined); // the next run continues the work
     },
-    /** Runs the jobs of the next 15 minutes. */
+    /** Runs the 15-minute cron job. Each call passes a time 15 minutes later than the call before. */
     runQuarterHour: async (): Promise<void> => {
       await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + intervals++ * quarterHourMs)).catch(() => undefined);
     },
@@ -326,7 +326,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
     const slowestMs = Math.round(client.takeSlowestMs());
     await runPhase(2, 1);
     const promised = fault.mode === "set_back" ? withoutLostPhase(log, shard) : log;
-    const { lost, doubled, recoveredAt, provenAt } = await reconcile({
+    const { lost, duplicated, recoveredAt, provenAt } = await reconcile({
       client,
       log: promised,
       machines,
@@ -341,7 +341,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
     const lostTiles = tile !== null && areBytesEqual(tile, oldTile) ? [] : ["a tile of the ledger that is only in R2"];
     const sinceEnd = (at: number | null): number | null => (at === null ? null : Math.round(at - endedAt));
     const times = { slowestMs, recoveredAfterMs: sinceEnd(recoveredAt), provenAfterMs: sinceEnd(provenAt) };
-    return { fault, seed, acknowledged: countAcknowledged(promised), lost: [...lost, ...lostTiles], doubled, ...times };
+    return { fault, seed, acknowledged: countAcknowledged(promised), lost: [...lost, ...lostTiles], duplicated, ...times };
   } finally {
     await runner.stop();
     machines.stop();

@@ -44,7 +44,7 @@ describe("a service with a dependency that fails", () => {
   ])("does not lose or double any write while %s", { timeout: 900_000 }, async (_, fault) => {
     const result = await runFault({ service, fault, seed: 1, rounds: { before: 1, during: 1 }, faultMs: neverMs, deadlineMs: neverMs });
     expect(result.lost).toEqual([]);
-    expect(result.doubled).toEqual([]);
+    expect(result.duplicated).toEqual([]);
     expect(result.acknowledged).toBeGreaterThan(0);
     expect(result.provenAfterMs).not.toBeNull();
   });
@@ -101,8 +101,8 @@ describe("the comparison", () => {
   };
 
   test("finds nothing wrong with a service that has every write once", async () => {
-    const { lost, doubled, recoveredAt } = await compare({});
-    expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
+    const { lost, duplicated, recoveredAt } = await compare({});
+    expect({ lost, duplicated }).toEqual({ lost: [], duplicated: [] });
     expect(recoveredAt).not.toBeNull();
   });
 
@@ -121,8 +121,8 @@ describe("the comparison", () => {
     ["two certificates of one submission", { found: [{ cert_id: "cc_1" }, { cert_id: "cc_2" }] }],
     ["an event that is in the feed twice", { events: [event, { ...event, id: "e2", seq: 2 }], received: [event, { ...event, id: "e2" }] }],
     ["a gap in the sequence", { events: [{ ...event, seq: 2 }] }],
-  ])("reports %s as doubled", async (_, service) => {
-    expect((await compare(service)).doubled).toHaveLength(1);
+  ])("reports %s as duplicated", async (_, service) => {
+    expect((await compare(service)).duplicated).toHaveLength(1);
   });
 });
 
@@ -134,7 +134,7 @@ describe("docs/operate/reliability.md", () => {
       seed: 1,
       acknowledged: 20,
       lost: [],
-      doubled: [],
+      duplicated: [],
       slowestMs: 100,
       recoveredAfterMs: 1_000,
       provenAfterMs: null,
@@ -152,10 +152,10 @@ describe("docs/operate/reliability.md", () => {
   test("shows no lost and no duplicate write in every row that promises this", () => {
     const cells = (page.match(/^\| F\d.*$/gm) ?? []).map((line) => line.split("|").map((cell) => cell.trim()));
     expect(cells.length).toBeGreaterThan(0);
-    for (const [, id, , , , , lost, doubled] of cells) {
+    for (const [, id, , , , , lost, duplicated] of cells) {
       const fault = faults.find((known) => known.id === id);
       expect(fault, id).toBeDefined();
-      if (fault?.isPromised === true) expect([id, lost, doubled]).toEqual([id, "0", "0"]);
+      if (fault?.isPromised === true) expect([id, lost, duplicated]).toEqual([id, "0", "0"]);
     }
   });
 });

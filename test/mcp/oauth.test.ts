@@ -196,7 +196,7 @@ describe("a person", () => {
     await clearCodes();
     const again = await call(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
     const resent = await call(again.headers.get("location") ?? "", { headers: { cookie } });
-    expect(resent.text).toContain("Use the code in our newest email.");
+    expect(resent.text).toContain("Use the code in our most recent email.");
     const newest = await findEmailCode(world.consumerEmail);
     const signed = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code: newest }, { cookie }));
     expect(signed.headers.getSetCookie().some((one) => one.startsWith("svc_session="))).toBe(true);

@@ -485,7 +485,7 @@ describe("every step of the consent sheet", () => {
     try {
       await clearCodes();
       const again = await visitor.post(`/authorize/new-code${search}`, {});
-      expect([headingOf(again), again.text.includes("Use the code in our newest email.")]).toEqual(["Check your email", true]);
+      expect([headingOf(again), again.text.includes("Use the code in our most recent email.")]).toEqual(["Check your email", true]);
       const second = await findEmailCode(email);
       expect(second).not.toBe(first);
       expect(headingOf(await visitor.post(`/authorize/code${search}`, { code: second }))).toBe(reviewHeading);

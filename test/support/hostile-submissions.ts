@@ -146,7 +146,7 @@ const fields: HostileSubmission[] = [
   buildHostileSubmission("__proto__ alone as fields", spliceFields('{"__proto__":{"email":"pat@example.com"}}')),
 ];
 
-/** Single-line texts that must not be certified unchanged. */
+/** Values with invisible or control characters. The service must refuse or clean each of them if it is the value of a single-line field. */
 export const hiddenCharacters: readonly (readonly [string, string])[] = [
   ["NUL", "a\u0000b"],
   ["a bell", "a\u0007b"],

@@ -255,7 +255,7 @@ export const en = {
     intro: "We replaced the signing secret of one of your webhook endpoints. Copy the new secret to your server.",
     until: "Until {time}, we sign deliveries with both secrets. After that, only the new secret works.",
     action: "View the endpoint",
-    hint: "Owners can show the new secret there.",
+    hint: "Owners can reveal the new secret there.",
   },
   client_limit_near: {
     subject: "A form is close to its daily limit",

@@ -1,4 +1,5 @@
-// Tests details that a whole pack cannot show: short salts, and the cache of signature checks.
+// Tests two details that tests with complete packs do not cover: salts must have 128 bits, and a cached signature check is reused only for
+// the same key, text and signature.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { computeFieldCommitment } from "../../../core/certificates/subject.ts";

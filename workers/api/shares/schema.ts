@@ -302,7 +302,10 @@ const decisionFields = {
     .string()
     .max(300)
     .nullish()
-    .openapi({ description: "Token from `GET /v1/authorize`. With it, the request can be decided only once." }),
+    .openapi({
+      description:
+        "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",
+    }),
 };
 
 export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent");

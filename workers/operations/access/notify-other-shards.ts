@@ -5,9 +5,9 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Marks the invited address's sessions in all other shards. The next page in such a session also searches this shard. Runs after the
- * response and for every address, so that an invitation does not reveal whether the address is known. If this fails, the next sign-in finds
- * the invitation.
+ * Marks the invited person's sessions in all other shards, so that their next page also searches this shard. Runs after the response and
+ * for every address, so that an invitation does not reveal whether the address is known. If this fails, the person sees the invitation
+ * after their next sign-in.
  */
 export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: string): void =>
   services.waitUntil(async () => {

@@ -1,4 +1,4 @@
-// Emails the person that their agent changed something, at most once per token per hour. The email can reveal a stolen token to people who
+// Emails the person when their agent has changed something, at most once per token per hour. If a token was stolen, this warns people who
 // never read their audit history.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";

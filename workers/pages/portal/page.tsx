@@ -38,7 +38,7 @@ interface MemberPage extends RefusalDetails {
   readonly status?: Child;
   readonly intro?: Child;
   readonly actions?: Child;
-  /** The page above this one, or the chain of pages that leads to it. */
+  /** The parent page, or all ancestors of this page, outermost first. */
   readonly parent?: Breadcrumb | readonly Breadcrumb[];
   /** The last part of the breadcrumb. Defaults to the heading. */
   readonly crumb?: Child;

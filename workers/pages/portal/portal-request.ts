@@ -39,8 +39,8 @@ export interface FormError {
 }
 
 /**
- * Converts a refusal into a form error. A detail in the format `field: rule` is shown at that field. Any other detail, or the default text
- * of the code, is shown for the whole form.
+ * Converts a refusal into a form error. A detail in the format `field: rule` is shown at that field. Any other detail, or the default
+ * message of the refusal's code if there is no detail, applies to the whole form.
  */
 export const toFormError = ({ code, detail }: Refusal): FormError => {
   const text = detail ?? refusals[code];

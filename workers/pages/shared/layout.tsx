@@ -24,7 +24,7 @@ export interface Page {
   readonly footer?: Child;
   /** The default, `people`, has a masthead, content and a footer. `portal` and `docs` pages provide their own header. */
   readonly surface?: "people" | "sheet" | "portal" | "docs";
-  /** An additional class of a page for people. */
+  /** A CSS class that is added to `body`. Used only by pages with the `people` surface. */
   readonly variant?: "certificate" | "front";
   /** Content before `main`: the navigation and top bar of the portal or the documentation. */
   readonly header?: Child;

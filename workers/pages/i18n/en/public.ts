@@ -240,7 +240,7 @@ export const messages = {
     badEmail: "Enter a valid email address, for example pat@example.com.",
     badCode: "Enter the 6-digit code from the email.",
     failed:
-      "The email address or the code is wrong, or the code has expired. Check the newest email, or send a new code. After five wrong tries, a code stops working, but the link in the email still works.",
+      "The email address or the code is wrong, or the code has expired. Check the most recent email, or send a new code. After five wrong tries, a code stops working, but the link in the email still works.",
     linkFailed: "This link is for another certificate, or it has expired. Enter your email address instead, and we’ll send you a code.",
     foreign: "This form was sent from another site",
     foreignAdvice: "Open the page again and use the form there.",
