@@ -1,4 +1,5 @@
-// Prepares the databases of a local service: migrations, the demo accounts and, unless the service should start empty, a month of demo data.
+// Prepares the databases of a local service: migrations, the demo accounts and, unless the service should start empty, a month of demo
+// data.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../core/hash.ts";

@@ -1,5 +1,6 @@
 // Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time and stored as static assets, so
-// the Worker contains neither their text nor a Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
+// the Worker contains neither their text nor a Markdown renderer. Links between served pages stay links; links to other repository files
+// become plain text.
 import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";

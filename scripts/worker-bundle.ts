@@ -1,5 +1,5 @@
-// Bundles the Worker for `npm start`. Reuses the last bundle if its inputs have not changed, because bundling takes longer than starting the
-// service.
+// Bundles the Worker for `npm start`. Reuses the last bundle if its inputs have not changed, because bundling takes longer than starting
+// the service.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -21,8 +21,8 @@ export const listFingerprints = async (db: Database, certIds: readonly CertId[])
 
 /**
  * Stores the text of a certificate whose ID belongs to another stored certificate. Both were issued for one submission: the database stored
- * the first, but its response was lost, and an intake journal accepted the retry. Repeating the insert has no effect. If the person's data was
- * erased before the insert, the withdrawal token of this text is not stored.
+ * the first, but its response was lost, and an intake journal accepted the retry. Repeating the insert has no effect. If the person's data
+ * was erased before the insert, the withdrawal token of this text is not stored.
  */
 export const insertTwin = (
   db: Database,

@@ -21,7 +21,8 @@ export const saveProven = (sql: SqlStorage, businessId: string, now: Instant): v
 };
 
 /**
- * Deletes attempts up to `start` and after `end`, expired places in the queue, and the counts of businesses that have made no attempt for a day.
+ * Deletes attempts up to `start` and after `end`, expired places in the queue, and the counts of businesses that have made no attempt for a
+ * day.
  */
 export const prune = (
   sql: SqlStorage,
@@ -60,7 +61,10 @@ export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant)
   sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
 };
 
-/** Counts the other businesses: those in the queue (`waiting`), and those that are in the queue or have made an attempt after `start` (`active`). */
+/**
+ * Counts the other businesses: those in the queue (`waiting`), and those that are in the queue or have made an attempt after `start`
+ * (`active`).
+ */
 export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
   sql
     .exec<{ waiting: number; active: number }>(

@@ -1,5 +1,5 @@
-// The load of `npm run chaos`: submissions, verification, withdrawals, shares, webhook endpoints, sign-in codes, checkouts and the integration
-// helper, all through the public routes. Each acknowledged write is added to the log.
+// The load of `npm run chaos`: submissions, verification, withdrawals, shares, webhook endpoints, sign-in codes, checkouts and the
+// integration helper, all through the public routes. Each acknowledged write is added to the log.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { areBytesEqual } from "../../core/bytes.ts";

@@ -22,7 +22,10 @@ export type NewMail = TemplatedMail & {
   /** English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
-  /** The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents another one. */
+  /**
+   * The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents another
+   * one.
+   */
   readonly certId?: CertId;
   /** The consumer who gets the email. Erasing the account deletes an email that has not been sent. */
   readonly consumerId?: ConsumerId;

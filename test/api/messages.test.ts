@@ -169,8 +169,8 @@ interface Tried {
 }
 
 /**
- * Lists request bodies that each have exactly one wrong value. Covers every combination of property and wrong value, including properties of
- * nested objects and of objects in arrays.
+ * Lists request bodies that each have exactly one wrong value. Covers every combination of property and wrong value, including properties
+ * of nested objects and of objects in arrays.
  */
 const badBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
   const shape = resolved(body.schema);
