@@ -1,25 +1,17 @@
 // Serves /app/account: the devices on which a person is signed in, the person's passkeys, and signing out.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { formatDeviceName } from "../../../core/access/device.ts";
-import type { Passkey } from "../../../core/access/passkey.ts";
-import { parsePasskeyId, parseSessionId } from "../../../core/ids.ts";
-import { dayMs } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
-import { parseCreatedCredential } from "../../http/passkey-credentials.ts";
 import { signOutBrowser } from "../../http/guards/session-cookie.ts";
-import { registerPasskey } from "../../operations/access/register-passkey.ts";
-import { removePasskey } from "../../operations/access/remove-passkey.ts";
 import { requestPasskeyRegistration } from "../../operations/access/request-passkey-registration.ts";
-import type { ListedSession } from "../../operations/access/list-sessions.ts";
 import { revokeOtherSessions } from "../../operations/access/revoke-other-sessions.ts";
-import { revokeSession } from "../../operations/access/revoke-session.ts";
 import { getSecurityOverview, type SecurityOverview } from "../../operations/consumers/get-security-overview.ts";
+import { addCreatedPasskey, DeviceList, endNamedSession, PasskeyList, removeNamedPasskey } from "../shared/account-security.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { formatDay, VerbatimText, formatMessage, Icon, Section, StatusBadge, Timestamp, DescriptionRow } from "../shared/components.tsx";
+import { VerbatimText, Section, Timestamp, DescriptionRow } from "../shared/components.tsx";
 import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
-import { ItemActionButton, PostForm, useAppView, type AppView, type FlashMessage } from "./components.tsx";
+import { PostForm, useAppView, type AppView, type FlashMessage } from "./components.tsx";
 import { appPage } from "./page.tsx";
 import { hasRecentProof } from "./reauthenticate.tsx";
 import {
@@ -31,51 +23,6 @@ import {
   type AppFormRequest,
   type AppRequest,
 } from "./app-request.ts";
-
-const DeviceItem: FC<{ session: ListedSession }> = ({ session: { id, device, seenDay, isCurrent } }) => {
-  const { messages, language } = useAppView();
-  const name = (device === null ? null : formatDeviceName(device)) ?? messages.unknownDevice;
-  return (
-    <li>
-      <Icon name="laptop" />
-      <div>
-        <VerbatimText text={name} />
-        {seenDay !== null && <small>{formatMessage(messages.lastSeen, { date: formatDay(language, seenDay * dayMs) })}</small>}
-      </div>
-      {isCurrent ? (
-        <StatusBadge tone="good" icon="circle-check" text={messages.thisDevice} />
-      ) : (
-        <ItemActionButton
-          action="/app/account/devices/end"
-          id={id}
-          text={messages.signOut}
-          label={formatMessage(messages.signOutNamed, { name })}
-        />
-      )}
-    </li>
-  );
-};
-
-const PasskeyItem: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt, lastUsedDay } }) => {
-  const { messages, language } = useAppView();
-  const made = formatDay(language, createdAt);
-  const date = lastUsedDay === null ? "" : formatDay(language, lastUsedDay * dayMs);
-  return (
-    <li>
-      <Icon name="key-round" />
-      <div>
-        <VerbatimText text={name} />
-        <small>{formatMessage(lastUsedDay === null ? messages.passkeyUnused : messages.passkeyUsed, { made, date })}</small>
-      </div>
-      <ItemActionButton
-        action="/app/account/passkeys/remove"
-        id={id}
-        text={messages.remove}
-        label={formatMessage(messages.removeNamed, { name })}
-      />
-    </li>
-  );
-};
 
 /** Hidden until the script finds that the browser supports passkeys. */
 const AddPasskeyForm: FC = () => {
@@ -122,13 +69,7 @@ const accountPage = (view: AppView, { profile, sessions, passkeys }: SecurityOve
         name="devices"
         heading={messages.devices}
         hint={messages.devicesNote}
-        content={
-          <ul class="lines">
-            {sessions.map((session) => (
-              <DeviceItem session={session} />
-            ))}
-          </ul>
-        }
+        content={<DeviceList sessions={sessions} action="/app/account/devices/end" Form={PostForm} />}
         {...(sessions.length > 1 && {
           footer: (
             <PostForm action="/app/account/devices/end-others">
@@ -143,17 +84,7 @@ const accountPage = (view: AppView, { profile, sessions, passkeys }: SecurityOve
         name="passkeys"
         heading={messages.passkeys}
         hint={messages.passkeysNote}
-        content={
-          passkeys.length === 0 ? (
-            <p class="body">{messages.noPasskeys}</p>
-          ) : (
-            <ul class="lines">
-              {passkeys.map((passkey) => (
-                <PasskeyItem passkey={passkey} />
-              ))}
-            </ul>
-          )
-        }
+        content={<PasskeyList passkeys={passkeys} action="/app/account/passkeys/remove" Form={PostForm} />}
         footer={<AddPasskeyForm />}
       />
     </>,
@@ -193,23 +124,16 @@ const redirectToAccount = async (request: AppFormRequest, key: FlashMessage["key
   return request.c.redirect("/app/account", 303);
 };
 
-/** Ignores an ID that is not an active session of this person. */
-const handleEndSession = async (request: AppFormRequest): Promise<Response> => {
-  const id = parseSessionId(request.form.get("id") ?? "");
-  const ended = id === null ? null : await revokeSession(request.services, request.session, id);
-  return redirectToAccount(request, ended?.ok ? "deviceEnded" : null);
-};
+const handleEndSession = async (request: AppFormRequest): Promise<Response> =>
+  redirectToAccount(request, (await endNamedSession(request, request.session)) ? "deviceEnded" : null);
 
 const handleEndOtherSessions = async (request: AppFormRequest): Promise<Response> => {
   const ended = await revokeOtherSessions(request.services, request.session);
   return redirectToAccount(request, ended > 0 ? "othersEnded" : null);
 };
 
-const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> => {
-  const id = parsePasskeyId(request.form.get("id") ?? "");
-  const removed = id === null ? null : await removePasskey(request.services, request.session, id);
-  return redirectToAccount(request, removed?.ok ? "passkeyRemoved" : null);
-};
+const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> =>
+  redirectToAccount(request, (await removeNamedPasskey(request, request.session)) ? "passkeyRemoved" : null);
 
 /**
  * Requires a recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the owner's
@@ -225,14 +149,10 @@ const renderNewPasskey = async (request: AppFormRequest): Promise<Response> => {
   return options.ok ? renderAppPage(request, newPasskeyPage(request, options.value)) : redirectToAccount(request, "passkeyLimit");
 };
 
-const handleAddPasskey = async (request: AppFormRequest): Promise<Response> => {
-  const { c, services, session, form } = request;
-  const created = parseCreatedCredential(form.get("credential") ?? "");
-  if (created === null) return redirectToAccount(request, "passkeyNotAdded");
-  const registration = { made: created, name: null, userAgent: c.req.header("user-agent"), language: request.language };
-  const added = await registerPasskey(services, session, getRelyingParty(c), registration);
-  return redirectToAccount(request, added.ok ? "passkeyAdded" : added.code === "passkey_limit" ? "passkeyLimit" : "passkeyNotAdded");
-};
+const passkeyMessages = { added: "passkeyAdded", passkey_limit: "passkeyLimit", passkey_refused: "passkeyNotAdded" } as const;
+
+const handleAddPasskey = async (request: AppFormRequest): Promise<Response> =>
+  redirectToAccount(request, passkeyMessages[await addCreatedPasskey(request, request.session, request.language)]);
 
 const handleSignOut = async ({ c }: AppFormRequest): Promise<Response> => {
   await signOutBrowser(c);

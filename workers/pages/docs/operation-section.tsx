@@ -214,7 +214,7 @@ const ErrorResponses: FC<{ operation: Operation }> = ({ operation }) => (
     <h2 id="errors" tabindex={-1}>
       Errors
     </h2>
-    <dl class="kv">
+    <dl class="kv codes">
       {listRefusals(operation).map(({ status, code, when }) => (
         <div>
           <dt>

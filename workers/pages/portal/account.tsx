@@ -1,24 +1,17 @@
 // Serves /portal/account: the devices on which a member is signed in, and the member's passkeys. Adding or removing a passkey requires a
 // recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
 import type { Hono } from "hono";
-import type { FC } from "hono/jsx";
-import { formatDeviceName } from "../../../core/access/device.ts";
-import { addPasskeyProofMinutes, type Passkey } from "../../../core/access/passkey.ts";
+import { addPasskeyProofMinutes } from "../../../core/access/passkey.ts";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
-import { parsePasskeyId, parseSessionId } from "../../../core/ids.ts";
-import { dayMs } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
-import { parseCreatedCredential } from "../../http/passkey-credentials.ts";
 import { findPendingSignIn } from "../../http/pending-sign-in.ts";
 import { listPasskeys } from "../../operations/access/list-passkeys.ts";
-import { listSessions, type ListedSession } from "../../operations/access/list-sessions.ts";
-import { registerPasskey } from "../../operations/access/register-passkey.ts";
-import { removePasskey } from "../../operations/access/remove-passkey.ts";
+import { listSessions } from "../../operations/access/list-sessions.ts";
 import { requestPasskeyRegistration } from "../../operations/access/request-passkey-registration.ts";
 import { revokeOtherSessions } from "../../operations/access/revoke-other-sessions.ts";
-import { revokeSession } from "../../operations/access/revoke-session.ts";
-import { FormattedMessage, formatDay, formatMessage, Icon, StatusBadge, VerbatimText } from "../shared/components.tsx";
+import { addCreatedPasskey, DeviceList, endNamedSession, PasskeyList, removeNamedPasskey } from "../shared/account-security.tsx";
+import { FormattedMessage, Icon, VerbatimText } from "../shared/components.tsx";
 import { ButtonLink, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { PasskeyPrompt, PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
 import { ActionButton, Card, Link, messages, PostForm, language } from "./components.tsx";
@@ -30,41 +23,6 @@ import { CodeStep, codeSentTo } from "./sign-in.tsx";
 
 const { account: accountMessages, signIn: signInMessages } = messages;
 const parent = { path: accountPath, text: accountMessages.title };
-
-const DeviceItem: FC<{ session: ListedSession }> = ({ session: { id, device, seenDay, isCurrent } }) => {
-  const name = (device === null ? null : formatDeviceName(device)) ?? accountMessages.unknownDevice;
-  return (
-    <li>
-      <Icon name="laptop" />
-      <div>
-        <VerbatimText text={name} />
-        {seenDay !== null && (
-          <small class="quiet">{formatMessage(accountMessages.lastUsed, { date: formatDay(language, seenDay * dayMs) })}</small>
-        )}
-      </div>
-      {isCurrent ? (
-        <StatusBadge tone="good" icon="circle-check" text={accountMessages.thisDevice} />
-      ) : (
-        <ActionButton action={`${accountPath}/sessions/end`} label={messages.signOut} of={name} hiddenValues={{ id }} />
-      )}
-    </li>
-  );
-};
-
-const PasskeyItem: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt, lastUsedDay } }) => {
-  const text = lastUsedDay === null ? accountMessages.passkeyUnused : accountMessages.passkeyUsed;
-  const date = lastUsedDay === null ? "" : formatDay(language, lastUsedDay * dayMs);
-  return (
-    <li>
-      <Icon name="key-round" />
-      <div>
-        <VerbatimText text={name} />
-        <small class="quiet">{formatMessage(text, { made: formatDay(language, createdAt), date })}</small>
-      </div>
-      <ActionButton action={`${accountPath}/passkeys/remove`} label={accountMessages.remove} of={name} hiddenValues={{ id }} />
-    </li>
-  );
-};
 
 const renderAccount = async (request: PortalRequest, error?: FormError): Promise<Response> => {
   const { services, member, email } = request;
@@ -99,15 +57,7 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
             </div>
           }
         >
-          {passkeys.length === 0 ? (
-            <p class="body quiet">{accountMessages.noPasskeys}</p>
-          ) : (
-            <ul class="lines">
-              {passkeys.map((passkey) => (
-                <PasskeyItem passkey={passkey} />
-              ))}
-            </ul>
-          )}
+          <PasskeyList passkeys={passkeys} action={`${accountPath}/passkeys/remove`} Form={PostForm} />
         </Card>
         <Card
           id="devices"
@@ -118,11 +68,7 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
             footer: <ActionButton action={`${accountPath}/sessions/end-others`} label={accountMessages.signOutOthers} />,
           })}
         >
-          <ul class="lines">
-            {sessions.map((session) => (
-              <DeviceItem session={session} />
-            ))}
-          </ul>
+          <DeviceList sessions={sessions} action={`${accountPath}/sessions/end`} Form={PostForm} />
         </Card>
       </>
     ),
@@ -174,7 +120,7 @@ const renderProof = async (request: PortalRequest): Promise<Response> => {
   });
 };
 
-const renderRefused = (request: PortalRequest, text: string, code: FormError["code"] = "passkey_refused"): Promise<Response> =>
+const renderRefused = (request: PortalRequest, text: string, code: FormError["code"]): Promise<Response> =>
   renderAccount(request, { code, field: null, text });
 
 const renderNewPasskey = async (request: PortalFormRequest): Promise<Response> => {
@@ -202,28 +148,16 @@ const renderNewPasskey = async (request: PortalFormRequest): Promise<Response> =
 };
 
 const handleAddPasskey = async (request: PortalFormRequest): Promise<Response> => {
-  const { c, services, member, form } = request;
-  const made = parseCreatedCredential(form.get("credential") ?? "");
-  if (made === null) return renderRefused(request, accountMessages.notAdded);
-  const registration = { made, name: null, userAgent: c.req.header("user-agent"), language } as const;
-  const added = await registerPasskey(services, member, getRelyingParty(c), registration);
-  if (added.ok) return redirectTo(request, accountPath, "passkeyAdded");
-  return renderRefused(request, added.code === "passkey_limit" ? accountMessages.limit : accountMessages.notAdded, added.code);
+  const outcome = await addCreatedPasskey(request, request.member, language);
+  if (outcome === "added") return redirectTo(request, accountPath, "passkeyAdded");
+  return renderRefused(request, outcome === "passkey_limit" ? accountMessages.limit : accountMessages.notAdded, outcome);
 };
 
-/** Ignores an ID that is not one of the member's passkeys. */
-const handleRemovePasskey = async (request: PortalFormRequest): Promise<Response> => {
-  const id = parsePasskeyId(request.form.get("id") ?? "");
-  const removed = id === null ? null : await removePasskey(request.services, request.member, id);
-  return redirectTo(request, accountPath, removed?.ok ? "passkeyRemoved" : undefined);
-};
+const handleRemovePasskey = async (request: PortalFormRequest): Promise<Response> =>
+  redirectTo(request, accountPath, (await removeNamedPasskey(request, request.member)) ? "passkeyRemoved" : undefined);
 
-/** Ignores an ID that is not an active session of this member. */
-const handleEndSession = async (request: PortalFormRequest): Promise<Response> => {
-  const id = parseSessionId(request.form.get("id") ?? "");
-  const ended = id === null ? null : await revokeSession(request.services, request.member, id);
-  return redirectTo(request, accountPath, ended?.ok ? "deviceEnded" : undefined);
-};
+const handleEndSession = async (request: PortalFormRequest): Promise<Response> =>
+  redirectTo(request, accountPath, (await endNamedSession(request, request.member)) ? "deviceEnded" : undefined);
 
 const handleEndOtherSessions = async (request: PortalFormRequest): Promise<Response> => {
   const ended = await revokeOtherSessions(request.services, request.member);
