@@ -443,10 +443,10 @@ CREATE TABLE certificate_totals (
   PRIMARY KEY (business_id, environment)
 ) STRICT;
 
--- The columns of a record that refer to a text, a list of recipients or a purpose are not foreign keys. If they were, SQLite would read
--- every record whenever a text, list or purpose is deleted. They always refer to existing rows: a record is written in the same transaction
--- as its texts, texts of live records are never deleted, and a text of test records is deleted only by a statement that finds no record
--- with that text.
+-- The columns of a record that refer to a text, a list of recipients, a purpose or a form are not foreign keys. If they were, SQLite would
+-- read every record whenever such a row is deleted. They always refer to existing rows: a record is written in the same transaction as these
+-- rows, the rows of live records are never deleted, and a row of test records is deleted only by a statement that finds no record that
+-- refers to it.
 CREATE TABLE disclosures (
   hash TEXT PRIMARY KEY,
   text TEXT NOT NULL,
@@ -508,23 +508,33 @@ CREATE TABLE retention_blocks (
 ) STRICT;
 CREATE INDEX retention_blocks_due ON retention_blocks (next_due);
 
+-- What the certificates of a form have in common. A certificate refers to its row here, because repeating these values in each certificate
+-- would take 170 bytes.
+CREATE TABLE certificate_forms (
+  id INTEGER PRIMARY KEY,
+  disclosure_hash TEXT NOT NULL,
+  client_id TEXT NOT NULL REFERENCES clients (id),
+  -- The name of the business at issuance.
+  business_name TEXT NOT NULL,
+  captured_via TEXT NOT NULL CHECK (captured_via IN ('browser', 'server')),
+  signature_kid TEXT NOT NULL,
+  UNIQUE (disclosure_hash, client_id, business_name, captured_via, signature_kid)
+) STRICT;
+
 CREATE TABLE certificates (
   ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   -- Computed in the insert. It is NULL if the account has changed, so the batch is rolled back.
   business_id TEXT NOT NULL REFERENCES businesses (id),
-  business_name TEXT NOT NULL,
-  client_id TEXT NOT NULL REFERENCES clients (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'revoked')),
+  form_id INTEGER NOT NULL,
   purpose_id INTEGER NOT NULL,
-  disclosure_hash TEXT NOT NULL,
   -- The recipients that the person accepted and rejected; NULL if the form did not ask about each one.
   accepted_list_id INTEGER,
   rejected_list_id INTEGER,
-  origin_domain TEXT NOT NULL,
   issued_at INTEGER NOT NULL,
-  fingerprint TEXT NOT NULL,
+  fingerprint BLOB NOT NULL,
   subject_hash BLOB NOT NULL,
   subject_masked TEXT NOT NULL,
   -- The person's fields, the salt of their commitments, and the evidence, sealed with one key. NULL once the person's data is erased.
@@ -535,10 +545,7 @@ CREATE TABLE certificates (
   phone_indexes TEXT,
   evidence_hash BLOB NOT NULL,
   gpc INTEGER NOT NULL DEFAULT 0 CHECK (gpc IN (0, 1)),
-  captured_via TEXT NOT NULL CHECK (captured_via IN ('browser', 'server')),
-  signature TEXT NOT NULL,
-  signature_kid TEXT NOT NULL,
-  manage_token_hash BLOB NOT NULL,
+  signature BLOB NOT NULL,
   policy_capture_id TEXT,
   view_count INTEGER NOT NULL DEFAULT 0,
   view_rows INTEGER NOT NULL DEFAULT 0,
@@ -553,7 +560,7 @@ CREATE TABLE certificates (
   -- The page whose policies the certificate waits for.
   policy_page_id INTEGER REFERENCES policy_pages (ord),
   -- The salt of the issuance's audit entry, if the entry is rebuilt from the certificate. NULL if it is in audit_entries.
-  audit_salt TEXT,
+  audit_salt BLOB,
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
   CHECK ((person_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
@@ -562,7 +569,7 @@ CREATE INDEX certificates_revoked ON certificates (business_id, environment, iss
 CREATE INDEX certificates_group ON certificates (group_id, status, issued_at);
 CREATE INDEX certificates_awaiting_policies ON certificates (policy_page_id) WHERE policy_page_id IS NOT NULL;
 CREATE INDEX certificates_test_age ON certificates (issued_at) WHERE environment = 'sandbox';
-CREATE INDEX certificates_test_disclosure ON certificates (disclosure_hash) WHERE environment = 'sandbox';
+CREATE INDEX certificates_test_form ON certificates (form_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_accepted ON certificates (accepted_list_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_rejected ON certificates (rejected_list_id) WHERE environment = 'sandbox';
 CREATE INDEX certificates_test_policies ON certificates (policy_capture_id) WHERE environment = 'sandbox';
@@ -653,6 +660,13 @@ CREATE TRIGGER certificate_groups_immutable BEFORE UPDATE OF
 ON certificate_groups
 BEGIN SELECT RAISE(ABORT, 'the key of a certificate group is immutable'); END;
 
+CREATE TRIGGER certificate_forms_immutable BEFORE UPDATE ON certificate_forms
+BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
+
+CREATE TRIGGER certificate_forms_kept BEFORE DELETE ON certificate_forms
+WHEN NOT EXISTS (SELECT 1 FROM clients WHERE id = OLD.client_id AND environment = 'sandbox')
+BEGIN SELECT RAISE(ABORT, 'the form of a live certificate is never deleted'); END;
+
 CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates WHEN OLD.environment <> 'sandbox'
 BEGIN SELECT RAISE(ABORT, 'a live certificate is never deleted'); END;
 
@@ -666,12 +680,12 @@ BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdraw
 -- A sealed value may also be rewrapped with another master key. That changes its prefix and its wrapped key (the 40
 -- bytes after the dot), but never the ciphertext.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
-  subject_masked, person_sealed, subject_erased_at, email_indexes, phone_indexes, manage_token_hash
+  subject_masked, person_sealed, subject_erased_at, email_indexes, phone_indexes
 ON certificates
 WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.subject_masked <> '{}'
-  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL OR NEW.manage_token_hash <> x'')
+  OR NEW.email_indexes IS NOT NULL OR NEW.phone_indexes IS NOT NULL)
   AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
-    AND NEW.email_indexes IS OLD.email_indexes AND NEW.phone_indexes IS OLD.phone_indexes AND NEW.manage_token_hash = OLD.manage_token_hash
+    AND NEW.email_indexes IS OLD.email_indexes AND NEW.phone_indexes IS OLD.phone_indexes
     AND NEW.person_sealed IS NOT OLD.person_sealed
     AND substr(NEW.person_sealed, instr(NEW.person_sealed, x'2e') + 41) IS substr(OLD.person_sealed, instr(OLD.person_sealed, x'2e') + 41))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
@@ -703,9 +717,8 @@ ON certificate_addresses
 BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
-  ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, counted, accepted_list_id,
-  rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid,
-  submission_notes, change_ord, audit_salt
+  ord, id, business_id, environment, form_id, purpose_id, group_id, counted, accepted_list_id, rejected_list_id, issued_at, gpc, fingerprint,
+  subject_hash, evidence_hash, signature, submission_notes, change_ord, audit_salt
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_recounted AFTER UPDATE OF status ON certificates WHEN OLD.status = 'active' AND NEW.status = 'revoked' BEGIN

@@ -19,7 +19,7 @@ import { batch, onPrimary, type Database, type Found } from "./database.ts";
 import { bulkInsert, excluded } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn, jsonList, query } from "./query.ts";
-import { auditBatches, auditEntries, businesses, certificates, changeReaders, changes, shares } from "./schema.ts";
+import { auditBatches, auditEntries, businesses, certificateForms, certificates, changeReaders, changes, shares } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
@@ -274,12 +274,12 @@ const priorityTypes: DomainEventType[] = ["certificate.issued", "certificate.rev
 
 const issuanceFacts = {
   auditSalt: certificates.auditSalt,
-  clientId: certificates.clientId,
+  clientId: certificateForms.clientId,
   fingerprint: certificates.fingerprint,
   evidenceHash: certificates.evidenceHash,
   environment: certificates.environment,
   gpc: certificates.gpc,
-  capturedVia: certificates.capturedVia,
+  capturedVia: certificateForms.capturedVia,
   notes: certificates.submissionNotes,
 };
 
@@ -297,6 +297,7 @@ export const listCertificateEntries = async (
     db
       .select({ ...issuanceFacts, drained: sql<number>`${isIssuanceRecorded}`.as("drained") })
       .from(certificates)
+      .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
       .innerJoin(businesses, eq(businesses.id, certificates.businessId))
       .where(allOf(eq(certificates.id, filter.certId as CertId), eq(businesses.auditChain, filter.chainTag))),
     db
@@ -363,6 +364,7 @@ export const listCommittedPayloads = (
   const issuances = db
     .select(issuanceFacts)
     .from(certificates)
+    .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
     .where(inArray(certificates.id, jsonList(issued)));
   return createLookup(db, [carried, issuances], async ([rows, certificateRows]) => {
     const rebuilt = certificateRows

@@ -59,7 +59,6 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
         subjectErasedAt: now,
         emailIndexes: null,
         phoneIndexes: null,
-        manageTokenHash: "",
         viewRows: 0,
       })
       .where(inArray(id, ids)),

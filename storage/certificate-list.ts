@@ -20,6 +20,7 @@ import {
   entitiesField,
   isListed,
   isListedInCertificate,
+  originDomainField,
   rejectedEntitiesField,
   sortWithdrawnEntities,
   withdrawnEntitiesField,
@@ -57,7 +58,7 @@ const listFields = {
   fingerprint: certificates.fingerprint,
   issuedAt: certificates.issuedAt,
   purpose: purposes.purpose,
-  originDomain: certificates.originDomain,
+  originDomain: originDomainField,
   entities: entitiesField,
   accepted: acceptedEntitiesField,
   rejected: rejectedEntitiesField,
@@ -92,7 +93,7 @@ const isWanted = ({ filter }: CertificateListQuery) =>
     isWantedStatus(filter),
     isIssuedBetween(filter),
     isWantedPurpose(filter),
-    whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
+    whenSet(filter.originDomain, (domain) => eq(originDomainField, domain)),
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
   );
 

@@ -2,10 +2,11 @@
 import { desc, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
+import type { Certificate } from "../core/certificates/certificate.ts";
 import { deriveIssuanceChangeId } from "../core/certificates/issuance-entry.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published-certificate.ts";
 import { listEmailAddresses } from "../core/certificates/recognized-fields.ts";
-import { fromBase64Url } from "../core/bytes.ts";
+import { fromBase64Url, toBase64Url } from "../core/bytes.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
@@ -16,6 +17,7 @@ import {
   rejectedEntitiesField,
   sortWithdrawnEntities,
   listOpenedEntityWithdrawals,
+  originDomainField,
   withdrawnEntitiesField,
 } from "./entity-withdrawals.ts";
 import { isIssuanceRecorded, isRecorded, issuanceRecordedAtField } from "./audit-entries.ts";
@@ -25,6 +27,7 @@ import {
   auditEntries,
   businesses,
   ceaseAcknowledgements,
+  certificateForms,
   certificates,
   certificateTwins,
   disclosures,
@@ -59,16 +62,16 @@ const isIssuanceEntry = allOf(eq(auditEntries.entityId, certificates.id), eq(aud
 const publishedFields = {
   id: certificates.id,
   businessId: certificates.businessId,
-  businessName: certificates.businessName,
+  businessName: certificateForms.businessName,
   environment: certificates.environment,
   status: certificates.status,
   purpose: purposes.purpose,
   disclosureText: disclosures.text,
-  disclosureHash: certificates.disclosureHash,
+  disclosureHash: certificateForms.disclosureHash,
   entities: entitiesField,
   accepted: acceptedEntitiesField,
   rejected: rejectedEntitiesField,
-  originDomain: certificates.originDomain,
+  originDomain: originDomainField,
   issuedAt: certificates.issuedAt,
   fingerprint: certificates.fingerprint,
   subjectHash: certificates.subjectHash,
@@ -76,9 +79,9 @@ const publishedFields = {
   subjectErasedAt: certificates.subjectErasedAt,
   notes: certificates.submissionNotes,
   gpc: certificates.gpc,
-  capturedVia: certificates.capturedVia,
+  capturedVia: certificateForms.capturedVia,
   signature: certificates.signature,
-  signatureKid: certificates.signatureKid,
+  signatureKid: certificateForms.signatureKid,
   viewCount: certificates.viewCount,
   policyCaptureId: certificates.policyCaptureId,
   policies: policiesField,
@@ -97,7 +100,8 @@ const selectPublished = <More extends SelectedFields>(db: Database, more: More) 
     .select({ ...publishedFields, ...more })
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .innerJoin(disclosures, eq(disclosures.hash, certificates.disclosureHash))
+    .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
+    .innerJoin(disclosures, eq(disclosures.hash, certificateForms.disclosureHash))
     .leftJoin(anchors, isStoredIssuance)
     .leftJoin(receipts, isIssuanceReceipt);
 
@@ -236,7 +240,7 @@ export const findIssuance = async (db: Database, vault: Vault, ids: readonly Cer
     .select({
       certId: certificates.id,
       businessId: certificates.businessId,
-      clientId: certificates.clientId,
+      clientId: certificateForms.clientId,
       environment: certificates.environment,
       purpose: purposes.purpose,
       disclosureText: disclosures.text,
@@ -250,7 +254,8 @@ export const findIssuance = async (db: Database, vault: Vault, ids: readonly Cer
     })
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .innerJoin(disclosures, eq(disclosures.hash, certificates.disclosureHash))
+    .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
+    .innerJoin(disclosures, eq(disclosures.hash, certificateForms.disclosureHash))
     .where(allOf(inArray(certificates.id, jsonList(ids)), gt(certificates.issuedAt, since), isNull(certificates.subjectErasedAt)))
     .orderBy(desc(certificates.issuedAt))
     .limit(1)
@@ -286,15 +291,24 @@ interface Person {
   readonly evidence: NonNullable<OpenedCertificate["evidence"]>;
 }
 
+/** The sealed text of a person: evidence, root salt and fields. It is a list without names, because names would take space in every row. */
+type PersonText = readonly [evidence: Person["evidence"], rootSalt: string, fields: readonly (readonly [string, string])[]];
+
+/** Formats the evidence and the subject as one text to be sealed. */
+export const formatPerson = ({ evidenceText, rootSalt, fields }: Pick<Certificate, "evidenceText" | "rootSalt" | "fields">): string =>
+  `[${evidenceText},${JSON.stringify(toBase64Url(rootSalt))},${JSON.stringify([...fields])}]`;
+
 const openPerson = async (vault: Vault, certId: string, businessId: string, personSealed: string): Promise<Person> => {
-  const { subject, evidence } = JSON.parse(await vault.open(personContext(certId, businessId), personSealed)) as {
-    readonly subject: { readonly root_salt: string; readonly fields: readonly (readonly [string, string])[] };
-    readonly evidence: Person["evidence"];
-  };
-  const rootSalt = fromBase64Url(subject.root_salt);
+  const text = await vault.open(personContext(certId, businessId), personSealed);
+  const [evidence, salt, fields] = JSON.parse(text) as PersonText;
+  const rootSalt = fromBase64Url(salt);
   if (rootSalt === null) throw new Error("certificates: a sealed subject has no root salt");
-  return { subject: { fields: new Map(subject.fields), rootSalt }, evidence };
+  return { subject: { fields: new Map(fields), rootSalt }, evidence };
 };
+
+/** Returns the root salt of the commitments to a person's fields. */
+export const openRootSalt = async (vault: Vault, certId: string, businessId: string, personSealed: string): Promise<Uint8Array> =>
+  (await openPerson(vault, certId, businessId, personSealed)).subject.rootSalt;
 
 /**
  * Returns the email address with this blind index, as the person typed it. Returns null if the form did not contain it or the data is
@@ -324,7 +338,7 @@ export const listOriginDomains = (db: Database, businessId: BusinessId, ids: rea
     db,
     [
       db
-        .select({ id: certificates.id, businessId: certificates.businessId, originDomain: certificates.originDomain })
+        .select({ id: certificates.id, businessId: certificates.businessId, originDomain: originDomainField })
         .from(certificates)
         .where(inArray(certificates.id, jsonList(ids))),
     ],

@@ -47,6 +47,12 @@ export const entitiesField = sql<readonly string[]>`${query
   .innerJoin(entityLists, eq(entityLists.id, certificateGroups.entityListId))
   .where(eq(certificateGroups.id, certificates.groupId))}`.mapWith(entityLists.entities);
 
+/** A field for queries on `certificates`: the host on which a certificate was issued. */
+export const originDomainField = sql<string>`${query
+  .select({ originDomain: certificateGroups.originDomain })
+  .from(certificateGroups)
+  .where(eq(certificateGroups.id, certificates.groupId))}`;
+
 /** Builds a condition that is true if a list of recipients contains the name. Reads one row of an index, not the whole list. */
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));

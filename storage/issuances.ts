@@ -5,7 +5,6 @@ import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.
 import type { IssuedCertificate } from "../core/certificates/issue.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
 import { maskSubject } from "../core/certificates/subject.ts";
-import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { shardOfId, type BusinessId } from "../core/ids.ts";
@@ -22,6 +21,7 @@ import { requestPolicyCapture, selectRequestedPage } from "./policy-pages.ts";
 import { isSharedCapture } from "./policies.ts";
 import {
   businesses,
+  certificateForms,
   certificateGroups,
   certificates,
   certificateTotals,
@@ -30,10 +30,11 @@ import {
   policyCaptures,
   purposes,
 } from "./schema.ts";
+import { base64ToHex, base64UrlToHex } from "./byte-columns.ts";
 import { prepareOnce, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { allOf, notExistsIn, query } from "./query.ts";
 import { sealedToHex, type Vault } from "./vault.ts";
-import { personContext } from "./certificates.ts";
+import { formatPerson, personContext } from "./certificates.ts";
 
 export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", certificates.id);
 
@@ -78,6 +79,22 @@ interface GroupKey extends PurposeKey {
 }
 
 const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonicalJson([...entities])), entities });
+
+type Form = Omit<typeof certificateForms.$inferSelect, "id">;
+
+/** Stores a form unless it is already stored. */
+const insertForm = prepareOnce<Form>()((db, { disclosureHash, clientId, businessName, capturedVia, signatureKid }) =>
+  db.insert(certificateForms).values({ disclosureHash, clientId, businessName, capturedVia, signatureKid }).onConflictDoNothing().prepare(),
+);
+
+const isMatchingForm = (form: Placeholders<Form>) =>
+  allOf(
+    eq(certificateForms.disclosureHash, form.disclosureHash),
+    eq(certificateForms.clientId, form.clientId),
+    eq(certificateForms.businessName, form.businessName),
+    eq(certificateForms.capturedVia, form.capturedVia),
+    eq(certificateForms.signatureKid, form.signatureKid),
+  );
 
 /** Like `insertDisclosure`, for a list of recipients. */
 const insertEntityList = prepareOnce<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities, environment }) =>
@@ -148,7 +165,7 @@ const prepareCertificateGroup = (hasDailyLimit: boolean) =>
 const insertLimitedGroup = prepareCertificateGroup(true);
 const insertUnlimitedGroup = prepareCertificateGroup(false);
 
-interface IssuanceBasis extends GroupKey {
+interface IssuanceBasis extends GroupKey, Form {
   readonly revision: number;
   /** The hashes of the lists of accepted and rejected recipients; null if the form did not ask about each recipient. */
   readonly acceptedHash: string | null;
@@ -161,6 +178,7 @@ interface IssuanceBasis extends GroupKey {
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   | "ord"
+  | "formId"
   | "purposeId"
   | "groupId"
   | "counted"
@@ -190,6 +208,7 @@ const prepareCertificateInsert = (check: InsertCheck) =>
       copy: selectIssuer(sql`${businessId}`, sql`${values.revision}`),
       none: businessId,
     };
+    const form = query.select({ id: certificateForms.id }).from(certificateForms).where(isMatchingForm(values));
     const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(values));
     const listWith = (hash: Placeholder) =>
       sql`${query
@@ -210,10 +229,13 @@ const prepareCertificateInsert = (check: InsertCheck) =>
       .values({
         ...given,
         businessId: issuer[check],
+        fingerprint: sql`unhex(${values.fingerprint})`,
+        signature: sql`unhex(${values.signature})`,
+        auditSalt: sql`unhex(${values.auditSalt})`,
         subjectHash: sql`unhex(${values.subjectHash})`,
         personSealed: sql`unhex(${values.personSealed})`,
         evidenceHash: sql`unhex(${values.evidenceHash})`,
-        manageTokenHash: sql`unhex(${values.manageTokenHash})`,
+        formId: sql`${form}`,
         purposeId: sql`${purpose}`,
         groupId: sql`${ofGroup(certificateGroups.id)}`,
         counted: sql`${ofGroup(certificateGroups.counted)}`,
@@ -251,7 +273,6 @@ export const insertIssuance = async (
   stored: {
     readonly revision: number;
     readonly signature: IssuerSignature;
-    readonly manageTokenHash: string;
     readonly addresses: AddressIndexes;
     /** Only an earlier policy capture that is newer than this time can be used. */
     readonly policiesNotBefore: Instant;
@@ -267,10 +288,8 @@ export const insertIssuance = async (
   const { certificate } = issued;
   const { id, business, disclosureHash, environment } = certificate;
   const { entities, answered } = certificate.recipients;
-  const subject = toCanonicalJson({ root_salt: toBase64Url(certificate.rootSalt), fields: [...certificate.fields] });
-  const personSealed = sealedToHex(
-    await vault.seal(personContext(id, business.id), `{"evidence":${certificate.evidenceText},"subject":${subject}}`),
-  );
+  const person = formatPerson(certificate);
+  const personSealed = sealedToHex(await vault.seal(personContext(id, business.id), person));
   const { storageLimits, hasApiKey } = stored;
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
@@ -300,23 +319,29 @@ export const insertIssuance = async (
     disclosure: { hash: disclosureHash, bytes: usage.disclosureBytes },
     entities: { hash: entitiesHash, bytes: usage.entitiesBytes },
   } as const;
+  const form = {
+    disclosureHash,
+    clientId: certificate.clientId,
+    businessName: business.name,
+    capturedVia: certificate.captureContext.capturedVia,
+    signatureKid: stored.signature.kid,
+  };
   const row = {
     ...certificate,
     ...stored,
+    ...form,
     emailIndexes: stored.addresses.emails,
     phoneIndexes: stored.addresses.phones,
     submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
     businessId: business.id,
-    businessName: business.name,
     entitiesHash,
     acceptedHash: answers?.accepted.hash ?? null,
     rejectedHash: answers?.rejected.hash ?? null,
     subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
     personSealed,
     gpc: certificate.captureContext.gpc,
-    capturedVia: certificate.captureContext.capturedVia,
-    signature: stored.signature.value,
-    signatureKid: stored.signature.kid,
+    signature: base64ToHex(stored.signature.value),
+    auditSalt: certificate.auditSalt === null ? null : base64UrlToHex(certificate.auditSalt),
   };
   const insertChecked = shardOfId(id) === shardOfId(business.id) ? insertCheckedCertificate : insertIntoOtherShard;
   const build = (isChecked: boolean) => ({
@@ -325,6 +350,7 @@ export const insertIssuance = async (
       ownerUsage: countStoredRecord(db, storedRecord, isChecked ? storageLimits[ownerKind] : unlimited(storageLimits[ownerKind])),
     }),
     purpose: insertPurpose(db, { businessId: business.id, environment, purpose, purposeFolded: foldPurpose(purpose) }),
+    form: insertForm(db, form),
     disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText, environment }),
     entityList: insertEntityList(db, { hash: entitiesHash, entities, environment }),
     ...(answers && {

@@ -8,11 +8,21 @@ import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts"
 import { businessChainFields } from "./accounts.ts";
 import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import type { Database, Found } from "./database.ts";
+import { originDomainField } from "./entity-withdrawals.ts";
 import { excluded } from "./inserts.ts";
 import { createLookup } from "./lookups.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf, query } from "./query.ts";
-import { accountWithdrawals, businesses, certificateAddresses, certificates, purposes, shares, withdrawals } from "./schema.ts";
+import {
+  accountWithdrawals,
+  businesses,
+  certificateAddresses,
+  certificateForms,
+  certificates,
+  purposes,
+  shares,
+  withdrawals,
+} from "./schema.ts";
 import { withdrawableFields } from "./withdrawals.ts";
 
 const { businessId, issuedAt, ord, status } = certificates;
@@ -158,16 +168,17 @@ export const listNamingCertificates = (
   return db
     .select({
       id: certificates.id,
-      businessName: certificates.businessName,
+      businessName: certificateForms.businessName,
       status,
       purpose: purposes.purpose,
-      originDomain: certificates.originDomain,
+      originDomain: originDomainField,
       issuedAt,
       withdrawnAt: withdrawals.withdrawnAt,
       ceaseBy: withdrawals.ceaseBy,
     })
     .from(certificates)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
+    .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
     .where(inArray(ord, selectNewestOrds(sql`${and(ofBusiness, isBefore, position)}`, limit)))
     .orderBy(desc(issuedAt), desc(ord))
@@ -214,6 +225,7 @@ export const listNextToWithdraw = (
     .select({ ...withdrawableFields, chain: businessChainFields })
     .from(named)
     .innerJoin(certificates, isNamedCertificate)
+    .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
     .innerJoin(businesses, eq(businesses.id, businessId))
     .where(and(matching, of === null ? sql`${named.businessId} = ${first}` : eq(named.businessId, of)))
     .orderBy(named.issuedAt, named.certOrd)

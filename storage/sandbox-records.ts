@@ -8,6 +8,7 @@ import {
   acknowledgedEntities,
   anchors,
   ceaseAcknowledgements,
+  certificateForms,
   certificateGroups,
   certificates,
   certificateTallies,
@@ -47,14 +48,15 @@ const isTestShare = sql`${shares.environment} = 'sandbox'`;
  * applied to other certificates.
  */
 export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
-  const { ord, id, viewRows, purposeId, disclosureHash, acceptedListId, rejectedListId, groupId, policyCaptureId } = certificates;
+  const { ord, id, viewRows, formId, purposeId, acceptedListId, rejectedListId, groupId, policyCaptureId } = certificates;
   return db
     .select({
       ord,
       id,
       viewRows,
+      formId,
+      disclosureHash: certificateForms.disclosureHash,
       purposeId,
-      disclosureHash,
       acceptedListId,
       rejectedListId,
       groupId,
@@ -64,6 +66,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
       termsId: policyCaptures.termsId,
     })
     .from(certificates)
+    .innerJoin(certificateForms, eq(certificateForms.id, formId))
     .leftJoin(certificateGroups, eq(certificateGroups.id, groupId))
     .leftJoin(policyCaptures, eq(policyCaptures.id, policyCaptureId))
     .where(
@@ -89,7 +92,7 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       allOf(
         inArray(disclosures.hash, jsonList(hashes)),
         eq(disclosures.environment, "sandbox"),
-        notExistsIn(certificates, isTestCertificate, eq(certificates.disclosureHash, disclosures.hash)),
+        notExistsIn(certificateForms, eq(certificateForms.disclosureHash, disclosures.hash)),
         notExistsIn(shares, isTestShare, eq(shares.disclosureHash, disclosures.hash)),
       ),
     );
@@ -127,8 +130,8 @@ const deleteAnchored = (db: Database, ids: readonly string[]) =>
   db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
 
 /**
- * Returns the statements that delete test certificates with everything that refers to them, and then the groups, purposes, recipients,
- * disclosures and policies that no other certificate uses.
+ * Returns the statements that delete test certificates with everything that refers to them, and then the forms, groups, purposes,
+ * recipients, disclosures and policies that no other certificate uses.
  */
 export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const all = expired.map(({ id }) => id);
@@ -139,6 +142,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
   );
   const isEmptyTally = allOf(eq(certificateTallies.active, 0), eq(certificateTallies.revoked, 0));
   const isEmptyGroup = notExistsIn(certificates, eq(certificates.groupId, certificateGroups.id));
+  const isUnusedForm = notExistsIn(certificates, isTestCertificate, eq(certificates.formId, certificateForms.id));
   const isUnusedPurpose = notExistsIn(certificateGroups, eq(certificateGroups.purposeId, purposes.id));
   const children = [
     certificateViews,
@@ -159,6 +163,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
     ...children.map((table) => db.delete(table).where(inArray(table.certId, ids))),
     deleteAnchored(db, all),
     db.delete(certificates).where(inArray(certificates.id, ids)),
+    db.delete(certificateForms).where(allOf(inArray(certificateForms.id, jsonList(expired.map(({ formId }) => formId))), isUnusedForm)),
     db.delete(certificateTallies).where(allOf(inArray(certificateTallies.groupId, groups), isEmptyTally)),
     db.delete(certificateGroups).where(allOf(inArray(certificateGroups.id, groups), isEmptyGroup)),
     db.delete(purposes).where(allOf(inArray(purposes.id, jsonList(expired.map(({ purposeId }) => purposeId))), isUnusedPurpose)),

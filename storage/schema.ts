@@ -14,9 +14,8 @@ import { mailFailureReasons } from "../core/mail/message.ts";
 import type { OwnerNoticeKind } from "../core/mail/templates.ts";
 import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
 import { requestEvidenceKinds } from "../core/shares/request-evidence.ts";
-import { toHex } from "../core/bytes.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
-import { sealedFromBytes, sealedToHex } from "./vault.ts";
+import { base64Bytes, base64UrlBytes, hexBytes, sealedBytes } from "./byte-columns.ts";
 
 const { table } = snakeCase;
 
@@ -41,20 +40,6 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
-/**
- * Bytes that the code represents as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that a statement binds
- * only text and numbers. A prepared query must call `unhex` itself.
- */
-const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Array) => string) =>
-  customType<{ data: string; driverData: readonly number[] }>({
-    dataType: () => "blob",
-    toDriver: (text) => sql`unhex(${toHexText(text)})`,
-    fromDriver: (bytes) => fromBytes(Uint8Array.from(bytes)),
-  });
-/** Lowercase hex, stored as bytes in half the space. */
-const hexBytes = bytesAs((hex) => hex, toHex);
-/** A sealed value, stored as bytes in about a quarter less space. */
-const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);
 /** The number of a row. Because of AUTOINCREMENT, no number is used twice, even after rows are deleted. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
@@ -296,23 +281,33 @@ export const linkedRecipients = table(
   (t) => [primaryKey({ columns: [t.businessId, t.recipientId, t.entity] })],
 );
 
+export const certificateForms = table(
+  "certificate_forms",
+  {
+    id: integer().primaryKey(),
+    disclosureHash: text().notNull(),
+    clientId: clientRef().notNull(),
+    businessName: text().notNull(),
+    capturedVia: oneOf("browser", "server").notNull(),
+    signatureKid: text().notNull(),
+  },
+  (t) => [unique().on(t.disclosureHash, t.clientId, t.businessName, t.capturedVia, t.signatureKid)],
+);
+
 export const certificates = table(
   "certificates",
   {
     ord: recordOrd(),
     id: certId().notNull().unique(),
     businessId: businessRef().notNull(),
-    businessName: text().notNull(),
-    clientId: clientRef().notNull(),
     environment: environment().notNull(),
     status: oneOf("active", "revoked").notNull().default("active"),
+    formId: integer().notNull(),
     purposeId: integer().notNull(),
-    disclosureHash: text().notNull(),
     acceptedListId: integer(),
     rejectedListId: integer(),
-    originDomain: text().notNull(),
     issuedAt: instant().notNull(),
-    fingerprint: text().notNull(),
+    fingerprint: hexBytes().notNull(),
     subjectHash: hexBytes().notNull(),
     subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
     personSealed: sealedBytes(),
@@ -321,10 +316,7 @@ export const certificates = table(
     phoneIndexes: json<readonly string[]>(),
     evidenceHash: hexBytes().notNull(),
     gpc: flag().notNull().default(false),
-    capturedVia: oneOf("browser", "server").notNull(),
-    signature: text().notNull(),
-    signatureKid: text().notNull(),
-    manageTokenHash: hexBytes().notNull(),
+    signature: base64Bytes().notNull(),
     policyCaptureId: text(),
     viewCount: integer().notNull().default(0),
     viewRows: integer().notNull().default(0),
@@ -334,7 +326,7 @@ export const certificates = table(
     submissionNotes: json<SubmissionNotes>(),
     changeOrd: integer().notNull(),
     policyPageId: integer().references(() => policyPages.ord),
-    auditSalt: text(),
+    auditSalt: base64UrlBytes(),
   },
   (t) => [
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
@@ -342,7 +334,7 @@ export const certificates = table(
     index("certificates_group").on(t.groupId, t.status, t.issuedAt),
     index("certificates_awaiting_policies").on(t.policyPageId).where(isNotNull(t.policyPageId)),
     index("certificates_test_age").on(t.issuedAt).where(sql`${t.environment} = 'sandbox'`),
-    index("certificates_test_disclosure").on(t.disclosureHash).where(sql`${t.environment} = 'sandbox'`),
+    index("certificates_test_form").on(t.formId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_accepted").on(t.acceptedListId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_rejected").on(t.rejectedListId).where(sql`${t.environment} = 'sandbox'`),
     index("certificates_test_policies").on(t.policyCaptureId).where(sql`${t.environment} = 'sandbox'`),

@@ -14,6 +14,7 @@ import { batch, type Database, type Found, type Statement } from "./database.ts"
 import {
   acceptedEntitiesField,
   entitiesField,
+  originDomainField,
   sortWithdrawnEntities,
   toWithdrawalRow,
   withdrawnEntitiesField,
@@ -25,6 +26,7 @@ import {
   businesses,
   ceaseAcknowledgements,
   certificateAddresses,
+  certificateForms,
   certificates,
   certificateTwins,
   issuingShards,
@@ -73,10 +75,10 @@ export const openWithdrawal = async (
 export const withdrawableFields = {
   id: certificates.id,
   businessId: certificates.businessId,
-  businessName: certificates.businessName,
+  businessName: certificateForms.businessName,
   environment: certificates.environment,
   status: certificates.status,
-  originDomain: certificates.originDomain,
+  originDomain: originDomainField,
   issuedAt: certificates.issuedAt,
   fingerprint: certificates.fingerprint,
 };
@@ -97,7 +99,6 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       emailIndexes: certificates.emailIndexes,
       phoneIndexes: certificates.phoneIndexes,
       personSealed: certificates.personSealed,
-      manageTokenHash: certificates.manageTokenHash,
       twins: twinTokensField,
       domains: verifiedDomainsField,
       withdrawal: withdrawalField,
@@ -113,19 +114,20 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       hasIssuingShards: existsIn(issuingShards, eq(issuingShards.businessId, businesses.id)).mapWith(Boolean),
     })
     .from(certificates)
+    .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, accepted, entitiesWithdrawn, emailIndexes, phoneIndexes, manageTokenHash, twins, hasIssuingShards, ...rest } =
-    row;
+  const { certificate, chain, accepted, entitiesWithdrawn, emailIndexes, phoneIndexes, twins, hasIssuingShards, ...rest } = row;
   return {
     ...rest,
     /** True if other shards can have certificates or shares of the business. */
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
-    manageTokenHashes: [manageTokenHash, ...twins.map((twin) => twin.manageTokenHash)],
+    /** The token hashes of the links in the receipts of duplicates. The token of the certificate's own link is derived. */
+    twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
     /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
     emailIndexes: emailIndexes ?? [],
     certificate: { ...certificate, chain },
@@ -215,6 +217,7 @@ export const listActiveWithAddress = async (
     : db
         .select({ ...withdrawableFields, chain: businessChainFields })
         .from(certificates)
+        .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
         .innerJoin(businesses, eq(businesses.id, certificates.businessId))
         .where(inArray(certificates.ord, selectActive(scope, lte(named.issuedAt, scope.issuedUntil), oldestFirst, max)))
         .orderBy(certificates.issuedAt, certificates.ord)

@@ -30,11 +30,12 @@ const policyPage = "p.business_id = ?1 AND p.origin = 'https://www.example.com' 
 const sharedCapture = `SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?2
   AND (page IS NULL OR page = 'https://www.example.com/quote')`;
 
-const listedColumns = `c.id, c.status, c.fingerprint, c.issued_at, p.purpose, c.origin_domain, e.entities, c.subject_masked,
+const listedColumns = `c.id, c.status, c.fingerprint, c.issued_at, p.purpose, g.origin_domain, e.entities, c.subject_masked,
   c.subject_erased_at, c.view_count, c.environment`;
-const publishedColumns = `${listedColumns}, c.business_id, c.business_name, d.text, c.disclosure_hash, c.subject_hash, c.gpc, c.captured_via,
-  c.signature, c.signature_kid, c.policy_capture_id, c.change_ord`;
-const fromCertificates = `FROM certificates c JOIN purposes p ON p.id = c.purpose_id JOIN disclosures d ON d.hash = c.disclosure_hash
+const publishedColumns = `${listedColumns}, c.business_id, f.business_name, d.text, f.disclosure_hash, c.subject_hash, c.gpc, f.captured_via,
+  c.signature, f.signature_kid, c.policy_capture_id, c.change_ord`;
+const fromCertificates = `FROM certificates c JOIN purposes p ON p.id = c.purpose_id JOIN certificate_forms f ON f.id = c.form_id
+  JOIN disclosures d ON d.hash = f.disclosure_hash
   JOIN certificate_groups g ON g.id = c.group_id JOIN entity_lists e ON e.id = g.entity_list_id`;
 
 const selectKey = (db: D1Database, keyHash: string) =>
@@ -124,16 +125,20 @@ export default {
          WHERE p.business_id = ? AND p.environment = 'live' AND p.purpose = 'solar' ON CONFLICT DO NOTHING`,
       ).bind(businessId),
       env.DB.prepare(
-        `INSERT INTO certificates (business_id, id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, origin_domain, issued_at,
-           fingerprint, subject_hash, subject_masked, person_sealed, email_indexes, phone_indexes, evidence_hash, captured_via, signature,
-           signature_kid, manage_token_hash, policy_capture_id, retention_until, change_ord, audit_salt)
-         VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'Acme Solar LLC', ?3, 'live',
-           (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'), ?4,
+        `INSERT INTO certificate_forms (disclosure_hash, client_id, business_name, captured_via, signature_kid)
+         VALUES (?, ?, 'Acme Solar LLC', 'browser', ?) ON CONFLICT DO NOTHING`,
+      ).bind("d".repeat(64), clientId, "k".repeat(43)),
+      env.DB.prepare(
+        `INSERT INTO certificates (business_id, id, environment, form_id, purpose_id, group_id, issued_at, fingerprint, subject_hash, subject_masked,
+           person_sealed, email_indexes, phone_indexes, evidence_hash, signature, policy_capture_id, retention_until, change_ord, audit_salt)
+         VALUES ((SELECT id FROM businesses WHERE id = ?1 AND revision >= 0), ?2, 'live',
+           (SELECT id FROM certificate_forms WHERE disclosure_hash = ?4 AND client_id = ?3 AND business_name = 'Acme Solar LLC' AND captured_via = 'browser' AND signature_kid = ?13),
+           (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar'),
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
-             AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), 'www.example.com', ?5, ?6, unhex(?7), '{"email":"p***@e***.com","first_name":"P***"}', unhex(?8), ?9, ?10, unhex(?11),
-           'browser', ?12, ?13, unhex(?14),
-           (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?16 AND (page IS NULL OR page = 'https://www.example.com/quote')
-             ORDER BY captured_at DESC LIMIT 1), ?15, (SELECT coalesce(max(ord), 0) + 1 FROM changes), ?17)`,
+             AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), ?5, unhex(?6), unhex(?7), '{"email":"p***@e***.com","first_name":"P***"}', unhex(?8), ?9, ?10, unhex(?11),
+           unhex(?12),
+           (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?15 AND (page IS NULL OR page = 'https://www.example.com/quote')
+             ORDER BY captured_at DESC LIMIT 1), ?14, (SELECT coalesce(max(ord), 0) + 1 FROM changes), unhex(?16))`,
       ).bind(
         businessId,
         id,
@@ -146,12 +151,11 @@ export default {
         JSON.stringify([random(32)]),
         JSON.stringify([random(32)]),
         random(64),
-        random(88),
-        random(43),
-        random(64),
+        random(128),
+        "k".repeat(43),
         now,
         now - 900_000,
-        random(22),
+        random(32),
       ),
       env.DB.prepare(
         `INSERT INTO policy_pages (business_id, origin, page, next_at, created_at)

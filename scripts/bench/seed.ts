@@ -19,6 +19,13 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
     .prepare("INSERT OR IGNORE INTO disclosures (hash, text) VALUES (?, ?)")
     .bind("d".repeat(64), "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes.")
     .run();
+  await db
+    .prepare(
+      `INSERT OR IGNORE INTO certificate_forms (disclosure_hash, client_id, business_name, captured_via, signature_kid)
+       VALUES (?, ?, 'Acme Solar LLC', 'browser', ?)`,
+    )
+    .bind("d".repeat(64), business.clients.live, "k".repeat(43))
+    .run();
   for (const purpose of purposes) {
     await db
       .prepare("INSERT OR IGNORE INTO purposes (business_id, environment, purpose, purpose_folded) VALUES (?, 'live', ?, ?)")
@@ -37,17 +44,18 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
     await db
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1 + ?2)
-         INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
-           issued_at, fingerprint, subject_hash, subject_masked, person_sealed, email_indexes, phone_indexes, evidence_hash, captured_via,
-           signature, signature_kid, manage_token_hash, retention_until, change_ord)
-         SELECT printf('cc_00%024d', i), ?3, 'Acme Solar LLC', ?4, 'live', CASE i % ${revokedEvery} WHEN 0 THEN 'revoked' ELSE 'active' END,
+         INSERT INTO certificates (id, business_id, environment, status, form_id, purpose_id, group_id, issued_at, fingerprint, subject_hash,
+           subject_masked, person_sealed, email_indexes, phone_indexes, evidence_hash, signature, retention_until, change_ord)
+         SELECT printf('cc_00%024d', i), ?3, 'live', CASE i % ${revokedEvery} WHEN 0 THEN 'revoked' ELSE 'active' END,
+           (SELECT f.id FROM certificate_forms f WHERE f.disclosure_hash = ?4),
            (SELECT p.id FROM purposes p WHERE p.business_id = ?3 AND p.environment = 'live' AND p.purpose LIKE '%campaign ' || (i % 12)),
-           ?5, (SELECT g.id FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id WHERE p.business_id = ?3 AND p.purpose LIKE '%campaign ' || (i % 12)), 'www.example.com', ?6 + i * 60, lower(hex(randomblob(32))), randomblob(32),
+           (SELECT g.id FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id WHERE p.business_id = ?3 AND p.purpose LIKE '%campaign ' || (i % 12)),
+           ?5 + i * 60, randomblob(32), randomblob(32),
            '{"email":"v***@e***.com","first_name":"P***","phone":"***-***-**23"}', randomblob(580), json_array(lower(hex(randomblob(16)))), json_array(lower(hex(randomblob(16)))),
-           randomblob(32), 'browser', hex(randomblob(44)), hex(randomblob(22)), randomblob(32), 0, 9007199254740991
+           randomblob(32), randomblob(64), 0, 9007199254740991
          FROM n`,
       )
-      .bind(at, count, business.id, business.clients.live, "d".repeat(64), start)
+      .bind(at, count, business.id, "d".repeat(64), start)
       .run();
     process.stderr.write(`\r  seeding ${at + count} of ${to} certificates `);
   }

@@ -1,6 +1,7 @@
 // Tests POST /v1/consent: the response, the order of refusals, what is signed and stored as evidence, and who may submit.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
+import { fromBase64Url, toHex } from "../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
@@ -75,13 +76,13 @@ describe("POST /v1/consent", () => {
     expect(preimages.map((preimage) => "entities_rejected" in preimage)).toEqual([false, true]);
   });
 
-  test("stores only the hash of the manage link's token", async () => {
+  test("stores neither the manage link's token nor its hash", async () => {
     const { cert_id, manage_url } = await issueCertificate();
     const token = String(manage_url).split("#m=")[1] as string;
-    const row = await env.DB.prepare("SELECT lower(hex(manage_token_hash)) AS manage_token_hash FROM certificates WHERE id = ?")
-      .bind(cert_id)
-      .first();
-    expect(row).toEqual({ manage_token_hash: sha256Hex(token) });
+    const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(cert_id).first<Record<string, unknown>>();
+    const stored = Object.values(row ?? {}).map((value) => (Array.isArray(value) ? toHex(Uint8Array.from(value)) : String(value)));
+    expect(stored).toContain(cert_id);
+    for (const text of [token, toHex(fromBase64Url(token) as Uint8Array), sha256Hex(token)]) expect(stored.join(" ")).not.toContain(text);
     expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).text).not.toContain(token);
   });
 });

@@ -56,7 +56,7 @@ const everythingStored = async (): Promise<string> => {
 };
 
 const traceTables = [
-  ["certificates", "id", ["person_sealed", "email_indexes", "phone_indexes", "manage_token_hash"]],
+  ["certificates", "id", ["person_sealed", "email_indexes", "phone_indexes"]],
   ["certificate_views", "cert_id", ["viewer_sealed"]],
   ["email_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
   ["email_code_failures", "cert_id", ["address_index"]],

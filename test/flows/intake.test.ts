@@ -158,7 +158,7 @@ describe("a service that is killed while its database fails", () => {
     await waitForCertificates(db, new Set(receipts.keys()));
     expect(typeof (await send(service, createSubmission()))).toBe("object");
     const stored = db.prepare(
-      "SELECT fingerprint FROM certificates WHERE id = ?1 UNION ALL SELECT fingerprint FROM certificate_twins WHERE cert_id = ?1",
+      "SELECT lower(hex(fingerprint)) AS fingerprint FROM certificates WHERE id = ?1 UNION ALL SELECT fingerprint FROM certificate_twins WHERE cert_id = ?1",
     );
     const lost = [...receipts].filter(([certId, fingerprints]) => {
       const kept = new Set(stored.all(certId).map(({ fingerprint }) => String(fingerprint)));

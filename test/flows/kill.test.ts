@@ -139,7 +139,9 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     const db = database();
     const count = (sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
     const lost = acknowledged.filter(({ cert_id, fingerprint }) => {
-      const stored = db.prepare("SELECT fingerprint FROM certificates WHERE id = ?").all(cert_id) as { fingerprint: string }[];
+      const stored = db.prepare("SELECT lower(hex(fingerprint)) AS fingerprint FROM certificates WHERE id = ?").all(cert_id) as {
+        fingerprint: string;
+      }[];
       const audited = db
         .prepare(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE entity_id = ? AND type = 'certificate.issued'`)
         .get(cert_id) as { n: number };

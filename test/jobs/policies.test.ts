@@ -27,6 +27,8 @@ import {
 import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { submitConsent, buildSubmission, getWithKey, world } from "../support/world.ts";
 
+const certificatesWithOrigin = "(SELECT c.*, g.origin_domain FROM certificates c JOIN certificate_groups g ON g.id = c.group_id)";
+
 const publicAddress = ["93.184.216.34", "2606:2800:220:1::1"];
 const footer = '<footer><a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a></footer>';
 let web: StubWeb;
@@ -308,14 +310,14 @@ describe("a domain that does not respond", () => {
     const waitingCertificates = async (): Promise<number | undefined> =>
       (
         await queryRows<{ n: number }>(
-          "SELECT COUNT(*) AS n FROM certificates WHERE origin_domain = ? AND policy_page_id IS NOT NULL",
+          `SELECT COUNT(*) AS n FROM ${certificatesWithOrigin} WHERE origin_domain = ? AND policy_page_id IS NOT NULL`,
           host,
         )
       )[0]?.n;
     const otherRows = () =>
       queryRows(
-        `SELECT (SELECT COUNT(*) FROM changes WHERE entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS changes,
-           (SELECT COUNT(*) FROM audit_entries WHERE entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries,
+        `SELECT (SELECT COUNT(*) FROM changes WHERE entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?1)) AS changes,
+           (SELECT COUNT(*) FROM audit_entries WHERE entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?1)) AS entries,
            (SELECT COUNT(*) FROM policy_captures WHERE domain = ?1) AS captures`,
         host,
       );
@@ -487,11 +489,11 @@ describe("crashes and concurrent runs", () => {
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
     expect(web.calls).toHaveLength(3);
-    const captures = await queryRows("SELECT DISTINCT policy_capture_id FROM certificates WHERE origin_domain = ?", host);
+    const captures = await queryRows(`SELECT DISTINCT policy_capture_id FROM ${certificatesWithOrigin} WHERE origin_domain = ?`, host);
     expect(captures).toHaveLength(1);
     expect(
       await queryRows(
-        "SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?)",
+        `SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?)`,
         host,
       ),
     ).toHaveLength(130);
@@ -510,8 +512,8 @@ describe("crashes and concurrent runs", () => {
     expect(Math.max(...batches)).toBeLessThanOrEqual(110);
     expect(await waitingRows()).toEqual([]);
     const [counts] = await queryRows<{ certs: number; entries: number }>(
-      `SELECT (SELECT count(*) FROM certificates WHERE origin_domain = ?1 AND policy_capture_id IS NOT NULL) AS certs,
-              (SELECT count(*) FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries`,
+      `SELECT (SELECT count(*) FROM ${certificatesWithOrigin} WHERE origin_domain = ?1 AND policy_capture_id IS NOT NULL) AS certs,
+              (SELECT count(*) FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?1)) AS entries`,
       host,
     );
     expect(counts).toEqual({ certs: 10_000, entries: 10_000 });

@@ -42,13 +42,11 @@ const countCertificates = async (): Promise<void> => {
 /** Copies the first certificate `count` times. The copies' retention periods end one millisecond apart, before `until`. */
 const seedDue = async (prefix: string, count: number, until: number): Promise<void> => {
   await env.DB.prepare(
-    `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id,
-       origin_domain, issued_at, fingerprint, subject_hash, subject_masked, person_sealed, email_indexes, evidence_hash,
-       captured_via, signature, signature_kid, manage_token_hash, retention_until, change_ord)
+    `INSERT INTO certificates (id, business_id, environment, status, form_id, purpose_id, group_id, issued_at, fingerprint, subject_hash,
+       subject_masked, person_sealed, email_indexes, evidence_hash, signature, retention_until, change_ord)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-     SELECT ?1 || i, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id, origin_domain,
-       issued_at, fingerprint, subject_hash, subject_masked, person_sealed, json_array(?1 || i), evidence_hash, captured_via,
-       signature, signature_kid, manage_token_hash, ?3 - i, change_ord
+     SELECT ?1 || i, business_id, environment, status, form_id, purpose_id, group_id, issued_at, fingerprint, subject_hash,
+       subject_masked, person_sealed, json_array(?1 || i), evidence_hash, signature, ?3 - i, change_ord
      FROM certificates, n WHERE id = ?4`,
   )
     .bind(prefix, count, until, template)
@@ -176,7 +174,7 @@ describe("the retention sweep", () => {
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
-      (email_indexes IS NOT NULL OR person_sealed IS NOT NULL OR manage_token_hash <> x'' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
+      (email_indexes IS NOT NULL OR person_sealed IS NOT NULL OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
     expect(await queryNumber(remains, now)).toBe(0);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 20_000 - left, left, oldest_due: new Date(now - left).toISOString() },

@@ -24,6 +24,8 @@ beforeAll(async () => {
     "policy_snapshots_immutable",
     "certificates_policies_linked",
     "entity_lists_immutable",
+    "certificate_forms_immutable",
+    "certificate_groups_immutable",
   ])
     await env.DB.exec(`DROP TRIGGER ${trigger}`);
   await env.DB.batch([
@@ -42,10 +44,9 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
     env.DB.prepare(
       "UPDATE entity_lists SET entities = ? WHERE id = (SELECT g.entity_list_id FROM certificates c JOIN certificate_groups g ON g.id = c.group_id WHERE c.id = ?)",
     ).bind(JSON.stringify(three), certId),
-    env.DB.prepare("UPDATE disclosures SET text = ? WHERE hash = (SELECT disclosure_hash FROM certificates WHERE id = ?)").bind(
-      text,
-      certId,
-    ),
+    env.DB.prepare(
+      "UPDATE disclosures SET text = ? WHERE hash = (SELECT f.disclosure_hash FROM certificate_forms f JOIN certificates c ON c.form_id = f.id WHERE c.id = ?)",
+    ).bind(text, certId),
     env.DB.prepare("UPDATE purposes SET purpose = ? WHERE id = (SELECT purpose_id FROM certificates WHERE id = ?)").bind(text, certId),
     env.DB.prepare("UPDATE policy_snapshots SET source_url = ?, content_hash = ? WHERE id = 'pol_x'").bind(policyUrl, "cd".repeat(32)),
     ...["accepted_list_id", "rejected_list_id"].map((answer, at) =>
@@ -54,9 +55,15 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
         certId,
       ),
     ),
-    env.DB.prepare("UPDATE certificates SET business_name = ?, origin_domain = ?, subject_masked = ? WHERE id = ?").bind(
+    env.DB.prepare("UPDATE certificate_forms SET business_name = ? WHERE id = (SELECT form_id FROM certificates WHERE id = ?)").bind(
       text,
+      certId,
+    ),
+    env.DB.prepare("UPDATE certificate_groups SET origin_domain = ? WHERE id = (SELECT group_id FROM certificates WHERE id = ?)").bind(
       text,
+      certId,
+    ),
+    env.DB.prepare("UPDATE certificates SET subject_masked = ? WHERE id = ?").bind(
       JSON.stringify({ email: text, [`k${text}`]: text }),
       certId,
     ),

@@ -42,7 +42,7 @@ describe("a certificate in the database", () => {
     await expect(env.DB.prepare("DELETE FROM certificates WHERE id = ?").bind(certId).run()).rejects.toThrow("never deleted");
   });
 
-  test.each(["disclosures", "entity_lists"])("keeps its %s unchanged", async (table) => {
+  test.each(["disclosures", "entity_lists", "certificate_forms"])("keeps its %s unchanged", async (table) => {
     const outcomes = await Promise.all((await columnsOf(table)).map((column) => touch(table, column)));
     expect(outcomes.filter((outcome) => !outcome.includes("immutable"))).toEqual([]);
   });

@@ -91,6 +91,9 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     entities: "json_array('Acme Solar LLC', 'Partner ' || n.i, 'Other ' || n.i)",
   });
   await insertRows("disclosures", several, { hash: "printf('%064d', n.i)", text: "'I agree, text number ' || n.i" });
+  await run(`INSERT INTO certificate_forms (disclosure_hash, client_id, business_name, captured_via, signature_kid)
+    SELECT d.hash, f.client_id, f.business_name, f.captured_via, f.signature_kid FROM disclosures d,
+      certificate_forms f JOIN certificates s ON s.form_id = f.id WHERE s.id = '${certId}' AND d.text LIKE 'I agree, text number %'`);
   // Sets `counted` for only as many groups as the service allows. Certificates in the other groups are found without counters.
   await run(`INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment, counted)
     SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment, CAST(substr(p.purpose, 20) AS INTEGER) <= 490 FROM purposes p JOIN entity_lists l ON l.hash = printf('%064d', substr(p.purpose, 20))
@@ -100,13 +103,13 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     id: "'cc_00b' || printf('%023d', g.id)",
     purpose_id: "g.purpose_id",
     group_id: "g.id",
-    origin_domain: "g.origin_domain",
     counted: "g.counted",
-    disclosure_hash: "printf('%064d', substr(p.purpose, 20))",
+    form_id: "f.id",
     issued_at: `s.issued_at - g.id * ${hourMs} / 6`,
   };
   await run(`INSERT INTO certificates (${columns.join(", ")}) SELECT ${columns.map((name) => own[name] ?? `s.${name}`).join(", ")}
-    FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id, certificates s
+    FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id
+    JOIN certificate_forms f ON f.disclosure_hash = printf('%064d', substr(p.purpose, 20)), certificates s
     WHERE s.id = '${certId}' AND p.purpose LIKE 'solar quote number %'`);
   // Adds many certificates that name a list of a thousand recipients.
   await copyRows("certificates", `id = '${listCertId}'`, several, { id: copyId("cc_", "c"), issued_at: `s.issued_at - n.i * ${minuteMs}` });

@@ -22,15 +22,9 @@ import { isForeignKeyViolation, StorageFault } from "../../../storage/faults.ts"
 import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
-import {
-  buildCaptureReceipt,
-  commitIssuance,
-  deriveManageToken,
-  rootSaltBytes,
-  type CaptureResult,
-  type IdempotencyHashes,
-} from "./commit-issuance.ts";
+import { buildCaptureReceipt, commitIssuance, rootSaltBytes, type CaptureResult, type IdempotencyHashes } from "./commit-issuance.ts";
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
+import { deriveManageToken } from "./manage-token.ts";
 import { runIsolated } from "../../log.ts";
 import { chooseIntakeTarget } from "../intake/choose-intake-target.ts";
 import { findOrPlace } from "../intake/find-journaled.ts";

@@ -1,12 +1,11 @@
 // Commits an issued certificate in one batch.
-import { toBase64Url } from "../../../core/bytes.ts";
 import { parseStoredReceipt, serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import type { RecognizedFields } from "../../../core/certificates/recognized-fields.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { toUnplacedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import type { CertId, ShardId } from "../../../core/ids.ts";
+import type { ShardId } from "../../../core/ids.ts";
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -21,6 +20,7 @@ import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
 import { commitOrJournal } from "../intake/commit-or-journal.ts";
+import { deriveManageToken } from "./manage-token.ts";
 import { confirmClient, type SubmissionClient } from "./resolve-submission-client.ts";
 import { warnOwnersNearDailyLimit } from "./warn-owners-near-daily-limit.ts";
 
@@ -36,16 +36,6 @@ const stripQuery = (pageUrl: string): string => {
   const url = new URL(pageUrl);
   return url.origin + url.pathname;
 };
-
-/**
- * Returns the token of the withdrawal link in a certificate's receipt. Neither the token nor the receipt is stored, but a repeated request
- * gets the same token, because it is derived. The salt is sealed with the certificate, so the key alone is not enough to derive a token.
- * Erasing the person's data destroys the salt.
- */
-export const deriveManageToken = (
-  { vault }: Pick<CertificateWriteDependencies, "vault">,
-  { certId, rootSalt }: { readonly certId: CertId; readonly rootSalt: Uint8Array },
-): Promise<string> => vault.permanentToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
 
 /** Builds the response to an issuance from the stored certificate and keys only, so a repeated request gets the same response. */
 export const buildCaptureReceipt = (
@@ -117,11 +107,9 @@ export const commitIssuance = async (
     manageToken,
   );
   const signature = { kid: services.signer.kid, alg: "Ed25519", value } as const;
-  const manageTokenHash = sha256Hex(manageToken);
   const issuance = await insertIssuance(db, services.vault, issued, {
     revision: account.revision,
     signature,
-    manageTokenHash,
     addresses: { emails, phones },
     policiesNotBefore: certificate.issuedAt - captureReuseMs,
     policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
@@ -153,7 +141,7 @@ export const commitIssuance = async (
           },
           published: JSON.stringify(toUnplacedCertificate(certificate, signature, issuance.subjectMasked)),
           statements: [...Object.values<Statement>(issuance.buildUnconditional()), ...followingStatements].map(compileStatement),
-          twinStatements: [compileStatement(insertTwin(db, certificate, { signature, manageTokenHash }))],
+          twinStatements: [compileStatement(insertTwin(db, certificate, { signature, manageTokenHash: sha256Hex(manageToken) }))],
         })
       : null,
     room: hasApiKey ? null : room?.day === day ? room.left : services.config.storageLimits.client.records,

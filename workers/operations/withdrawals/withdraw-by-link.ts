@@ -3,6 +3,9 @@
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
+import { openRootSalt } from "../../../storage/certificates.ts";
+import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
+import { deriveManageToken } from "../certificates/manage-token.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
@@ -12,6 +15,16 @@ import type { WithdrawalResult } from "./withdrawal-request.ts";
 export interface WithdrawalByLink extends PersonWithdrawal {
   readonly token: string;
 }
+
+/** Returns the hash of the token in a certificate's receipt. */
+const hashManageToken = async (
+  services: WithdrawalWriteDependencies,
+  { id: certId, businessId }: WithdrawableRecord["certificate"],
+  personSealed: string,
+): Promise<string> => {
+  const rootSalt = await openRootSalt(services.vault, certId, businessId, personSealed);
+  return sha256Hex(await deriveManageToken(services, { certId, rootSalt }));
+};
 
 /**
  * Withdraws consent with a link's token (SPEC Withdrawal). Returns the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or
@@ -25,15 +38,19 @@ export const withdrawByLink = async (
   const found = await locateTargetRecord(services, link);
   if (!found.ok) return found;
   const { record } = found.value;
+  const { certificate, personSealed } = record;
   const now = services.clock();
   const links = await listMailedLinks(services, found.value, now);
   const authorized = authorizeByToken({
-    expectedHashes: record.manageTokenHashes,
+    expectedHashes: [
+      ...(personSealed === null ? [] : [await hashManageToken(services, certificate, personSealed)]),
+      ...record.twinTokenHashes,
+    ],
     mailedHashes: links.map(({ tokenHash }) => tokenHash),
     givenHash: sha256Hex(link.token),
-    isInTime: isManageLinkValid(record.certificate.issuedAt, now),
+    isInTime: isManageLinkValid(certificate.issuedAt, now),
     scope: link.scope,
-    status: record.certificate.status,
+    status: certificate.status,
   });
   if (!authorized.ok) return authorized;
   const addressIndex = findMailedLink(links, link.token)?.addressIndex ?? record.emailIndexes[0] ?? null;

@@ -1,0 +1,34 @@
+// Columns that contain bytes which the code represents as text. The bytes take less space than the text.
+import { sql } from "drizzle-orm";
+import { customType } from "drizzle-orm/sqlite-core";
+import { fromBase64, fromBase64Url, toBase64, toBase64Url, toHex } from "../core/bytes.ts";
+import { sealedFromBytes, sealedToHex } from "./vault.ts";
+
+/**
+ * Bytes that the code represents as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that a statement binds
+ * only text and numbers. A prepared query must call `unhex` itself.
+ */
+const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Array) => string) =>
+  customType<{ data: string; driverData: readonly number[] }>({
+    dataType: () => "blob",
+    toDriver: (text) => sql`unhex(${toHexText(text)})`,
+    fromDriver: (bytes) => fromBytes(Uint8Array.from(bytes)),
+  });
+
+const requireHex = (bytes: Uint8Array | null): string => {
+  if (bytes === null) throw new Error("byte columns: malformed base64");
+  return toHex(bytes);
+};
+
+/** Throws if the text is not base64. */
+export const base64ToHex = (text: string): string => requireHex(fromBase64(text));
+/** Throws if the text is not base64url. */
+export const base64UrlToHex = (text: string): string => requireHex(fromBase64Url(text));
+
+/** Lowercase hex, stored in half the space. */
+export const hexBytes = bytesAs((hex) => hex, toHex);
+/** Base64, stored in about three quarters of the space. */
+export const base64Bytes = bytesAs(base64ToHex, toBase64);
+export const base64UrlBytes = bytesAs(base64UrlToHex, toBase64Url);
+/** A sealed value, stored in about three quarters of the space. */
+export const sealedBytes = bytesAs(sealedToHex, sealedFromBytes);

@@ -1,0 +1,13 @@
+// Derives the token of the withdrawal link in a certificate's receipt.
+import { toBase64Url } from "../../../core/bytes.ts";
+import type { CertId } from "../../../core/ids.ts";
+import type { Stores } from "../dependencies.ts";
+
+/**
+ * Returns the token of a certificate's withdrawal link. It is derived each time, so neither the token nor a hash of it is stored. The salt
+ * is sealed with the certificate, so the key alone is not enough to derive a token. Erasing the person's data destroys the salt.
+ */
+export const deriveManageToken = (
+  { vault }: Pick<Stores, "vault">,
+  { certId, rootSalt }: { readonly certId: CertId; readonly rootSalt: Uint8Array },
+): Promise<string> => vault.permanentToken(`manage ${certId} ${toBase64Url(rootSalt)}`);
