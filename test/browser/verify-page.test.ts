@@ -64,7 +64,8 @@ const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
 /** Selects the fingerprint check after it has finished. */
 const verdict = '#checks [data-proof="fingerprint"][data-outcome]';
 const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-outcome");
-const withOutcome = (outcome: "pass" | "fail"): string => `#checks [data-proof="fingerprint"][data-outcome="${outcome}"]`;
+const withOutcome = (outcome: "pass" | "fail"): string =>
+  `#checks [data-proof="fingerprint"][data-outcome="${outcome}"][data-fingerprint-check="${outcome === "pass" ? "match" : "mismatch"}"]`;
 
 /** Opens all `details` elements, so that they are checked too. */
 const unfold = (page: Page): Promise<void> =>
