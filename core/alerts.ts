@@ -74,7 +74,7 @@ export interface AlertState {
 
 export interface AlertNotice {
   readonly kind: AlertKind;
-  /** `raised` also if an alert that continues is sent again. */
+  /** Also `raised` when an alert that is still active is sent again. */
   readonly change: "raised" | "ended";
   readonly since: Instant;
 }

@@ -104,5 +104,5 @@ export const readBytesUpTo = async (
   return concatBytes(...parts);
 };
 
-/** Compares bytes. The time depends on the content, so do not use this function for secrets. */
+/** Compares bytes. The running time depends on the content, so do not use this function for secrets. */
 export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

@@ -1,5 +1,5 @@
-// Domain events: everything that happens to records. For each type, the table decides whether the event is anchored in the ledger and
-// whether the business receives a public event. The public events for `consumer.updated.*` are an exception:
+// Domain events record what happens to certificates, shares, accounts and other records. For each type, the table decides whether the event
+// is anchored in the ledger and whether the business receives a public event. The public events for `consumer.updated.*` are an exception:
 // workers/operations/consumers/prepare-share-updates.ts builds them.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, parseActor, type Actor } from "./actor.ts";

@@ -3,7 +3,7 @@
 
 const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
 const maxLocalPartLength = 64;
-// Matches the dot-atom of RFC 5322 with the letters of RFC 6531. Does not match quotes, spaces, commas, colons and angle brackets, because
+// Matches the dot-atom of RFC 5322 with the letters of RFC 6531. Does not match quotes, spaces, commas, colons or angle brackets, because
 // they could add a second recipient or a header to an email.
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -5,8 +5,8 @@ import { toHex, encodeUtf8 } from "./bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-// Encodes text here, because converting text costs node:crypto as much as hashing a kilobyte, and a certificate needs about twenty hashes.
-// Short texts share one buffer, which is safe because hashing is synchronous and keeps no reference to it.
+// Text is encoded here, because node:crypto takes as long to convert a string as to hash a kilobyte, and a certificate needs about twenty
+// hashes. Short strings share one buffer, which is safe because hashing is synchronous and keeps no reference to the buffer.
 const utf8Encoder = new TextEncoder();
 const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind, and for a certificate's whole JSON
 const maxBytesPerCodeUnit = 3; // one UTF-16 code unit takes at most three bytes in UTF-8

@@ -1,5 +1,5 @@
-// Masks field values for public pages, so that people can recognize themselves but others learn nothing. The mask has a fixed width, so
-// that it also hides the length of a value.
+// Masks field values for public pages, so that people can recognize their own data but others learn as little as possible. The mask has a
+// fixed width, so that it also hides the length of a value.
 
 /**
  * Returns the first code point, not the first grapheme, because every verifier must compute the same mask regardless of its Unicode

@@ -1,6 +1,6 @@
 // Checks whether a secret could have been generated at random. A long secret can still be guessed if someone typed it by hand or copied it
-// from an example, or if its values are consecutive or repeated. Fewer than one in a billion random secrets fail this check. If yours does,
-// run `npm run keys` again.
+// from an example, or if its bytes or characters are consecutive or repeated. Fewer than one in a billion random secrets fail this check.
+// If yours does, run `npm run keys` again.
 
 const countDistinct = (values: Iterable<unknown>): number => new Set(values).size;
 

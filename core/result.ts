@@ -16,7 +16,7 @@ export interface Fault<F extends string> {
   readonly fault: F;
 }
 
-/** The result of checking a proof: the data that the proof proves, or the first fault found. */
+/** The result of a check: the data that it confirmed, or the first fault found. */
 export type Verdict<T, F extends string> = ({ readonly ok: true } & Readonly<T>) | Fault<F>;
 
 export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, fault });

@@ -1,6 +1,6 @@
-// Decides which text may be sealed. A name must look like what it is: no invisible characters and nothing that reorders the line around it.
-// Other text is refused. In form fields, each refused character becomes U+FFFD instead, because one wrong character must not cost a person
-// their certificate.
+// Decides which text may be sealed. Refuses text with invisible characters, or with characters that reorder the line around them, because a
+// name must look like what it is. In form fields, each refused character becomes U+FFFD instead, because one wrong character must not cost
+// a person their certificate.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
@@ -53,8 +53,8 @@ const refusedCharacters =
 const replacement = "\ufffd";
 
 /**
- * Replaces every character that `validateLine` refuses, and every lone surrogate, with U+FFFD. In a text without visible characters,
- * replaces everything except white space. The result passes `validateLine`. A text that already passes it is returned unchanged.
+ * Replaces every character that `validateLine` refuses, and every lone surrogate, with U+FFFD. If no character is visible, replaces
+ * everything except white space. The result passes `validateLine`. Text that already passes it is returned unchanged.
  */
 export const replaceRefusedCharacters = (text: string): string => {
   const replaced = text.toWellFormed().replace(refusedCharacters, replacement);

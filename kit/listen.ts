@@ -109,8 +109,8 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
     const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
-    // A saved position after the newest event belongs to another feed, for example to a database that was reset since. No event would ever
-    // follow that position.
+    // A saved position after the newest event belongs to a different feed, for example to that of a database that was reset. No event would
+    // ever follow that position.
     const start = position === "now" || position > head ? head : position;
     let state: ListenState = { api, secret, cursor: start };
     saveListenState(environment, state);

@@ -1,5 +1,5 @@
-// Checks a certificate's withdrawals of consent for individual recipients. Each has a signed receipt and a ledger statement. A check has
-// only one finding for all withdrawals.
+// Checks a certificate's withdrawals of consent for individual recipients. Each has a signed receipt and a ledger statement. Each check
+// returns one finding for all withdrawals together.
 import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.ts";

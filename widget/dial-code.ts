@@ -1,5 +1,5 @@
-// Adds the country code to phone numbers typed beside a country picker. Visitors do not type the country code that the picker shows. Such a
-// number would be read as one in the business's country, where it can belong to another person.
+// Adds the country code to phone numbers typed beside a country picker. Visitors do not type the country code that the picker shows.
+// Without it, the number would be read as one in the business's country, where it can belong to a different person.
 
 /** How many ancestors of the control are searched for a picker. A picker is usually within two levels; form builders add one or two. */
 const maxLevels = 4;

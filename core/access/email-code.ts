@@ -42,9 +42,9 @@ export interface EmailCodeLimits {
   readonly maxActive: number;
   /** The minimum time between codes while one is active. */
   readonly resendDelayMs: number;
-  /** Limits for one email address and topic. A topic is the business or realm that the code gives access to. */
+  /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
-  /** Limit for one email address across all topics. The first few emails for each topic do not count. */
+  /** Limit for one email address across all topics. The first `freeOfTopic` emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
   /**
    * The number of attempts at one code from the browser that requested it. If browsers are not distinguished, this limit applies to all
@@ -62,8 +62,8 @@ export interface EmailCodeLimits {
    */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * After this many wrong codes in a row from browsers that did not request an open code, only browsers that requested one can enter codes,
-   * until a correct code is entered. Null means that there is no limit.
+   * After this many wrong codes in a row from browsers that did not request an active code, only browsers that requested one can enter
+   * codes, until a correct code is entered. Null means that there is no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }
@@ -89,8 +89,9 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * A topic is a realm. An attacker gets 100 guesses a day in their own browser (twenty codes, five attempts each), and twenty from other
-   * browsers. Wrong codes never keep the person from requesting another code and entering it in their own browser.
+   * A topic is a realm. An attacker gets 100 guesses a day in their own browser (twenty codes, five attempts each). All other browsers
+   * together get twenty wrong codes in a row. Wrong codes never keep the person from requesting another code and entering it in their own
+   * browser.
    */
   login: {
     lifeMs: 10 * minuteMs,

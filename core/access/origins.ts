@@ -18,7 +18,7 @@ export interface OriginRules {
   readonly allowsSandboxLocalhost: boolean;
 }
 
-/** Returns the rules for a deployment and the environment of its records. */
+/** Returns the rules for this deployment and for live or sandbox records. */
 export const getOriginRules = (
   deployment: { readonly environment: string },
   records: { readonly environment: Environment },
@@ -75,8 +75,7 @@ const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
 /**
- * Verifies an Origin header: scheme, host and port must be spelled as a browser sends them, and a verified domain must cover the host.
- * Refuses a missing Origin and `null`, which a sandboxed frame sends.
+ * A host that passed the check. `domainId` is the ID of the verified domain that covers it; null for a sandbox client on http://localhost.
  */
 export const verifyOrigin = (
   origin: string | null,

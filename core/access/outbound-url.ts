@@ -16,9 +16,15 @@ export type OutboundUrlFault =
 
 export interface OutboundUrlRules {
   readonly ports: readonly number[];
-  /** The `host` or `host:port` of the service's own URLs. They are refused, because the service must never call itself. */
+  /**
+   * The `host` or `host:port` of each of the service's own URLs. URLs with these hosts are refused, because the service must never call
+   * itself.
+   */
   readonly ownHosts: readonly string[];
-  /** In development only: each `host:port` that may be local and use plain http. A URL must contain it exactly as written. */
+  /**
+   * In development only: the hosts, as `host:port`, that may be local and use plain http. A URL must contain the host exactly as written
+   * here.
+   */
   readonly developmentHosts: readonly string[];
 }
 
@@ -55,8 +61,8 @@ const internalNames: ReadonlySet<string> = new Set([
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /**
- * Returns why the service must not call this host name for a third party, or null if it may. Callers also check every alias that a resolver
- * returns.
+ * Returns the reason why the service must not call this host name for a third party, or null if it may. Callers also check every alias that
+ * a resolver returns.
  */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
@@ -90,10 +96,7 @@ export const toPlainUrl = (typed: string): string => {
   return `${scheme}${plainHost}${port}${plainRest}`;
 };
 
-/**
- * Checks a URL that a third party supplied. The checks are made in this order: spelling, scheme, credentials, fragment, IP addresses, port
- * and host name.
- */
+/** Checks a URL that a third party supplied. Returns the first fault found. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
   if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text) || ambiguousBeforeQueryPattern.test(text))

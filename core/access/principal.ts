@@ -1,10 +1,10 @@
-// The callers of the API: businesses, identified by API key, and the people whose records a request is about.
+// The callers of the API: businesses with an API key, and consumers who act for themselves or through an assistant.
 import type { AuditChain } from "../domain-events.ts";
 import type { Actor } from "../actor.ts";
 import type { BusinessId, ConsumerId, ShardId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
 
-/** A business account: the owner of records, its status, and the audit chain that records its actions. */
+/** The business account that owns the records, with its status and the audit chain that records its actions. */
 export interface BusinessPrincipal {
   readonly id: BusinessId;
   readonly name: string;

@@ -1,4 +1,4 @@
-// Limits on what one owner can store within a number of days, and the error messages for exceeding them.
+// Limits on what one client, business or person can store within a number of days, and the error messages for exceeding them.
 
 export interface StorageLimit {
   /** The length of the window, in whole days (UTC). */
@@ -8,8 +8,8 @@ export interface StorageLimit {
 }
 
 /**
- * The owner whose records are counted together. Submissions are counted per business if they have an API key, and otherwise per client.
- * Shares are counted per person. Sandbox records and captured policy texts are counted per business.
+ * What a limit applies to. `client` and `business`: submissions without and with an API key. `person`: shares. `sandbox` and `policies`:
+ * the sandbox records and the captured policy texts of one business.
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
@@ -28,6 +28,9 @@ export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "po
   sandbox: "Sandbox limit reached. Test records are deleted after 30 days. Retry tomorrow (UTC).",
 };
 
-/** Returns whether the detail of a refusal is one of the storage limit messages. These limits reset at the start of the next day. */
+/**
+ * Returns whether the detail of a refusal is one of the storage limit messages. At the start of each day (UTC), the oldest day leaves the
+ * window, so a later retry can succeed.
+ */
 export const isStorageLimitMessage = (detail: string | undefined): boolean =>
   Object.values(storageLimitMessages).some((message) => message === detail);

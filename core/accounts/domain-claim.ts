@@ -147,13 +147,13 @@ export interface DomainCheckState {
 
 export type DomainCheckOutcome =
   | { readonly kind: "kept"; readonly state: DomainCheckState; readonly nextAt: Instant }
-  /** The first failed check in a row. The owners are notified. */
+  /** The first failed check after a successful one. The owners are notified. */
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 
 /**
- * Applies the result of one check of a verified domain. If a resolver or host does not respond for only a few hours, the domain's state
- * does not change.
+ * Applies the result of one check of a verified domain. If the resolvers disagree, or a resolver or host does not respond, the domain's
+ * state does not change until the check is a day overdue.
  */
 export const applyDomainCheck = (before: DomainCheckState, sighting: VerificationFinding, now: Instant): DomainCheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";

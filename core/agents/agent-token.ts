@@ -1,5 +1,5 @@
 // Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It stops granting access when it
-// expires or is revoked, when the person's account is deleted, or when the business loses read access.
+// expires or is revoked, when the person's account or membership is deleted, or when the business loses read access.
 import { getAuditChain, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";

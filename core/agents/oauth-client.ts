@@ -19,9 +19,9 @@ export interface OAuthClient {
 
 /** A client resolved from its metadata document. */
 export interface ResolvedClient {
-  /** The client; null if the URL does not serve a client document. */
+  /** The client; null if the URL does not serve a client document, or if neither the document nor a copy is available. */
   readonly client: OAuthClient | null;
-  /** When the document was fetched from its URL; null if the client comes from the copies in known-clients.ts. */
+  /** When the URL was fetched; null if it could not be fetched. The client is then a saved copy, or a copy in known-clients.ts. */
   readonly fetchedAt: Instant | null;
   /** When to fetch the document again. */
   readonly refetchAt: Instant;

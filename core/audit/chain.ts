@@ -1,5 +1,6 @@
-// Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains only hashes, fixed text
-// and IDs. Each entry commits to its full payload by hash. The payload is stored elsewhere, where it can be erased.
+// Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains no personal data: only
+// hashes, fixed text, IDs and times. Each entry commits to its full payload by hash. The payload is stored elsewhere, where it can be
+// erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import type { HashFunction } from "../ledger/merkle.ts";

@@ -1,5 +1,5 @@
-// The proof delivered with a principal's audit entries. It shows that the log contains the newest entry, and that nothing was left out up
-// to the last record of heads. A complete verification needs only this proof and the chain hashes (chain.ts).
+// The proof delivered with a principal's audit entries. It shows that the log contains the newest entry, and that no entry was left out up
+// to the last record of heads.
 
 /** The proof of completeness. Its property names are part of the published format. */
 export interface HeadsProof {

@@ -61,7 +61,10 @@ export interface BillingStatus {
    * of the last failed payment instead.
    */
   readonly pastDueSince: Instant | null;
-  /** When the plan was suspended because of a missing payment. It stays null if an operator suspended the account. */
+  /**
+   * When the account or, for a consumer, the paid plan was suspended because a payment was past due. It stays null if an operator suspended
+   * the account.
+   */
   readonly suspendedAt: Instant | null;
   readonly endedAt: Instant | null;
 }
@@ -125,8 +128,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 
 /**
  * Returns the status after an event, or null if the event changes nothing. An event changes nothing if its subscription has ended or is not
- * the current one. A checkout changes nothing if it would move a customer to another account. `parsePlanName` parses the plan name in the
- * event, for this kind of account.
+ * the current one. A checkout changes nothing if it is older than the current link, or if it would move a customer to a different account.
+ * `parsePlanName` returns the plan with the given name for this kind of account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
@@ -162,7 +165,7 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
   return paying.endedAt === null ? paying.subscriptionId : null;
 };
 
-/** Marks the status as suspended. Called after 14 days without a payment. */
+/** Marks the status as suspended. Called when a payment has been past due for 14 days. */
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
@@ -177,7 +180,7 @@ export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, afte
 /** Returns whether a payment is past due. Without a plan, no payment is past due, even if the provider is still trying to collect one. */
 const isPastDue = ({ pastDueSince, plan }: BillingStatus): boolean => pastDueSince !== null && plan !== null && plan !== "free";
 
-/** Returns the account's new status. Statuses set by an operator, and pending or closed accounts, stay unchanged. */
+/** Returns the account's new status. Pending and closed accounts, and accounts that an operator suspended, keep their status. */
 export const resolveBusinessStatus = (current: BusinessStatus, before: BillingStatus | null, after: BillingStatus): BusinessStatus => {
   if (current === "pending" || current === "closed") return current;
   if (current === "suspended" && (before?.suspendedAt ?? null) === null) return current;
@@ -186,8 +189,8 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
 };
 
 /**
- * Returns a consumer's plan. Consumers have no status: after 14 days without a payment, the plan becomes `free`, and a payment restores the
- * paid plan.
+ * Returns a consumer's plan. Consumers have no status: when a payment has been past due for 14 days, the plan becomes `free`, and a payment
+ * restores the paid plan.
  */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";

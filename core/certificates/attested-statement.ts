@@ -25,7 +25,10 @@ type TimestampAttestation = Extract<Attestation, { readonly kind: "rfc3161" }>;
 export const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
   attestations.flatMap((attestation) => (attestation.kind === "cosignature" ? [attestation.line] : []));
 
-/** Returns the earliest timestamp, or null if there is none. ISO times in the same format sort as text. */
+/**
+ * Returns the earliest timestamp, or null if there is none. The times have one ISO format, so comparing them as text puts them in
+ * chronological order.
+ */
 export const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
   attestations
     .filter((attestation): attestation is TimestampAttestation => attestation.kind === "rfc3161")

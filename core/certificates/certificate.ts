@@ -21,7 +21,7 @@ export interface CaptureContext {
 /** A form submission whose structure has been validated. Its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
-  /** True if the page script omitted fields because the form has more than a certificate can contain. */
+  /** True if the page script omitted fields, because the form has more fields or longer values than a certificate can contain. */
   readonly isTruncated: boolean;
   readonly disclosureText: string;
   readonly entities: readonly string[];

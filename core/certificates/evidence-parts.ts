@@ -37,8 +37,8 @@ export interface PackedEntityWithdrawal {
 export const maxPackedEntityWithdrawals = 100;
 
 /**
- * The audit entries about this certificate in its business's chain, oldest first. Entries that the audit log does not contain yet are
- * missing.
+ * The audit entries about this certificate in its business's chain, oldest first, with the data to verify them. Entries that the audit log
+ * does not contain yet are missing.
  */
 export interface PackedAudit {
   readonly chainIndex: number;

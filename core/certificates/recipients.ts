@@ -10,7 +10,7 @@ export interface Recipients {
 }
 
 /**
- * Returns the form of a name that is used for comparison: trimmed and in NFC, so that two spellings of one name are one recipient. Names
- * are stored as declared.
+ * Returns the form of a name that is used for comparison: trimmed and in NFC, so that two Unicode spellings of one name are one recipient.
+ * Names are stored as declared.
  */
 export const normalizeRecipientName = (name: string): string => trimWhiteSpace(name).normalize("NFC");

@@ -68,7 +68,10 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
-/** Accepts 1 to 1,000 recipients. Either both answer lists must be present or neither. Refuses with `invalid_request`. */
+/**
+ * Accepts 1 to 1,000 recipients. Either both answer lists must be present or neither, and no name may be in both. Refuses with
+ * `invalid_request`.
+ */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;

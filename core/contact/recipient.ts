@@ -1,5 +1,5 @@
-// Decides whether a business is one of a certificate's recipients. Names that look the same to a reader are equal: case, spacing and
-// Unicode form are ignored.
+// Decides whether a business is one of a certificate's recipients. Two names are equal if they differ only in case, in the amount of
+// whitespace or in Unicode form.
 import { listConsentedEntities, listActiveEntities, type NamedRecipients } from "../withdrawals/entity-withdrawal.ts";
 import { trimWhiteSpace } from "../text.ts";
 

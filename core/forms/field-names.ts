@@ -40,12 +40,12 @@ const secretHintPattern =
 
 /**
  * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
- * secret. With `isFullNumber`, a hidden input is allowed. Use it for an input that the page maps and in which a country picker writes the
+ * secret. With `isFullNumber`, a hidden input is allowed. Use it for an input that the page maps and into which a country picker writes the
  * full phone number.
  */
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
-  // The label of a control named "mobile" may say "we text you a one-time code", which would look like a secret. If the control's own
-  // attributes suggest a field, the label is therefore ignored.
+  // The label of a control named "mobile" may say "we text you a one-time code", which would make the control look like a secret. If the
+  // control's own attributes suggest a field, the label is therefore ignored.
   const own = hints.slice(0, 5);
   const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (

@@ -1,7 +1,7 @@
 // Decides whether a page's Content-Security-Policy lets our script load and call our API. By the rules of CSP Level 3, every policy must
 // allow it, a missing directive falls back to the next one, and everything that is not restricted is allowed.
 
-/** The directives that block the script. */
+/** The directives that can block the script. */
 export type BlockingDirective = "sandbox" | "script-src" | "connect-src";
 
 export interface PageScript {

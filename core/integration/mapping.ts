@@ -57,8 +57,8 @@ export const isOffLimitsControl = (control: FormControl): boolean => {
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// The confidence for each rank of hint, strongest first: data-svc-field, autocomplete, type, last part of the name, name, id, label,
-// placeholder, aria-label.
+// The confidence for each rank of hint, from rank 1: data-svc-field, autocomplete, type, last part of the name, name, id, label,
+// placeholder, aria-label. Rank 0 is not used here.
 const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6];
 const confidenceForRank = (rank: number): number => confidenceByRank[rank] ?? 0.5;
 
@@ -142,8 +142,8 @@ const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
 /**
- * Returns the checkbox's label if it mentions consent. Otherwise returns the best text in the form: prefers texts in which the reader
- * agrees, then block elements, then shorter texts. Excludes questions.
+ * Returns the checkbox's label if it mentions consent. Otherwise returns the best text in the form: prefers text in which the reader agrees
+ * to something, then block elements, then shorter text. Excludes questions.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });

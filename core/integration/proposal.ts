@@ -15,7 +15,7 @@ export const proposableKeys = [
 const maxListedControls = 200;
 const maxSummaryLength = 80;
 
-/** A control as shown to the model: short texts, never the HTML source. */
+/** A control as shown to the model: a few short strings, never the HTML source. */
 export interface ControlSummary extends Pick<FormControl, "tag" | "type" | "name" | "id" | "label"> {
   readonly n: number;
 }

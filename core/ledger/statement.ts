@@ -15,7 +15,7 @@ export type AnchoredEventType =
 export interface AnchorSubject {
   readonly event: AnchoredEventType;
   readonly entityId: string;
-  /** The entity's original fingerprint, which later events also contain. */
+  /** The entity's fingerprint. Statements about later events of the entity contain the same fingerprint. */
   readonly fingerprint: string;
   readonly originDomain: string;
   /** The time of the event. For an issuance, this is the timestamp in the fingerprint. */

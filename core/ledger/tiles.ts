@@ -124,7 +124,7 @@ export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigi
 
 /**
  * Lists the tiles that `build` reads, without duplicates, so that the caller can fetch them before the real run. Which tiles a proof needs
- * depends only on sizes, so this dry run uses zeros for tiles and hashes.
+ * does not depend on the hashes in them, so this dry run uses zeros for tiles and hashes.
  */
 export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();

@@ -10,7 +10,7 @@ import type { MailData, MailLanguage, MailTemplate, OwnerNoticeKind, TemplatedMa
 export interface LayoutContext {
   readonly language: MailLanguage;
   readonly messages: MailMessages;
-  /** The address of the app and the portal. */
+  /** The base URL of the app and the portal. */
   readonly appUrl: string;
 }
 

@@ -1,4 +1,5 @@
-// Renders a template in a language. This is separate from templates.ts, so that storage can import templates.ts without the texts.
+// Renders a template in a language. This is separate from templates.ts, so that storage can import templates.ts without the message
+// catalogs.
 import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";
@@ -8,6 +9,6 @@ import type { MailLanguage, TemplatedMail } from "./templates.ts";
 
 const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, es, "fr-CA": frCa };
 
-/** Renders the email. `appUrl` is the address of the app and the portal, for links to their pages. */
+/** Renders the email. `appUrl` is the base URL of the app and the portal, for links to their pages. */
 export const renderMail = (language: MailLanguage, mail: TemplatedMail, appUrl: string): MailContent =>
   layOutMail(mail, { language, messages: messagesByLanguage[language], appUrl });

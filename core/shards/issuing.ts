@@ -19,7 +19,7 @@ const listInOrder = ({ id, issuingShards }: Issuer): readonly IssuingShard[] => 
   ...issuingShards.toSorted((a, b) => a.startedAt - b.startedAt),
 ];
 
-/** Returns the shard of new certificates. */
+/** Returns the shard into which new certificates are issued. */
 export const getCurrentShard = (issuer: Issuer): ShardId => (listInOrder(issuer).at(-1) as IssuingShard).shard;
 
 /** Lists the earlier shards that can contain certificates issued after `since`. */

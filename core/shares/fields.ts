@@ -114,7 +114,7 @@ const parseFieldValue = (
 const getCountry = (current: ContactFields, change: ReadonlyMap<ContactKey, string | null>): string =>
   (trimWhiteSpace(change.get("country") ?? "") || current.country?.value || defaultCountry).toUpperCase();
 
-/** Returns the keys of a partial change whose value is invalid. */
+/** Returns the keys with invalid values in a partial change. */
 export const findInvalidKeys = (
   current: ContactFields,
   change: ReadonlyMap<ContactKey, string | null>,

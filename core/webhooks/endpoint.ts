@@ -213,7 +213,7 @@ const maxPublicTestReceivers = 3;
 
 /**
  * Returns whether an endpoint receives a type of event. In a sandbox, events that anyone can cause are sent only to the three oldest
- * endpoints that select them. A stranger's action therefore causes at most three requests instead of 20. `endpoints` are all those of the
+ * endpoints that select them. A stranger's action therefore causes at most three deliveries instead of 20. `endpoints` are all those of the
  * sandbox, oldest first.
  */
 export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(

@@ -1,4 +1,4 @@
-// Texts of the share button and its notes, in the languages of the consent sheet.
+// The text of the share button and its notes, in the languages of the consent sheet.
 
 const en = {
   share: "Share my contact details",
@@ -41,7 +41,7 @@ const fr: ShareMessages = {
   failed: "L’opération a échoué. Veuillez réessayer.",
 };
 
-/** Returns the texts in the language of the page at this element. Falls back to the browser's language and then to English. */
+/** Returns the text in the language of the page at this element. Falls back to the browser's language and then to English. */
 export function getShareMessages(place: Element): ShareMessages & { lang: string } {
   const locale = place.closest("[lang]")?.getAttribute("lang") || navigator.language;
   const lang = locale.slice(0, 2).toLowerCase();

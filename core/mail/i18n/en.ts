@@ -325,5 +325,5 @@ export const en = {
   },
 };
 
-/** The texts of all emails in one language. If a language lacks a text, the code does not compile. */
+/** The strings of all emails in one language. If a language lacks a string, the code does not compile. */
 export type MailMessages = typeof en;
