@@ -298,14 +298,10 @@ const decisionFields = {
     .max(20)
     .nullish()
     .openapi({ description: "Fields to include even if they have no value. The second line of a shared address may always be empty." }),
-  authorize_token: z
-    .string()
-    .max(300)
-    .nullish()
-    .openapi({
-      description:
-        "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",
-    }),
+  authorize_token: z.string().max(300).nullish().openapi({
+    description:
+      "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",
+  }),
 };
 
 export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent");
