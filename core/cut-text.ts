@@ -5,9 +5,9 @@ import { once } from "./once.ts";
 const getSegmenter = once(() => new Intl.Segmenter(undefined, { granularity: "grapheme" }));
 
 /**
- * Returns the start of a text, at most `maxLength` UTF-16 code units long. Never splits what a reader sees as one character (such as an
+ * Returns the start of `text`, at most `maxLength` UTF-16 code units long. Never splits what a reader sees as one character (such as an
  * emoji, a flag or a letter with its accents), unless that character alone is longer than the limit. The result contains no lone
- * surrogates, even if the text does.
+ * surrogates, even if `text` does.
  */
 export const cutText = (text: string, maxLength: number): string => {
   const wellFormed = text.toWellFormed();

@@ -82,7 +82,7 @@ try {
   );
   console.log(result.output.trimEnd());
 
-  // Also checks that Go rejects another key and another index. Without these checks, the successes above would prove nothing.
+  // Also checks that Go rejects a different key and a different index. Without these checks, the successes above would prove nothing.
   const otherKey = runGo("-url", base, "-vkey", otherVkey);
   expectTrue("Go refuses the checkpoint under another key", !otherKey.ok && otherKey.output.includes("checkpoint:"), otherKey.output);
   const otherIndex = runGo(...common, "-index", "301", "-entry", entryFile);

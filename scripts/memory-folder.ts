@@ -7,7 +7,7 @@ const prefix = "svc-tests-";
 const neededBytes = 2 * 1_024 ** 3; // containers often have only 64 MiB, which browsers would fill
 const maxFolderAgeMs = 60 * 60_000; // longer than any run; older folders were left by runs that were killed
 
-/** Returns true if files in the memory folder can be executed, because some tests run installed commands there. */
+/** Returns true if files in the memory folder can be executed. Some tests install commands there and run them. */
 const canExecute = (): boolean => {
   try {
     const mounts = readFileSync("/proc/mounts", "utf8").split("\n");

@@ -66,7 +66,9 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     if (data === undefined) throw new Error(`A certificate was refused with ${response.status}.`);
     return data.cert_id;
   };
-  /** Runs the cron jobs of one minute and of the next 15-minute interval. */
+  /**
+   * Runs the every-minute cron job, then the 15-minute cron job. Each call passes the latter a time 15 minutes later than the call before.
+   */
   const runJobs = async (): Promise<void> => {
     await runtime?.scheduled("* * * * *");
     await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + intervals++ * intervalMs));

@@ -3,8 +3,8 @@
 import type { Env } from "../workers/env.ts";
 
 /**
- * Returns a function that wraps bindings. It returns the same object for the same bindings, because the service creates one platform for
- * each `env` object.
+ * Returns a function that wraps bindings. The function returns the same object for the same bindings, because the service creates one
+ * platform for each `env` object.
  */
 export const createBindingWrapper = (wrap: (env: Env) => Env): ((env: Env) => Env) => {
   const wrapped = new WeakMap<object, Env>();

@@ -56,8 +56,8 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
 /**
- * Optional members that describe what happened to the submitted data. A certificate contains only those that apply. The payload must
- * contain the same ones.
+ * Optional members that describe what happened to the submitted data. A certificate contains only the members that apply. The payload must
+ * contain the same members.
  */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 

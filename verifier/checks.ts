@@ -97,7 +97,7 @@ export interface Report {
   readonly checks: readonly Check[];
   /** The reasons for the verdict `incomplete`. */
   readonly missing: readonly string[];
-  /** Additional facts that do not affect the verdict. */
+  /** Additional information that does not affect the verdict. */
   readonly notes: readonly string[];
 }
 

@@ -171,8 +171,8 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
 };
 
 /**
- * Checks that the person had consented to each withdrawn recipient, that each recipient is listed once, and that an active certificate
- * keeps at least one recipient.
+ * Checks that the person had consented to each recipient that is listed as withdrawn, that each is listed once, and that an active
+ * certificate keeps at least one recipient.
  */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;

@@ -1,4 +1,4 @@
-// Console warnings for the page's owner: one line per mistake, once per page. The texts are constants, so they cannot contain anything
+// Console warnings for the page's owner: one line per mistake, once per page. The messages are constants, so they cannot contain anything
 // about the visitor.
 
 import { queryPage } from "./native-form.ts";

@@ -18,9 +18,7 @@ export interface StorageLimits extends Readonly<Record<StorageOwnerKind, Storage
   readonly newGroups: number;
 }
 
-/**
- * The error detail for each limit. Exceeding the limit for policy texts never causes a request to be refused, so that limit has no detail.
- */
+/** The error detail for each limit. The limit on policy texts never causes a request to be refused, so it has no detail. */
 export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
   client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
   business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",

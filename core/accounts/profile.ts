@@ -1,4 +1,4 @@
-// A business's profile and settings. Profile texts are published next to certificates, so each must be visible, unambiguous text.
+// A business's profile and settings. Profile text is published next to certificates, so each field must be visible, unambiguous text.
 import { isCountryCode } from "../certificates/field-kinds.ts";
 import type { ToE164 } from "../certificates/recognized-fields.ts";
 import { isEmailAddress } from "../email-address.ts";

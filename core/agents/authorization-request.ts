@@ -1,4 +1,4 @@
-// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707). Also defines the error texts for them.
+// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707). Also defines their error messages.
 import { isCodeChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";
@@ -53,7 +53,7 @@ export const isForResource = (requested: readonly string[], resource: string): b
   return requested.every((name) => names.includes(normalizeResource(name)));
 };
 
-/** Returns the error text for a wrong resource. The text names the correct one. */
+/** Returns the error message for a wrong resource. The message names the correct resource. */
 export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });

@@ -169,8 +169,8 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * Returns the plan that an account gets. This is the provider's plan if the provider now reports another plan or a checkout just linked the
- * account. Otherwise it is the current plan, even if an operator set it.
+ * Returns the plan that an account gets. This is the provider's plan if that plan has changed or a checkout just linked the account.
+ * Otherwise it is the current plan, even if an operator set it.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);

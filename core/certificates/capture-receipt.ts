@@ -17,7 +17,7 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** Converts a receipt to the stored form, which another version of the code may have to read. */
+/** Converts a receipt to the stored form. A different version of the service may have to read it. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,

@@ -42,7 +42,7 @@ export const maxPackedEntityWithdrawals = 100;
  */
 export interface PackedAudit {
   readonly chainIndex: number;
-  /** The newest entry in the chain, which may be about another record. */
+  /** The newest entry in the chain, which may be about a different record. */
   readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
   /** The payloads by sequence number. Erased payloads are missing. */

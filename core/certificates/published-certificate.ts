@@ -109,7 +109,7 @@ export interface PublishedCertificate {
   readonly withdrawal: WithdrawalWithProof | null;
   /** The recipients for whom the person has withdrawn consent individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
-  /** Other texts that were signed for the same submission. They are loaded only for verification and almost never exist. */
+  /** Further signed texts for the same submission. They are loaded only for verification and almost never exist. */
   readonly duplicates?: readonly SignedDuplicate[];
 }
 

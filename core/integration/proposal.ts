@@ -1,6 +1,6 @@
-// Decides which of a language model's additions to a mapping are allowed. The model sees numbered controls and texts, and returns numbers
-// and keys from a fixed list. Fields that were already recognized stay unchanged, so neither a faulty model nor a page with prompt
-// injection can change them. Text written by the model never reaches the snippet.
+// Decides which of a language model's additions to a mapping are allowed. The model sees numbered controls and numbered pieces of text, and
+// returns numbers and keys from a fixed list. Fields that were already recognized stay unchanged, so neither a faulty model nor a page with
+// prompt injection can change them. Text written by the model never reaches the snippet.
 import { cutText } from "../cut-text.ts";
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";

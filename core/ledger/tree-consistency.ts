@@ -1,5 +1,5 @@
-// Uses a log's tiles to check whether one of its trees extends another. An honest log can serve wrong tiles, so `forked` is reported only
-// if the tiles prove that they belong to the tree that the log signed.
+// Uses a log's tiles to check whether one of the log's trees extends an earlier one. An honest log can serve wrong tiles, so `forked` is
+// reported only if the tiles prove that they belong to the tree that the log signed.
 import { areBytesEqual } from "../bytes.ts";
 import { buildConsistencyProof, isConsistent, computeRoot, type HashFunction, type TreeHead } from "./merkle.ts";
 import { createTileNodeReader, listTilesRead, type TileReader, type TileLocation } from "./tiles.ts";

@@ -49,7 +49,7 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
   readonly secretSealed: string;
 }
 
-/** The result of adding or changing an endpoint. `url_taken`: another endpoint of the same sequence has this URL. */
+/** The result of adding or changing an endpoint. `url_taken`: a different endpoint of the same sequence already has this URL. */
 export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
 
 /** Returns one spelling for all URLs that lead to the same request, so that a URL cannot be registered twice. */

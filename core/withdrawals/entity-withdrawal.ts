@@ -28,7 +28,7 @@ export interface NamedRecipients {
 }
 
 /**
- * Returns the recipients to which the person consented: the accepted ones if the person could choose each recipient separately, and
+ * Returns the recipients for whom the person gave consent: the accepted recipients if the person could choose each one separately, and
  * otherwise all.
  */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
@@ -42,7 +42,7 @@ export const listActiveEntities = (
 };
 
 /**
- * Finds the recipients on the certificate with the given names. Refuses an empty list and names of recipients to which the person did not
+ * Finds the recipients on the certificate with the given names. Refuses an empty list, and names of recipients for whom the person did not
  * consent.
  */
 export const resolveNamedEntities = (

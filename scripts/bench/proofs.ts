@@ -105,7 +105,7 @@ class LedgerProxy {
 
 const countRows = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
 
-/** Counts the statements that the ledger does not have. */
+/** Counts the statements that are not anchored yet. */
 const waitingSql = `SELECT (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored')
   + (SELECT COUNT(*) FROM changes c WHERE c.statement IS NOT NULL AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.ord = c.ord)
      AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.ord >= c.ord AND r.first_ord <= c.ord)) AS n`;
@@ -133,7 +133,7 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .sort((a, b) => a.ord - b.ord)
     .map(({ index }) => Number(index));
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
-  // The ledger can accept entries while its responses are false or do not arrive. Such entries keep their positions when the service
+  // The ledger can accept entries even if its responses are wrong or do not arrive. Such entries keep their positions when the service
   // submits their statements again, so the order is checked only for a backlog in which the ledger never failed.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,

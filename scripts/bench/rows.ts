@@ -38,7 +38,7 @@ const shares = 48; // a person may grant 30 a minute
 const sharesPerPerson = 24;
 const settleMs = 20_000;
 
-/** Counts the work that is still waiting. */
+/** Counts the waiting work: changes, statements, emails, events and pages whose policies are captured. */
 const waitingSql = `SELECT (SELECT COUNT(*) - 1 FROM changes)
   + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM policy_pages) AS n`;
 

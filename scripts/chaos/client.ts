@@ -1,4 +1,5 @@
-// Sends requests as a browser or a server would. Repeats a request that got no response or a 5xx status, and measures response times.
+// Sends requests as a browser or a server would, and measures response times. `sendUntilAnswered` repeats a request that got no response or
+// a 5xx status.
 import { setTimeout as pause } from "node:timers/promises";
 
 export interface Answer {
@@ -18,7 +19,7 @@ export interface RequestOptions {
 export interface Client {
   /** Returns null if no response arrives within 10 seconds or the connection fails. */
   readonly send: (path: string, options?: RequestOptions) => Promise<Answer | null>;
-  /** Repeats the request until the response has no 5xx status, at most four times. Returns the last response. */
+  /** Sends the request until a response has a status below 500, at most four times. Returns the last response. */
   readonly sendUntilAnswered: (path: string, options?: RequestOptions) => Promise<Answer | null>;
   /** Returns the body of a successful response, otherwise null. */
   readonly download: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Uint8Array | null>;

@@ -83,7 +83,7 @@ const userAgents = [
 
 const referrers = ["https://search.example/", "https://www.social.example/", "https://news.example/solar-rebates", null];
 
-/** Picks an address from a block that is reserved for documentation (RFC 5737) and never used on the internet. */
+/** Picks an IP address from a block that is reserved for documentation (RFC 5737) and never used on the internet. */
 const pickAddress = ({ roll, pick }: Dice): string => `${pick(["192.0.2", "198.51.100", "203.0.113"])}.${1 + Math.floor(roll() * 254)}`;
 
 export const pickVisitor = (dice: Dice): { readonly ip: string; readonly userAgent: string } => ({

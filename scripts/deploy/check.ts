@@ -13,7 +13,7 @@ interface Answer {
 
 export interface CheckOptions {
   readonly adminToken: string;
-  /** The origin to call instead of the public hosts, for a deployment that is reached under another name. */
+  /** The origin to call instead of the public hosts, for a deployment that is reached at a different address. */
   readonly origin: string | null;
   readonly report: (text: string) => void;
   readonly deadlineMs?: number;

@@ -1,5 +1,5 @@
 // Checks that the hosts of a deployment are free. Without a terminal, wrangler replaces existing DNS records and the domains of other
-// Workers without asking, so this check runs before it.
+// Workers without asking, so this check runs before wrangler.
 import { Resolver } from "node:dns/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "./config.ts";
@@ -28,7 +28,7 @@ const hasRecords = async (host: string, resolve: ResolveHost): Promise<boolean> 
   }
 };
 
-/** Returns the hosts of the previous deployment from this machine; null if there was none. */
+/** Returns the hosts of this deployment's last configuration on this machine; null if there is none. */
 const readPreviousHosts = (folder: string, deployment: Deployment): ReadonlySet<string> | null => {
   const path = getConfigPath(folder, deployment);
   if (!existsSync(path)) return null;
@@ -38,7 +38,7 @@ const readPreviousHosts = (folder: string, deployment: Deployment): ReadonlySet<
 
 /**
  * Throws a DeploymentError if DNS has a record for a host that this deployment does not use yet. Skips the check if the Worker is deployed
- * but its configuration is not on this machine, as in a continuous integration job.
+ * but this machine has no configuration of it, as in a continuous integration job.
  */
 export const assertHostsFree = async (
   folder: string,

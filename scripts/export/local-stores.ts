@@ -1,5 +1,5 @@
-// Finds the files where the local runtime stores a service's objects and texts. The runtime does not document these paths, so a
-// test checks them against the pinned version.
+// Finds the files where the local runtime stores a service's objects and KV values. The runtime does not document these paths, so a test
+// checks them against the pinned version.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -79,7 +79,7 @@ export interface StoredText {
 const getTextsPath = (stateDir: string, namespace: string): string =>
   join(stateDir, "v3", "kv", textsClass, `${computeObjectId(textsClass, namespace)}.sqlite`);
 
-/** Yields the texts in KV one after another. */
+/** Yields the keys and values in KV, one after another. */
 export function* readTexts(stateDir: string, namespace: string): Generator<StoredText> {
   const path = getTextsPath(stateDir, namespace);
   if (!existsSync(path)) return;
@@ -105,7 +105,7 @@ export const readTileBytes = (stateDir: string, bucket: string | null, key: stri
   }
 };
 
-/** Returns a function that stores a text in KV, and one that closes the store. */
+/** Returns a function that stores a value in KV, and a function that closes the store. */
 export const openTextStore = (stateDir: string, namespace: string) => {
   const path = getTextsPath(stateDir, namespace);
   mkdirSync(join(path, ".."), { recursive: true });
@@ -126,7 +126,7 @@ export const openTextStore = (stateDir: string, namespace: string) => {
   };
 };
 
-/** Computes a value that changes whenever a database, object or text of the service changes. */
+/** Computes a value that changes whenever a database, object or KV value of the service changes. */
 export const computeStateSignature = (stateDir: string): string => {
   const root = join(stateDir, "v3");
   const files = (readdirSync(root, { recursive: true, encoding: "utf8" }) as string[])

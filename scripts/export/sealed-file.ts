@@ -89,7 +89,7 @@ export const openSealedWriter = (file: string, exportKey: Uint8Array, path: stri
   };
 };
 
-/** Thrown if a file of an export is incomplete, was changed, or was encrypted with another key. */
+/** Thrown if a file of an export is incomplete, was changed, or was encrypted with a different key. */
 export class DamagedFileError extends Error {}
 
 /** Reads the lines of a file. Throws a DamagedFileError before it yields anything from a chunk that is not authentic. */

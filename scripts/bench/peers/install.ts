@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The compared programs, and what c15t needs to run on Node with PostgreSQL. */
+/** The versions of the compared programs, and of what c15t needs to run on Node with PostgreSQL. */
 const versions = {
   "@c15t/backend": "2.2.1",
   "@hono/node-server": "2.1.9",

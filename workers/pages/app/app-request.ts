@@ -77,8 +77,8 @@ export const authenticatedPage = (show: (request: AppRequest) => Promise<Respons
 export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
 
 /**
- * Redirects a GET request for a form's action URL to the page with the form. If a POST responds with a page, the language links on it lead
- * to the action URL.
+ * Redirects a GET request for a form's action URL to the page with the form. Such requests occur if a POST responded with a page, because
+ * the language links on that page lead to the action URL.
  */
 export const redirectToForm =
   (path: string) =>
@@ -92,6 +92,6 @@ export const renderAppPage = ({ c, language }: AppRequest, page: Page): Promise<
 export const renderRefusal = ({ c, language }: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
   renderPageOrRefusal(c, page, language, code);
 
-/** Also shown for another person's records, so that IDs cannot be probed. */
+/** Also shown for a different person's records, so that IDs cannot be probed. */
 export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
   renderRefusal(request, "not_found", appNoticePage(request, title, advice));

@@ -142,7 +142,9 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
 const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
 const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
 
-/** Lists the submitted values that the service did not recognize, shortened or changed. */
+/**
+ * Says which fields have a value that the service did not recognize, whether fields were left out, and whether characters were replaced.
+ */
 const CaptureNotes: FC<{ certificate: PublishedCertificate }> = ({ certificate: { notes } }) => {
   const { unrecognized, truncated, replaced } = certificateMessages.notes;
   const lines = [

@@ -13,7 +13,7 @@ import type { Breadcrumb, Tab } from "./shell.tsx";
 
 interface Confirmation {
   readonly tab: Tab;
-  /** The page above this one, or the chain of pages that leads to it. */
+  /** The parent page, or all ancestors of this page, outermost first. */
   readonly parent: Breadcrumb | readonly Breadcrumb[];
   readonly question: string;
   /** What the question is about, for example the name of a key. */

@@ -13,7 +13,7 @@ export interface PortalRequest extends SignedInRequest {
   readonly memberships: readonly Membership[];
   /** The environment of the records on the page, taken from the page's path. */
   readonly environment: Environment;
-  /** The path of a portal page in the same environment. */
+  /** Returns the path of a portal page in the same environment. */
   readonly pathInMode: (path: string) => string;
   readonly form?: FormFields;
 }

@@ -1,6 +1,6 @@
 // Finds text that can mislead readers: invisible characters, and letters of one alphabet that look like those of another. Names and
-// disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning does not mean
-// that a text is malicious, because most text with these characters is legitimate.
+// disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about misleading text. A warning does
+// not mean that the text is malicious, because most text with these characters is legitimate.
 
 /** `code` is written like `U+200B`. */
 export interface InvisibleCharacter {

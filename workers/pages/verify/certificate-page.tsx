@@ -300,7 +300,10 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
 const getFieldLabel = (key: string, messages: PublicMessages): Child =>
   Object.hasOwn(messages.fields, key) ? messages.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
-/** Shows which submitted values the service did not recognize, shortened or changed. Renders nothing for most certificates. */
+/**
+ * Says which fields have a value that the service did not recognize, whether fields were left out, and whether characters were replaced.
+ * Renders nothing for most certificates.
+ */
 const SubmissionNotes: CertificateComponent = ({ certificate: { notes } }) => {
   const { messages } = usePageContext();
   const keys = notes?.fields_unrecognized;
@@ -431,7 +434,7 @@ const PolicySection: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** Shows the withdrawal form while consent is active, and afterwards what the person can still do. */
+/** Shows the withdrawal form while consent is active. After a withdrawal, shows what the person can still do. */
 const WithdrawalSection: FC<{ page: CertificatePage; apiBaseUrl: string }> = ({ page: { certificate, businessContact }, apiBaseUrl }) => {
   const { messages } = usePageContext();
   if (certificate.withdrawal !== null) {

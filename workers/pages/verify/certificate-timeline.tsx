@@ -20,7 +20,7 @@ import {
 } from "../shared/components.tsx";
 import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/components.tsx";
 
-/** One entry of the timeline. `at` is null if the event has not happened yet; the page script then waits for it. */
+/** An entry of the timeline. `at` is null if the event has not happened yet; the page script then waits for it. */
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;

@@ -1,4 +1,4 @@
-// Adds the icons of parts of the page that the script fetched after the page had loaded.
+// Adds the icons for parts of the page that the script fetches after the page has loaded.
 
 /** Copies missing icon shapes from the newest version of the page. A page contains only the shapes that it used when it was rendered. */
 export const addIcons = (newest: Document): void => {

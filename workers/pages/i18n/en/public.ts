@@ -1,5 +1,5 @@
-// English messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
-// The notes under `checks` repeat the API's texts for the same checks.
+// English messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout. The notes under
+// `checks` repeat what the API says about the same checks.
 import type { Translated } from "../translated.ts";
 
 export const messages = {
