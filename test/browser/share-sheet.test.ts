@@ -98,9 +98,12 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
 
-/** Prepares a person with saved details and a session. With `passkey`, the person has a device with a passkey instead of a session. */
+/**
+ * Prepares a person with saved details and a session. With `passkey`, the person has a device with a passkey instead of a session. The email
+ * address is wider than a phone and has no hyphen at which it could break, so the sheet must wrap it.
+ */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
-  const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const email = `pat.example.${crypto.randomUUID().replaceAll("-", "")}@example.com`;
   if (how === "fresh") return { email, device: null };
   await signInBrowser(page.context(), service.origin, email, "consumer");
   const fields = { email, first_name: "Pat", last_name: "Example" };
