@@ -122,7 +122,10 @@ export interface DomainEvent {
    * then rebuilt from the record instead of stored. The event must have exactly one chain.
    */
   readonly recordSalt?: string;
-  /** The business that receives the public event; required if the table has a public event for the type. */
+  /**
+   * The business that receives the public event. It is required if the table has a public event for the type, unless that event requires an
+   * opt-in.
+   */
   readonly businessId?: BusinessId;
   /** The environment of the record. It is required with `businessId`, because events about sandbox records have a separate sequence. */
   readonly environment?: Environment;

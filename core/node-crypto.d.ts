@@ -1,5 +1,5 @@
-// The three synchronous functions that core/hash.ts uses. Both workerd (nodejs_compat) and Node provide them. These declarations let core
-// compile without platform types, so calling any other platform function in core is a compile error.
+// The three synchronous functions that core/hash.ts uses. Both workerd (nodejs_compat) and Node provide them. With these declarations and
+// platform.d.ts, core compiles without platform types, so using any other part of the platform in core is a compile error.
 declare module "node:crypto" {
   interface Hash {
     update(data: Uint8Array): Hash;

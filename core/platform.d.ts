@@ -1,4 +1,4 @@
-// The web platform globals without side effects that core may use. All other parts of the platform are unavailable in core.
+// The web platform globals without side effects that core may use.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
   encodeInto(text: string, into: Uint8Array): { readonly written: number };

@@ -76,8 +76,8 @@ export const parseName = (text: string, maxLength: number): Result<string, "inva
 };
 
 /**
- * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only control characters, characters that change
- * the direction of the text around them, and text without a visible character. Returns the rule that the text breaks, or null.
+ * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only control characters, direction overrides, and
+ * text without a visible character. Returns the rule that the text breaks, or null.
  */
 export const validateMultilineText = (text: string): string | null => {
   if (controlExceptLineBreakPattern.test(text)) return "must not contain control characters other than tabs and line breaks";

@@ -73,7 +73,7 @@ const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** Returns true if the retry was refused because the service is still processing this call's first attempt. */
+/** Returns true if the retry was refused because the service is still processing an earlier attempt of this call. */
 const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
   if (attempt < 2 || response?.status !== 409) return false;
   const error: unknown = await response.clone().json();

@@ -10,7 +10,10 @@ const defaultRetryMs = 5_000;
 
 export const formatClockTime = (): string => new Date().toISOString().slice(11, 19);
 
-/** Parses `--from`: the `seq` to start after, or "now". Returns null without the option. Throws UsageError if invalid. */
+/**
+ * Parses `--from`: `start`, `now`, or the `seq` to start after. Returns 0 for `start`, and null without the option. Throws UsageError if
+ * the value is invalid.
+ */
 export const parseStartPosition = ({ values }: ParsedArguments): number | "now" | null => {
   const text = values.get("--from");
   if (text === undefined) return null;

@@ -114,7 +114,7 @@ const refuseArguments = (): void => {
   process.exitCode = 2;
 };
 
-/** Parses arguments such as `spokeo=completed`. Returns null if one of them has no status. */
+/** Parses arguments such as `spokeo=completed`. Returns null if one of them lacks a target or a status. */
 const parseTargetStatuses = (args: readonly string[]): Readonly<Record<string, string>> | null => {
   const pairs = args.map((argument) => argument.split("=", 2));
   return pairs.every(([target, targetStatus]) => target && targetStatus) ? Object.fromEntries(pairs) : null;

@@ -28,7 +28,9 @@ const { values } = parseArgs({
 
 const usage = "Usage: npm run chaos -- --list | --fault <id>[,<id>…] [--seed <number>] | --all [--seed <number>]";
 
-/** Runs the faults and adds the results to the page. Returns false if the service lost or duplicated a write that it promises to keep. */
+/**
+ * Runs the faults and adds the results to the page. Returns false if the service lost or duplicated a write although it promises not to.
+ */
 const runFaults = async (selected: readonly Fault[], seed: number): Promise<boolean> => {
   // Loading the local runtime takes seconds, so --list does not load it.
   const [{ buildAssets }, { bundleFaultyWorker, prepareService, runFault }] = await Promise.all([

@@ -10,8 +10,8 @@ interface Check {
 }
 
 /**
- * Returns one type check per tsconfig in the repository, the slowest first. Each uses a single thread, because the checks already run in
- * parallel and more threads would repeat much of the work.
+ * Returns one type check per tsconfig in the repository. The configurations at the root come first, because they take longest. Each check
+ * uses a single thread, because the checks already run in parallel and more threads would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>
   globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) })

@@ -67,7 +67,8 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     return data.cert_id;
   };
   /**
-   * Runs the every-minute cron job, then the 15-minute cron job. Each call passes the latter a time 15 minutes later than the call before.
+   * Runs the every-minute cron job and the 15-minute cron job. In each call, the 15-minute job gets a time 15 minutes later than in the
+   * call before.
    */
   const runJobs = async (): Promise<void> => {
     await runtime?.scheduled("* * * * *");

@@ -64,7 +64,10 @@ export interface LocalSettings {
   readonly extraShards: readonly string[];
   readonly origin: string;
   readonly demoOrigin: string;
-  /** Settings and secrets for the Worker: .dev.vars, overridden by the environment, then by the local URLs. */
+  /**
+   * Settings and secrets for the Worker: .dev.vars, overridden by the environment if the name matches `overridablePattern`, then by the
+   * local URLs.
+   */
   readonly vars: Readonly<Record<string, string>>;
 }
 

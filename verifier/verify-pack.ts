@@ -175,7 +175,10 @@ const findRedactionFault = (redacted: readonly string[]): string | null => {
   return unknown === undefined ? null : `the manifest lists ${unknown} as left out, which no pack contains`;
 };
 
-/** Checks that the person's data is absent after an erasure. Older test certificates kept masked details. */
+/**
+ * Checks that the person's data is absent after an erasure. Certificates that were erased before `boundDetailsSince` can still have masked
+ * details.
+ */
 const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
   if (!isIsoTime(erasedAt)) return null;
   const keys = Object.keys(asObject(subject) ?? { malformed: null });

@@ -7,8 +7,8 @@ import { getControls, queryPage } from "./native-form.ts";
 /** The API's rule for field keys. The API refuses the whole certificate if one key is invalid. */
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values with such characters. Joiners
-// (U+200C, U+200D) are part of writing systems and emoji, so they stay.
+// Phone numbers copied from contact apps often contain invisible direction marks, which the API would replace with U+FFFD. Joiners (U+200C,
+// U+200D) are part of writing systems and emoji, so they stay.
 const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 export type FieldMap = [selector: string, key: string][];
@@ -132,8 +132,8 @@ function matchesSelector(control: Element, selector: string): boolean {
 
 function getControlText(control: HTMLInputElement): string {
   if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
-  // The API does not accept control characters, so the lines of a textarea are joined.
-  // The `value` of a list is only its first selected option.
+  // The API replaces control characters with U+FFFD, so the lines of a textarea are joined here. The `value` of a list is only its first
+  // selected option.
   const { selectedOptions } = control as unknown as Partial<HTMLSelectElement>;
   return Array.from<{ value: string }>(selectedOptions || [control])
     .map((part) => String(part.value || ""))

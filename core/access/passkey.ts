@@ -73,7 +73,7 @@ export interface Passkey {
   readonly lastUsedDay: number | null;
 }
 
-/** Creates options and verifies responses. A verification returns null if the response does not match the request. */
+/** Creates options and verifies responses. A verification returns null if the response is not valid for the request. */
 export interface WebAuthn {
   readonly createRegistrationOptions: (
     party: RelyingParty,
@@ -106,7 +106,7 @@ const shardIdLength = 2;
 export const generateUserHandle = (shard: ShardId, random: RandomBytes): string =>
   toBase64Url(concatBytes(encodeUtf8(shard), random(userHandleBytes)));
 
-/** Returns the shard in a user handle, or null if this service did not generate the handle. */
+/** Returns the shard in a user handle, or null if the text does not have the format of a handle. */
 export const shardOfUserHandle = (handle: string): ShardId | null => {
   const bytes = fromBase64Url(handle);
   if (bytes === null || bytes.length !== shardIdLength + userHandleBytes) return null;

@@ -92,7 +92,7 @@ export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** Combines the results of all resolvers. A result is null if the resolver did not respond. Every resolver must see the proof. */
+/** Combines the results of all resolvers. A result is null if a resolver gave no usable answer. Every resolver must see the proof. */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;

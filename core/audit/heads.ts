@@ -28,7 +28,7 @@ export interface HeadNode {
 
 /**
  * Returns the nodes to store after the leaves in `changed` have changed, including new leaves. `size` is the new number of leaves. Each
- * changed leaf affects at most log2(size) nodes. Only perfect subtrees are stored; other nodes are computed when they are read.
+ * changed leaf affects at most log2(size) nodes above it. Only perfect subtrees are stored; other nodes are computed when they are read.
  */
 export const computeChangedHeadNodes = (
   hash: HashFunction,

@@ -177,7 +177,9 @@ export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, afte
   return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
 };
 
-/** Returns whether a payment is past due. Without a plan, no payment is past due, even if the provider is still trying to collect one. */
+/**
+ * Returns whether a payment is past due. Without a paid plan, no payment is past due, even if the provider is still trying to collect one.
+ */
 const isPastDue = ({ pastDueSince, plan }: BillingStatus): boolean => pastDueSince !== null && plan !== null && plan !== "free";
 
 /** Returns the account's new status. Pending and closed accounts, and accounts that an operator suspended, keep their status. */

@@ -28,11 +28,14 @@ const undeterminedLanguage = "und";
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
-/** Returns the URL of the privacy notice: the saved policy or, if there is none, the certificate page with its disclosure. */
+/**
+ * Returns the URL of the privacy notice: the source URL of the saved privacy policy or, if there is none, the URL of the certificate page,
+ * which shows the disclosure.
+ */
 const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
-/** Returns the kinds of data that the person entered. The list is empty once the subject is erased. */
+/** Returns the keys of the submitted fields. The list is empty once the subject is erased. */
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
@@ -43,7 +46,7 @@ const listReceiptRecipients = (certificate: PublishedCertificate): readonly stri
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** Returns the certificate's ID, fingerprint and URL, so that a reader can check the receipt against the certificate. */
+/** Identifies the certificate and states its status, so that a reader can check the receipt against the certificate. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,

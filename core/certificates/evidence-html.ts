@@ -73,7 +73,10 @@ ${body}
 export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedFields): string =>
   renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 
-/** Renders the page that contains the whole pack and checks it. Throws if the script contains text that would end its script element. */
+/**
+ * Renders the page that contains the whole pack and checks it. Throws if the script contains `</script` or `<!--`, which HTML parsers treat
+ * specially.
+ */
 export const renderVerifyPage = (parts: ArticleParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
   if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot be embedded in a page");
   const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>

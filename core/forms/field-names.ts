@@ -62,7 +62,10 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
-/** Returns the hints in order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, ID, then visible text. */
+/**
+ * Returns the hints in order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
+ * aria-label.
+ */
 export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");

@@ -98,8 +98,8 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
 };
 
 /**
- * Lists the directives that block the script. The list is empty if every policy lets the script run. A header can contain several policies,
- * separated by commas.
+ * Lists the directives that block the script or its API calls. The list is empty if every policy allows both. A header can contain several
+ * policies, separated by commas.
  */
 export const findBlockingDirectives = (policies: readonly string[], script: PageScript): readonly BlockingDirective[] => {
   const blocked = new Set(policies.flatMap((text) => text.split(",")).flatMap((text) => findBlockingInPolicy(parsePolicy(text), script)));

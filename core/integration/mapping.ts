@@ -48,7 +48,7 @@ const toNamedControl = (control: FormControl): NamedControl => {
   };
 };
 
-/** Returns true for controls that are never collected: secrets, hidden and disabled controls. */
+/** Returns true for controls that are never collected: hidden, file and disabled controls, and controls that may contain a secret. */
 export const isOffLimitsControl = (control: FormControl): boolean => {
   const view = toNamedControl(control);
   return isOffLimits(view, collectHints(view, { textContent: control.label }));
@@ -98,7 +98,9 @@ const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; r
 
 const contactKeys: ReadonlySet<string> = new Set(["email", "phone"]);
 
-/** Scores a form. Contact fields increase the score; search and sign-in forms score lower. */
+/**
+ * Scores a form. Recognized fields and a consent checkbox increase the score, contact fields most. Search and sign-in forms score lower.
+ */
 const scoreForm = (form: PageForm): number => {
   const { fields } = mapFields(form);
   const contacts = fields.filter(({ key }) => contactKeys.has(key)).length;
@@ -143,7 +145,7 @@ const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
 
 /**
  * Returns the checkbox's label if it mentions consent. Otherwise returns the best text in the form: prefers text in which the reader agrees
- * to something, then block elements, then shorter text. Excludes questions.
+ * to something, then block elements, then shorter text. Excludes questions. If there is no such text, returns the label.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });

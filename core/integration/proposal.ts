@@ -59,7 +59,7 @@ const listCheckboxCandidates = ({ form, entityCheckboxes }: FormMapping): readon
 const listDisclosureCandidates = ({ form }: FormMapping): readonly FormText[] =>
   form.texts.filter(({ text }) => validateMultilineText(text) === null).slice(0, maxListedControls);
 
-/** Builds the request to the model. Returns null if the mapping is already complete. */
+/** Builds the request to the model. Returns null if there is nothing that the model could add. */
 export const buildProposalRequest = (mapping: FormMapping): ProposalRequest | null => {
   const controls = listGuessableControls(mapping).map(toControlSummary);
   const boxes = mapping.checkbox === null ? listCheckboxCandidates(mapping).map(toControlSummary) : [];

@@ -124,7 +124,7 @@ interface SignedToken {
   readonly signature: Bytes;
 }
 
-/** Returns the object identifier of an AlgorithmIdentifier. Returns null if it has parameters. */
+/** Returns the object identifier of an AlgorithmIdentifier. Returns null if it has parameters other than NULL. */
 const parseAlgorithm = (value: DerValue | undefined): string | null => {
   const members = createSequenceReader(value);
   const oid = parseOid(members.next(derTags.oid));

@@ -18,7 +18,7 @@ const maxProofLines = 63;
 export const formatAddCheckpointRequest = ({ oldSize, proof, checkpoint }: AddCheckpointRequest): string =>
   `${[`old ${oldSize}`, ...proof.map(toBase64)].join("\n")}\n\n${checkpoint}`;
 
-/** Parses a request. Returns null if the header is malformed. The checkpoint after the empty line is not checked. */
+/** Parses a request. Returns null if a line before the empty line is malformed. The checkpoint after the empty line is not checked. */
 export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | null => {
   const blank = text.indexOf("\n\n");
   const [first = "", ...lines] = text.slice(0, Math.max(0, blank)).split("\n");

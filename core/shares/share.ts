@@ -18,10 +18,7 @@ export interface Share {
   readonly environment: Environment;
   /** The scheme, host and port of the requesting page. */
   readonly origin: string;
-  /**
-   * The evidence that the request came from the business. A renewal has the same terms as the share that it replaces, so it keeps that
-   * share's evidence.
-   */
+  /** The evidence that the request came from the business. A renewal keeps the evidence of the share that it replaces. */
   readonly requestEvidence: RequestEvidence;
   readonly purpose: string;
   readonly scope: readonly ContactKey[];

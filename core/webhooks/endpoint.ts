@@ -52,7 +52,7 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
 /** The result of adding or changing an endpoint. `url_taken`: a different endpoint of the same sequence already has this URL. */
 export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
 
-/** Returns one spelling for all URLs that lead to the same request, so that a URL cannot be registered twice. */
+/** Normalizes a URL, so that two spellings of one URL cannot both be registered. */
 export const normalizeEndpointUrl = (url: string): string => new URL(url).href;
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;

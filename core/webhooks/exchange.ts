@@ -36,7 +36,7 @@ export interface WebhookExchange {
   readonly response: WebhookResponse | null;
 }
 
-// Control characters other than tabs and line breaks. Each takes six bytes in JSON, and readers cannot see it.
+// Control characters other than tabs and line breaks. Most take six bytes in JSON, and readers cannot see them.
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 const isContinuationByte = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;

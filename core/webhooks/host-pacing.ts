@@ -41,8 +41,8 @@ const attemptsPerDoubling = 10;
 
 /**
  * Returns the minimum time, in milliseconds, between two attempts of a business. `attempts` is the number of attempts so far without a 2xx
- * response from the host. The time doubles from one minute to one hour, so that a host that never accepts a request soon gets very few
- * requests.
+ * response from the host. The time is 0 for the first 50 attempts. It then doubles with every ten attempts, from one minute up to one hour,
+ * so that a host that never accepts a request soon gets very few requests.
  */
 export const computeHostPauseMs = (attempts: number): number => {
   if (attempts < attemptsBeforePause) return 0;

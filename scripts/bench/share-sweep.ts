@@ -33,7 +33,10 @@ const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   ]);
 };
 
-/** Creates a trigger that counts emails as they are written, because the service removes them from the outbox after sending them. */
+/**
+ * Creates a trigger that records each warning email when it is written, because the service removes emails from the outbox after sending
+ * them.
+ */
 const countMails = async (db: D1Like): Promise<void> => {
   await db.prepare("CREATE TABLE bench_mails (consumer_id TEXT)").run();
   await db

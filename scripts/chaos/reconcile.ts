@@ -101,7 +101,10 @@ const listShares = async (client: Client, business: Business): Promise<readonly 
 
 const findRepeated = (list: readonly string[]): readonly string[] => [...new Set(list.filter((item, at) => list.indexOf(item) !== at))];
 
-/** Waits until every acknowledged write exists, with its events, deliveries, anchors and emails. Then looks for duplicate writes. */
+/**
+ * Waits until every acknowledged write exists, with its events, deliveries, anchors and emails, or until the deadline. Then looks for
+ * duplicate writes.
+ */
 export const reconcile = async (options: ReconcileOptions): Promise<Reconciliation> => {
   const { client, log, machines, businesses } = options;
   const startedAt = performance.now();

@@ -102,7 +102,7 @@ export interface Lead {
 const pickAccepted = ({ recipients }: Form, { roll }: Dice): readonly string[] =>
   roll() < 0.06 ? [] : recipients.filter((_, at) => at === 0 || roll() < 0.55);
 
-/** Creates a person who submits a form at this time. `formPath` chooses the form. */
+/** Creates a person who submits a form at this time. `formPath` chooses the form; if it is null, the form is chosen at random. */
 export const createLead = (at: Instant, dice: Dice, formPath: string | null = null): Lead => {
   const { roll, pick } = dice;
   const form = forms.find(({ path }) => path === formPath) ?? pick(forms.flatMap((one) => Array.from({ length: one.share }, () => one)));

@@ -8,7 +8,10 @@ interface Identity {
   readonly accounts?: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** Returns the name of the account. Throws a DeploymentError if wrangler is not signed in or can access several accounts. */
+/**
+ * Returns the name of the account. Throws a DeploymentError if wrangler is not signed in, or if it can access several accounts and
+ * CLOUDFLARE_ACCOUNT_ID does not select one.
+ */
 export const getAccount = async (): Promise<string> => {
   const { loggedIn, accounts = [] } = (await readFromWrangler("whoami", "--json").catch((error: unknown) => {
     if (error instanceof WranglerError) return { loggedIn: false };

@@ -155,7 +155,10 @@ const assertJournalsAreEmpty = async (stateDir: string): Promise<void> => {
     });
 };
 
-/** Exports a log together with the tiles that it has moved to R2. The importing deployment starts with an empty bucket. */
+/**
+ * Returns the rows to add or omit when a log is exported. The tiles that the log has moved to R2 are added, and the entries about the
+ * bucket are omitted, because the importing deployment starts with an empty bucket.
+ */
 const changeRows = (database: DatabaseSync, className: ExportedClass, table: string, findTile: FindTileBytes): RowChanges => {
   if (className !== "AuditLog" && className !== "LedgerLog") return {};
   if (table === "meta") return { isOmitted: ([key]) => isBucketKey(key) };

@@ -64,8 +64,8 @@ const readMovedSettings = (folder: string, { files }: Manifest, exportKey: Uint8
 };
 
 /**
- * Fills a table of a migrated database in one transaction. Drops the table's triggers before and creates them again after, because they
- * would change values and count rows that the exported counters already include.
+ * Replaces the rows of a table in a migrated database, in one transaction. Drops the table's triggers before and creates them again after,
+ * because they would change values and count rows that the exported counters already include.
  */
 const importTable = async (database: DatabaseSync, lines: Generator<unknown>, rewrapper: Rewrapper): Promise<void> => {
   const header: unknown = lines.next().value;

@@ -40,8 +40,8 @@ export const listColumns = (database: DatabaseSync, table: string): readonly str
 const isBytes = (value: StoredValue): value is { readonly b64: string } => typeof value === "object" && value !== null && "b64" in value;
 
 /**
- * Wraps the sealed values of a row, which are strings or bytes, with the current key of `rewrapper`. A column is sealed if its name ends
- * with `_sealed`.
+ * Wraps the data keys of a row's sealed values again, with the current key of `rewrapper`. A sealed value is a string or bytes. A column is
+ * sealed if its name ends with `_sealed`.
  */
 const rewrapRow = async (
   row: readonly StoredValue[],

@@ -14,7 +14,7 @@ const maxChunkBytes = 64 * 1_048_576; // a line is one row, and a row in any sto
 const deriveFileKey = (exportKey: Uint8Array, salt: Uint8Array, path: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", exportKey, salt, `svc-export-1 file\n${path}`, 32));
 
-/** Builds the nonce from the number of the chunk. Each key encrypts only one file, so it never uses a nonce twice. */
+/** Builds the nonce from the number of the chunk. Each key encrypts only one file, so no nonce is used twice with the same key. */
 const buildNonce = (chunk: number): Buffer => {
   const nonce = Buffer.alloc(12);
   nonce.writeUIntBE(chunk, 6, 6);

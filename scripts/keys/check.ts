@@ -58,7 +58,10 @@ export const checkLinkKeys = ({ LINK_KEYS: text }: Secrets, used: UsedLinkKeys):
       ];
 };
 
-/** Returns a sentence for each key that the service should publish but does not. `api` is the root URL of the API. */
+/**
+ * Returns a sentence for each key that the service does not publish with the expected end of its validity. `api` is the root URL of the
+ * API.
+ */
 export const checkPublishedKeys = async (kind: CheckedKind, secrets: Secrets, api: string): Promise<readonly string[]> => {
   const response = await fetch(new URL("/.well-known/svc-trust.json", api));
   if (!response.ok) throw new Error(`${response.url} returned ${response.status}.`);

@@ -38,8 +38,8 @@ function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined)
 }
 
 /**
- * Returns whether a control is empty. Checkboxes and radio buttons are never considered empty, because only the person may check them, even
- * if a field map contains them.
+ * Returns whether a control can be filled in: it is empty and not read-only. Checkboxes and radio buttons are never filled in, because only
+ * the person may check them, even if a field map contains them.
  */
 function isEmpty(control: HTMLInputElement): boolean {
   return !/^(checkbox|radio)$/.test(control.type) && !control.readOnly && !control.value;

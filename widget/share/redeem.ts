@@ -22,7 +22,7 @@ const retryableCodes = /^(network|timeout|bad_response|http_5\d\d|storage_unavai
 
 export async function redeemCode({ api, client_id, verifier }: PendingRequest, code: string): Promise<ApiResult<RedeemedShare>> {
   const request = {
-    // Derived from the code, so that two windows with the same request redeem it only once.
+    // Derived from the verifier and the code, so that two windows with the same request redeem the code only once.
     headers: { "content-type": "application/json", "idempotency-key": await computeDigest(verifier + code) },
     body: JSON.stringify({ code, code_verifier: verifier, client_id }),
   };

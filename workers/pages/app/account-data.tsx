@@ -134,9 +134,7 @@ const loadDeletionState = async (request: AppRequest): Promise<DeletionState> =>
 const renderDeleteAccount = async (request: AppRequest): Promise<Response> =>
   renderAppPage(request, deleteAccountPage(request, await loadDeletionState(request)));
 
-/**
- * The confirmation word of each language. Each of them is accepted, because the person may have switched languages after opening the page.
- */
+/** The confirmation words of all languages. Each is accepted, because the person may have switched languages after opening the page. */
 const confirmationWords: ReadonlySet<string> = new Set(Object.values(accountMessages).map(({ deletion }) => deletion.word));
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {
