@@ -50,12 +50,15 @@ export const getFormRestriction = ({ business, role }: MemberSession, requiredRo
   return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
 };
 
-/** Shows its children, or the reason why the member may not use them. */
-export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
+/**
+ * Shows its children, or the reason why the member may not use them. `isSilent` leaves out the reason, for the rows of a table whose page
+ * gives the reason elsewhere.
+ */
+export const RoleGate: FC<{ to: Role | undefined; isSilent?: boolean; children?: Child }> = ({ to, isSilent = false, children }) => {
   const { member } = usePortalRequest();
   const restriction = to === undefined ? null : getFormRestriction(member, to);
-  if (restriction !== null) return <p class="small quiet">{restriction}</p>;
-  return <>{children}</>;
+  if (restriction === null) return <>{children}</>;
+  return isSilent ? null : <p class="small quiet">{restriction}</p>;
 };
 
 type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefined };

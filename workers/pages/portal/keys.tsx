@@ -122,7 +122,7 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
             messages.action,
             (row) =>
               row.revokedAt === null && (
-                <RoleGate to="owner">
+                <RoleGate to="owner" isSilent>
                   <Link
                     class="btn sm"
                     to={`${keysPath}/${row.id}/remove`}
