@@ -46,7 +46,7 @@ export interface AuthenticationResponse {
   };
 }
 
-/** The stored part of a credential, which is needed to verify its signatures. */
+/** The stored data of a credential that is needed to verify its signatures. */
 export interface PasskeyCredential {
   readonly credentialId: string;
   /** The public key as COSE, in base64url. */

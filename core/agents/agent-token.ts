@@ -9,7 +9,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** The lifetime of a token. SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before a token expires the person is notified. */
+/** How long before the expiry of a token the person is notified. */
 export const expiryNoticeMs = 7 * dayMs;
 /** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;
@@ -49,7 +49,7 @@ interface BaseAgent {
   readonly chain: AuditChain;
 }
 
-/** The caller authenticated by a token. */
+/** The caller that a token authenticates. */
 export type Agent = BaseAgent &
   (
     | { readonly realm: "consumer" }

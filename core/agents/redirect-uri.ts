@@ -19,7 +19,7 @@ const ambiguousCharacterPattern = /[\\<>"{}|^`#*]/;
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const publicHostPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 
-/** Scheme, authority and the rest, exactly as written. */
+/** Splits a URI into scheme, authority and the rest, exactly as written. */
 const splitUri = (text: string) => /^(https?):\/\/([^/?#]+)(.*)$/.exec(text);
 
 /** Parses a redirect URI. Returns null if authorization responses must not be sent to it. */

@@ -383,7 +383,7 @@ const withCertificate =
 
 const certificatePath = (id: CertId): string => `/app/certificates/${id}`;
 
-/** Redirects to the certificate's page if there is no recipient left for whom consent could be withdrawn. */
+/** Redirects to the certificate's page if it was withdrawn, or if there is no recipient left for whom consent could be withdrawn. */
 const requireWithdrawable =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R, certificate: PublishedCertificate): Promise<Response> =>

@@ -61,8 +61,9 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
 /**
- * Lists the fields of a group that are shown as inputs. While the person is editing, every field is an input. Otherwise, only typed and
- * missing fields are. A missing field that may stay blank (`blankableKeys`) is an input only if the group has another input.
+ * Lists the fields of a group that are shown as inputs. Without a signed-in person, no field is. While the person is editing, every field
+ * is an input. Otherwise, only typed and missing fields are. A missing field that may stay blank (`blankableKeys`) is an input only if the
+ * group has another input.
  */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];

@@ -153,7 +153,10 @@ export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember
   }));
 };
 
-/** Returns the schema's `example`, its default or its first choice. If the schema has none of them, builds an example from its members. */
+/**
+ * Returns the schema's `example`, its default or its first choice. If the schema has none of them, builds an example from its members or
+ * its type.
+ */
 export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
   const { schema: own, orNull } = resolveNullable(document, schema);
   const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];

@@ -22,7 +22,10 @@ import { renderTooManyRequests, renderCrossSiteBlocked, handlePageError } from "
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";
 import { withLanguage, type PageContext } from "../shared/components.tsx";
 
-/** Returns true for a browser navigation. Requests that accept anything, or do not say what they accept, get JSON. */
+/**
+ * Returns true for a browser navigation and for a request that prefers HTML. Requests that accept anything, or do not say what they accept,
+ * get JSON.
+ */
 export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   c.req.header("sec-fetch-dest") === "document" ||
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";

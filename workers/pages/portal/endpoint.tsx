@@ -333,7 +333,7 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
     backPath: pathOf(id),
   });
 
-/** Finds the endpoint without its deliveries. Returns null if the endpoint is not in this environment. */
+/** Returns the endpoint with this ID, or null if this environment has none. */
 const findEndpoint = async (request: PortalRequest, id: WebhookId): Promise<Endpoint | null> =>
   (await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null }))?.endpoint ?? null;
 

@@ -173,7 +173,7 @@ interface SecretPage {
   readonly backPath: string;
 }
 
-/** Shows a secret in the response to the form that created it. No other page shows the secret. */
+/** Shows a secret in the response to the form that created or revealed it. */
 export const renderSecretPage = (
   request: PortalRequest,
   { tab, title, label, heading = messages.secret.heading, value, backPath }: SecretPage,

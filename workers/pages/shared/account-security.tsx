@@ -105,7 +105,7 @@ export const removeNamedPasskey = async ({ services, form }: SignedInForm, sessi
   return id !== null && (await removePasskey(services, session, id)).ok;
 };
 
-/** Adds the passkey that the browser created, and returns whether it was added, refused, or one too many. */
+/** Adds the passkey that the browser created. Returns `passkey_limit` if the account already has the maximum number of passkeys. */
 export const addCreatedPasskey = async (
   { c, services, form }: SignedInForm,
   session: Session,

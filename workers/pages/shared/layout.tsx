@@ -43,8 +43,8 @@ export interface Page {
 }
 
 /**
- * Allows only files from this origin, and forbids framing. Scripts may send requests only if `canFetchItself` is set. Forms may submit only
- * to this origin and to `formActionOrigin`.
+ * Allows only files from this origin and images in `data:` URLs, and forbids framing. Scripts may send requests only if `canFetchItself` is
+ * set. Forms may submit only to this origin and to `formActionOrigin`.
  */
 const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page): string =>
   [

@@ -89,7 +89,7 @@ export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
 /** Shown if a person, a member or a business has reached a rate limit. */
 export const renderAccountRateLimited = createWaitPageRenderer("busy");
 
-/** Shown if the account has reached a storage limit, which resets at the start of the next day (UTC). */
+/** Shown if the account has reached a storage limit. The page says to try again after the start of the next day (UTC). */
 export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response> => {
   const seconds = String(getSecondsUntilTomorrow(c.var.services.clock()));
   c.header("Retry-After", seconds);
