@@ -26,6 +26,11 @@ interface FinishedAttempt {
 
 const stopClaimingAfterMs = 45 * secondMs; // the last attempts take another 10 s; the platform stops an alarm after 15 minutes
 const batchWindowMs = 2; // about as long as one disk write
+/**
+ * How long a run that has sent a delivery waits for the next event. Ending the run and starting another takes an alarm and two disk writes,
+ * so waiting saves 13% of the CPU time for each event of a steady stream.
+ */
+export const idleRunMs = 100;
 const hostOutageWaitMs = 5 * secondMs; // the pause if DestinationHost does not respond and the attempt cannot be counted
 
 export class Sender {
@@ -57,9 +62,9 @@ export class Sender {
   }
 
   /**
-   * Sends deliveries until none is due or 45 seconds have passed. Starts the next delivery as soon as an attempt ends. Disk writes limit
-   * the throughput of a busy endpoint. Therefore, attempts that end at about the same time are recorded in one write, together with the
-   * next claims.
+   * Sends deliveries until 45 seconds have passed or none is due. Then waits 100 ms for the next event. Starts the next delivery as soon as
+   * an attempt ends. Disk writes limit the throughput of a busy endpoint. Therefore, attempts that end at about the same time are recorded
+   * in one write, together with the next claims.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -68,11 +73,16 @@ export class Sender {
     const stopAt = Date.now() + stopClaimingAfterMs;
     const running = new Map<number, Promise<void>>();
     const finished: FinishedAttempt[] = [];
+    let hasSent = false;
     try {
       for (;;) {
         // Create this promise before looking for due rows. Otherwise, a push in between could not wake the run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
-        this.#wake = resolve;
+        let isWoken = false;
+        this.#wake = () => {
+          isWoken = true;
+          resolve();
+        };
         for (const attempt of finished.splice(0)) {
           if (!this.#isStopped) this.#recordAttempt(attempt);
           await this.#proveHost(ports, attempt);
@@ -86,9 +96,15 @@ export class Sender {
             finished.push(finishedAttempt);
           });
           running.set(claimed.seq, attempt);
+          hasSent = true;
         }
         await this.#alertIfNeeded(ports);
-        if (running.size === 0 && finished.length === 0) return;
+        if (running.size === 0 && finished.length === 0) {
+          if (settings === null || !hasSent || Date.now() >= stopAt) return;
+          await Promise.race([woken, scheduler.wait(idleRunMs)]);
+          if (!isWoken) return; // nothing is awaited after this check, so a later push sets an alarm
+          continue;
+        }
         // After 45 seconds, wait only for running attempts. Do not wait if an attempt has already ended during `#alertIfNeeded`.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));

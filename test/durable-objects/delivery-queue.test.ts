@@ -8,6 +8,7 @@ import type { Delivery, DeliveryRecord, EndpointHealth, RecordedAttempt } from "
 import { sha256Hex } from "../../core/hash.ts";
 import { attemptLeaseMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { insertAttempt, listAttempts } from "../../durable-objects/delivery-queue/attempts.ts";
+import { idleRunMs } from "../../durable-objects/delivery-queue/sender.ts";
 import {
   cancelDelivery,
   claimDelivery,
@@ -226,6 +227,23 @@ describe("an alarm", () => {
     await runAlarmsUntil(queue);
     expect(new Set(posts.map(({ headers }) => headers.get("svc-event-id"))).size).toBe(100);
     expect(posts).toHaveLength(100);
+  });
+
+  test("waits for a moment after a delivery, and sends an event that arrives in this time without another alarm", async () => {
+    const posts = mockReceivers(answering(200));
+    const { queue, business } = await createQueueWith(1);
+    const { promise: idleTime, resolve: endIdleTime } = Promise.withResolvers<void>();
+    const wait = scheduler.wait.bind(scheduler);
+    vi.spyOn(scheduler, "wait").mockImplementation((ms) => (ms === idleRunMs ? idleTime : wait(ms)));
+    const run = runAlarm(queue);
+    await vi.waitFor(() => expect(posts).toHaveLength(1), 20_000);
+    await vi.waitFor(() => expect(scheduler.wait).toHaveBeenCalledWith(idleRunMs), 20_000);
+    await commitEvents(business, 1);
+    await eventSequences.getByName(business).drain();
+    await vi.waitFor(() => expect(posts).toHaveLength(2), 20_000);
+    endIdleTime();
+    await run;
+    expect(await healthOf(queue)).toMatchObject({ backlog: 0 });
   });
 
   test("runs every minute in development, so that a clock that jumps forward delays no delivery", async () => {
