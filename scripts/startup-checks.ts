@@ -47,14 +47,18 @@ export const findSettingsProblem = async ({
   };
 };
 
-/** Throws with instructions if the settings are invalid or a port is in use. */
+const isPort = (port: number): boolean => Number.isInteger(port) && port >= 0 && port <= 65_535;
+
+/** Throws with instructions if a port or the settings are invalid, or if a port is in use. */
 export const assertCanStart = async (settings: LocalSettings): Promise<void> => {
-  const problem = await findSettingsProblem(settings);
-  if (problem !== null) throw new StartRefusal(`${problem.text}\n${problem.fix}`);
-  for (const [name, port] of [
+  const ports = [
     ["PORT", settings.port],
     ["DEMO_PORT", settings.demoPort],
-  ] as const)
+  ] as const;
+  for (const [name, port] of ports) if (!isPort(port)) throw new StartRefusal(`${name} must be a port number from 1 to 65535.`);
+  const problem = await findSettingsProblem(settings);
+  if (problem !== null) throw new StartRefusal(`${problem.text}\n${problem.fix}`);
+  for (const [name, port] of ports)
     if (!(await isPortFree(port)))
       throw new StartRefusal(`Port ${port} is already in use. Stop the program that uses it, or choose another port with ${name}.`);
 };

@@ -31,6 +31,10 @@ test("npm start names the settings that an earlier version left in .dev.vars, an
   await expect(assertCanStart(settings)).rejects.toThrow("delete .dev.vars and .wrangler/state");
 });
 
+test.each([Number.NaN, 1.5, 65_536])("npm start refuses %d as a port and names the setting", async (port) => {
+  await expect(assertCanStart(buildSettings({}, port))).rejects.toThrow("PORT must be a port number from 1 to 65535.");
+});
+
 test("npm start says which setting chooses another port if a port is in use", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
