@@ -112,7 +112,7 @@ export const messages: AppMessages = {
   byEndOf: "a más tardar el {date} (UTC)",
   stopKeeps: "Es posible que la empresa aún tenga lo que ya recibió. Puede pedirle que lo borre.",
   stopKeepsAsk: "Es posible que la empresa aún tenga lo que ya recibió. Puede pedirle que lo borre: {contact}",
-  stopDepend: "Si esta empresa le presta un servicio, pregúntele antes cómo le afectaría a usted.",
+  stopDepend: "Si esta empresa le presta un servicio, pregúntele antes si dejar de compartir lo afecta.",
   stopFinal: "Esta acción no se puede deshacer, pero puede volver a compartir más adelante. Quedará constancia en su historial.",
   stopWhy: "Motivo",
   optional: "(opcional)",

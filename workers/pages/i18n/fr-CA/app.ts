@@ -112,7 +112,7 @@ export const messages: AppMessages = {
   byEndOf: "au plus tard le {date} (UTC)",
   stopKeeps: "Elle a peut-être conservé ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer.",
   stopKeepsAsk: "Elle a peut-être conservé ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer\u00a0: {contact}",
-  stopDepend: "Si elle vous fournit un service, demandez-lui d’abord ce que l’arrêt du partage changerait pour vous.",
+  stopDepend: "Si elle vous fournit un service, demandez-lui d’abord si l’arrêt du partage aurait un effet sur ce service.",
   stopFinal: "Cette action est irréversible, mais vous pourrez partager de nouveau plus tard. Votre historique en gardera une trace.",
   stopWhy: "Raison",
   optional: "(facultatif)",
