@@ -60,7 +60,7 @@ function readDialCode(part: Part): string {
   const { dialCode } = part.dataset;
   const option = selectedOptions?.[0];
   const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), dialCode && `+${dialCode}`];
-  // Longer text belongs to a whole list or panel.
+  // Text of 60 characters or more belongs to a whole list or panel.
   if (!option && (part.textContent || "").length < 60) texts.push(part.textContent);
   for (const text of texts) {
     const found = (isPicker ? dialCodePattern : onlyDialCodePattern).exec((text || "").trim());

@@ -47,7 +47,7 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // This runs on every click, and a page may have hundreds of forms, so forms are searched only if a configuration needs the hook.
+  // `hookForms` runs on every click, and a page may have hundreds of forms, so forms are searched only if a configuration needs the hook.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }

@@ -1,5 +1,5 @@
-// Checks Origin headers and page URLs against a business's verified domains. A host is accepted only in its canonical spelling, so that
-// unusual spellings cannot bypass the comparison.
+// Checks Origin headers and page URLs against a business's verified domains. A host with an unusual spelling is refused, so that it cannot
+// bypass the comparison.
 import { ok, refuse, type Result } from "../result.ts";
 import type { Environment } from "./entitlement.ts";
 

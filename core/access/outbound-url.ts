@@ -1,6 +1,6 @@
-// Protects against server-side request forgery (SSRF): decides which third-party URLs the service may call (webhooks, policy pages). A URL
-// must be spelled exactly as the URL parser would write it, because the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` into 127.0.0.1. The
-// IP addresses of host names are checked later (dns-answer.ts).
+// Protects against server-side request forgery (SSRF): decides which third-party URLs the service may call (webhooks, policy pages). A
+// URL's host must be spelled exactly as the URL parser would write it, because the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` into
+// 127.0.0.1. The IP addresses of host names are checked later (dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =

@@ -1,5 +1,5 @@
-// JSON for language models: escapes characters that are invisible or reorder a line. The value stays the same, but untrusted text in it
-// cannot hide anything from a reader.
+// JSON for language models. Characters that are invisible or reorder a line are escaped or replaced, so that untrusted text cannot hide
+// anything from a reader.
 
 // Matches control characters, direction marks, default-ignorable characters (including variation selectors and tag characters), line and
 // paragraph separators, and noncharacters. In serialized JSON, they occur only inside strings.

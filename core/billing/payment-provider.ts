@@ -1,5 +1,5 @@
-// The interface to the payment provider. Customers enter payment details and billing addresses only on the provider's pages. The service
-// receives only the URLs of these pages.
+// The interface to the payment provider. Customers enter payment details and billing addresses only on the provider's pages, to which the
+// service links.
 import type { PurchasablePlan } from "./plans.ts";
 
 export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };

@@ -1,6 +1,6 @@
-// The evidence pack. It contains every byte that was hashed or signed for one certificate, each part in its own file, so that common tools
-// can check it without the service (docs/reference/evidence-pack.md). The same input always results in the same bytes, except for
-// `created_at` in the manifest.
+// The evidence pack. It contains the bytes that were hashed or signed for one certificate, except those that are deliberately omitted, each
+// part in its own file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input always
+// results in the same bytes, except for `created_at` in the manifest.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";

@@ -1,4 +1,4 @@
-// A certificate's published JSON. GET /v1/certs/{id}/verify returns it, packs contain it as certificate.json, and svc-verify checks it.
+// A certificate's published JSON. GET /v1/certs/{id}/verify returns it, certificate.json in packs contains it, and svc-verify checks it.
 // This code reads only `PublishedCertificate`, so decrypted values cannot get into the JSON.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";

@@ -67,7 +67,7 @@ export interface IssuerSignature {
 }
 
 /**
- * Another text that was signed for the same submission and certificate ID. This happens if the database stores the certificate but its
+ * A further text that was signed for the same submission and certificate ID. This happens if the database stores the certificate but its
  * response is lost, and the retry goes to the journal. The text in the database is the certificate. Receipts for the journal's text stay
  * valid.
  */

@@ -14,7 +14,7 @@ export function setControlIdentifier(identifier: ControlIdentifier): void {
 
 export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { share_id, fields }: RedeemedShare): void {
   const values = new Map(Object.entries(fields));
-  // For forms with a single name field.
+  // Adds the full name, for forms with a single name field.
   values.set("full_name", [fields.first_name, fields.last_name].filter(Boolean).join(" "));
   for (const { control, key } of selectBestControls(form, fieldMap)) {
     const value = values.get(key);

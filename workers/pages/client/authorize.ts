@@ -62,7 +62,7 @@ if (sheet !== null) {
     if (opener === null) returnToPage();
     else setTimeout(returnToPage, responseTimeoutMs);
   } else if ((sheet.dataset.back ?? "") === "") {
-    // In this case, only the opener can receive the result, so the decision is shown only if there is an opener.
+    // Without a return URL, only the opener can receive the result, so the decision is shown only if there is an opener.
     show(opener === null ? "[data-lost-opener]" : "[data-decides]");
     if (opener !== null) show("[data-lost]", false);
   }

@@ -36,8 +36,8 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
   <CopyButton of={of} label={formatCopyLabel(label)} />
 );
 
-// Both contexts must surround the whole page. Hono restores the previous value only after the async components inside a provider have
-// finished, so a provider around a single form would also affect the components after that form.
+// `PortalRequestProvider` and `FormContext` must surround the whole page. Hono restores the previous value only after the async components
+// inside a provider have finished, so a provider around a single form would also affect the components after that form.
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 

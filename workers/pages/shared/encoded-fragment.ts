@@ -3,7 +3,7 @@
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../http/context.ts";
 
-/** Matches the encoded `#`, even if it was encoded twice. No path of this service contains one. */
+/** Matches the encoded `#`, even if it was encoded twice. No path of this service contains an encoded `#`. */
 const encodedHashPattern = /%(?:25)*23/;
 
 export const redirectEncodedFragment = createMiddleware<AppEnv>(async (c, next) => {

@@ -380,7 +380,7 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** Other URLs do not become links, because their schemes can do more than open a page. */
+/** Only http and https URLs become links, because other schemes can do more than open a page. */
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 const PolicyItem: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
