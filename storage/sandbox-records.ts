@@ -12,6 +12,7 @@ import {
   certificateGroups,
   certificates,
   certificateTallies,
+  certificateTwins,
   certificateViews,
   disclosures,
   emailCodeFailures,
@@ -20,6 +21,7 @@ import {
   entityCeaseDeadlines,
   entityLists,
   entityWithdrawals,
+  failedMail,
   idempotentResponses,
   mailOutbox,
   matchMisses,
@@ -145,6 +147,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
   const isUnusedForm = notExistsIn(certificates, isTestCertificate, eq(certificates.formId, certificateForms.id));
   const isUnusedPurpose = notExistsIn(certificateGroups, eq(certificateGroups.purposeId, purposes.id));
   const children = [
+    certificateTwins,
     certificateViews,
     matchMisses,
     entityCeaseDeadlines,
@@ -158,6 +161,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
     emailCodeFailures,
     idempotentResponses,
     mailOutbox,
+    failedMail,
   ];
   return [
     ...children.map((table) => db.delete(table).where(inArray(table.certId, ids))),

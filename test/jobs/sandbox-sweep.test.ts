@@ -74,6 +74,12 @@ describe("a test certificate", () => {
     expect((await acknowledge({ acknowledged_by: "Privacy team", entities: [entities[0]] })).status).toBe(200);
     expect((await record({ ...channel, scope: "certificate" })).status).toBe(201);
     expect((await acknowledge({ acknowledged_by: "Privacy team" })).status).toBe(200);
+    // A second receipt of the same submission, as an intake journal adds it, and an email that could not be sent.
+    const addTwin = `INSERT INTO certificate_twins (cert_id, fingerprint, issued_at, canonical, signature, signature_kid, manage_token_hash)
+      SELECT id, 'other', issued_at, '{}', signature, signature_kid, 'hash' FROM certificates WHERE id = ?`;
+    const addFailedMail = `INSERT INTO failed_mail (id, template, message_sealed, created_at, cert_id, reason, failed_at, expires_at)
+      VALUES (?1, 'withdrawal_confirmation', 'sealed', 0, ?1, 'refused', 0, 9e15)`;
+    await env.DB.batch([addTwin, addFailedMail].map((sql) => env.DB.prepare(sql).bind(certId)));
     await waitUntilSettled();
     await anchorAll();
     await finishPolicies();
@@ -82,7 +88,15 @@ describe("a test certificate", () => {
   test("stays for 30 days and is then deleted with everything that refers to it", async () => {
     await sweepAt(issuedAt + lifetimeMs - 1);
     expect(await verifyStatus(certId)).toBe(200);
-    const tables = ["certificate_views", "withdrawals", "cease_acknowledgements", "entity_withdrawals", "entity_acknowledgements"];
+    const tables = [
+      "certificate_views",
+      "withdrawals",
+      "cease_acknowledgements",
+      "entity_withdrawals",
+      "entity_acknowledgements",
+      "certificate_twins",
+      "failed_mail",
+    ];
     expect(await listTablesWith("cert_id", certId)).toEqual(expect.arrayContaining(tables));
     await sweepAt(issuedAt + lifetimeMs);
     expect(await verifyStatus(certId)).toBe(404);
