@@ -1,6 +1,6 @@
 // The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If the
 // state has changed, `changed_by` becomes NULL and the batch fails, so that the caller decides again. SPEC Share.
-import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
+import { eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
@@ -23,7 +23,7 @@ import type { Database, Statement } from "./database.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { countStoredRecord } from "./record-usage.ts";
-import { allOf, countIn, jsonList } from "./query.ts";
+import { allOf, countIn, existsIn, jsonList } from "./query.ts";
 import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares, shareValues } from "./schema.ts";
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
@@ -219,7 +219,10 @@ export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, n
     .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
-/** Returns the statements that acknowledge a revocation. The batch fails if the state has changed (`isOutdatedShare`). */
+/**
+ * Returns the statements that acknowledge a revocation. The batch fails if the state has changed (`isOutdatedShare`). The details are not
+ * stored if the person's account is erased.
+ */
 export const updateShareCeased = async (
   db: Database,
   vault: Vault,
@@ -227,7 +230,9 @@ export const updateShareCeased = async (
   details: CeaseDetails,
   { now, requestId }: { readonly now: Instant; readonly requestId: string },
 ): Promise<readonly Statement[]> => {
-  const detailsSealed = await vault.seal(detailsContext(share.id, share.business.id), JSON.stringify(details));
+  const sealed = await vault.seal(detailsContext(share.id, share.business.id), JSON.stringify(details));
+  const isErased = existsIn(shares, eq(shares.id, share.id), eq(shares.environment, "live"), isNull(shares.consumerId));
+  const detailsSealed = sql<string>`case when ${isErased} then '' else ${sealed} end`;
   return [
     db
       .update(shares)

@@ -90,8 +90,10 @@ describe("DELETE /v1/me", () => {
       "409 share_inactive",
     );
     expect(describeOutcome(await redeemCode(shares[0] as (typeof shares)[number]))).toBe("409 share_inactive");
-    expect(describeOutcome(await postWithApiKey(`/v1/shares/${first}/cease-ack`, {}))).toBe("200 ok");
+    expect(describeOutcome(await postWithApiKey(`/v1/shares/${first}/cease-ack`, { note: "Pat is off the list" }))).toBe("200 ok");
     expect((await getWithApiKey(`/v1/shares/${first}`)).body.data.status).toBe("ceased");
+    const details = env.DB.prepare("SELECT details_sealed FROM share_acknowledgements WHERE share_id = ?").bind(first);
+    expect(await details.first("details_sealed")).toBe("");
     const contact = await postWithApiKey("/v1/contact-check", { subjects: [{ email: contactValues.email }] });
     expect(contact.body.data.results[0].basis.map(({ id }: { id: string }) => id)).not.toContain(first);
 
