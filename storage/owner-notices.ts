@@ -1,19 +1,21 @@
 // Notices that wait to be emailed to a business's owners. There is one row per business and kind of notice. The row contains the number of
 // waiting notices and the sealed details of the first and the last one, which is all that an email needs. A notice is written in the batch
 // of the change that it reports, so it is not lost if the process dies.
-import { eq, lte, sql, type SQL } from "drizzle-orm";
-import type { BusinessId } from "../core/ids.ts";
+import { eq, lte, notInArray, sql, type Column, type SQL } from "drizzle-orm";
+import type { BusinessId, ShardId } from "../core/ids.ts";
 import { countNoticeRecords, getNoticeDeadline, type OwnerNotice, type WaitingNotices } from "../core/mail/owner-notices.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "../core/mail/templates.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
 import { insertMail } from "./outboxes/mail.ts";
-import { allOf, existsIn, jsonTable } from "./query.ts";
+import { allOf, existsIn, jsonList, jsonTable } from "./query.ts";
 import { ownerNotices } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 const detailsContext = columnContext("owner_notices", "details");
+
+const accountShardOf = (businessId: Column): SQL<ShardId> => sql<ShardId>`substr(${businessId}, 5, 2)`;
 
 export interface NewOwnerNotice {
   readonly businessId: BusinessId;
@@ -82,9 +84,19 @@ export interface DueNotices extends WaitingNotices {
   readonly lastSealed: string | null;
 }
 
-/** Lists due notices, most overdue first. */
-export const listDueNotices = async (db: Database, now: Instant, max: number): Promise<readonly DueNotices[]> => {
-  const rows = await db.select().from(ownerNotices).where(lte(ownerNotices.dueAt, now)).orderBy(ownerNotices.dueAt).limit(max);
+/** Lists due notices, most overdue first, except those to businesses whose account is in one of the shards in `except`. */
+export const listDueNotices = async (
+  db: Database,
+  now: Instant,
+  max: number,
+  except: readonly ShardId[],
+): Promise<readonly DueNotices[]> => {
+  const rows = await db
+    .select()
+    .from(ownerNotices)
+    .where(allOf(lte(ownerNotices.dueAt, now), notInArray(accountShardOf(ownerNotices.businessId), jsonList(except))))
+    .orderBy(ownerNotices.dueAt)
+    .limit(max);
   return rows.map((row) => ({ ...row, dueAt: row.dueAt as Instant }));
 };
 

@@ -2,18 +2,22 @@
 // cannot fill the owners' inboxes.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ShardId } from "../../core/ids.ts";
 import type { OwnerNotice } from "../../core/mail/owner-notices.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
+import type { Shards } from "../../storage/shards.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { prepareOwnerNotice } from "../../workers/operations/owner-notices.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { listMailTo } from "../support/people.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { buildJsonPost, issueToNewPerson } from "../support/withdrawal.ts";
-import { call, issueCertificate, readDatabaseContents, world } from "../support/world.ts";
+import { call, issueCertificate, readDatabaseContents, world, worldInSecondShard } from "../support/world.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -171,6 +175,28 @@ describe("notices to owners", () => {
     expect(await countEmails()).toBe(0);
     await passTime(minute);
     expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+  });
+
+  test("wait while the shard of their business's account does not respond, and do not delay notices to other businesses", async () => {
+    const far = worldInSecondShard.acme.id;
+    await copyRow("businesses", acme.id, 1, { id: `'${far}'`, audit_chain: "lower(hex(randomblob(16)))" });
+    await writeNotice(withdrawalNotice, far);
+    await writeNotice(withdrawalNotice, other.id);
+    const platform = await loadPlatform();
+    const get: Shards["get"] = (shard) => {
+      if (shard === "01") throw new Error("away");
+      return platform.shards.get(shard);
+    };
+    const errors: string[] = [];
+    const log = { ...platform.log, error: ({ at }: { readonly at: string }) => errors.push(at) };
+    const silent = { ...platform, shards: { ...platform.shards, get, all: () => [["00", platform.shards.get("00" as ShardId)]] }, log };
+    await relayMail(silent as unknown as Platform);
+    expect(errors).toEqual(["owner addresses"]);
+    const listWaiting = async () =>
+      (await env.DB.prepare("SELECT business_id AS id FROM owner_notices WHERE due_at IS NOT NULL").all<{ id: string }>()).results;
+    expect([await listWaiting(), await countEmails()]).toEqual([[{ id: far }], 1]);
+    await relayMail(platform);
+    expect([await listWaiting(), await countEmails()]).toEqual([[], 2]);
   });
 
   test("are stored without readable details, and without any details once they are reported", async () => {

@@ -4,7 +4,7 @@ import { chooseOwnerEmail, countNoticeRecords } from "../../core/mail/owner-noti
 import { batch, type Database } from "../../storage/database.ts";
 import { listDueNotices, openNotice, reportNotices, type DueNotices } from "../../storage/owner-notices.ts";
 import { listOwnerAddresses } from "../../storage/owners.ts";
-import { shardOfId, type BusinessId } from "../../core/ids.ts";
+import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
 import { runIsolated } from "../log.ts";
 import { getNoticeSpacingMs } from "../operations/owner-notices.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -27,22 +27,36 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
   await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left }));
 };
 
-/** Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. */
-const listAddresses = async (platform: Platform, ids: readonly BusinessId[]): Promise<ReadonlyMap<BusinessId, readonly string[]>> => {
-  const found = await Promise.all(
-    [...Map.groupBy(ids, shardOfId)].map(([shard, ofShard]) => listOwnerAddresses(platform.shards.get(shard), platform.vault, ofShard)),
+/**
+ * Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. Returns null for a
+ * shard that fails or does not respond.
+ */
+const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
+  Promise.all(
+    [...Map.groupBy(ids, shardOfId)].map(async ([shard, ofShard]) => {
+      const addresses = await runIsolated(platform, "owner addresses", () =>
+        listOwnerAddresses(platform.shards.get(shard), platform.vault, ofShard),
+      );
+      return { shard, addresses: addresses ?? null };
+    }),
   );
-  return new Map(found.flatMap((addresses) => [...addresses]));
-};
 
-/** Writes the emails for one shard's due notices to the mail outbox, within the work budget. */
+/**
+ * Writes the emails for one shard's due notices to the mail outbox, within the work budget. If the shard of a business's account does not
+ * respond, its notices wait, and the others are sent.
+ */
 export const writeOwnerEmails = async (platform: Platform, db: Database): Promise<void> => {
+  const silent: ShardId[] = [];
   while (await platform.hasBudget()) {
-    const due = await listDueNotices(db, platform.clock(), noticesPerRead);
+    const due = await listDueNotices(db, platform.clock(), noticesPerRead, silent);
     if (due.length === 0) return;
-    const owners = await listAddresses(platform, [...new Set(due.map(({ businessId }) => businessId))]);
-    for (const notices of due)
+    const found = await listAddresses(platform, [...new Set(due.map(({ businessId }) => businessId))]);
+    silent.push(...found.flatMap(({ shard, addresses }) => (addresses === null ? [shard] : [])));
+    const owners = new Map(found.flatMap(({ addresses }) => [...(addresses ?? [])]));
+    for (const notices of due) {
+      if (silent.includes(shardOfId(notices.businessId))) continue;
       await runIsolated(platform, "owner email", () => writeEmails(platform, db, notices, owners.get(notices.businessId) ?? []));
+    }
     if (due.length < noticesPerRead) return;
   }
 };
