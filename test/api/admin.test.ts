@@ -147,6 +147,23 @@ describe("/v1/admin with the operator's token", () => {
       expect((await resend(id)).status).toBe(404);
     });
 
+    test("is queued while another shard does not respond, and is not reported as unknown while its own shard does not respond", async () => {
+      await failMailTo("zebulon@example.com", receipt);
+      const id = (await listed())[0]?.id ?? "";
+      const setFault = (database: string, for_ms: number) => service("/dev/faults", buildJsonRequest({ database, mode: "reset", for_ms }));
+      try {
+        await setFault("00", 3_600_000);
+        expect((await resend(id)).status).toBe(503);
+        await setFault("00", 0);
+        await setFault("01", 3_600_000);
+        expect((await resend(id)).body.data).toEqual({ id, status: "queued" });
+        expect((await service("/v1/admin/removals", { headers: bearer })).status).toBe(200);
+      } finally {
+        await setFault("00", 0);
+        await setFault("01", 0);
+      }
+    });
+
     test("cannot be resent if it contains a one-time code, or without the operator's token", async () => {
       await failMailTo("zebulon@example.com", {
         template: "withdrawal_code",

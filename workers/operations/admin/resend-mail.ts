@@ -4,15 +4,19 @@ import { requeueFailedMail } from "../../../storage/failed-mail.ts";
 import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
 /**
- * Puts a failed email back into the outbox. Returns `not_found` if no shard has the email, or if it contains a one-time code, which has
- * expired.
+ * Puts a failed email back into the outbox, even while other shards do not respond. Returns `not_found` if no shard has the email, or if it
+ * contains a one-time code, which has expired by now. Throws if the shard with the email may be one that does not respond.
  */
 export const resendMail = async (
   services: ReadDependencies & Schedules,
   id: string,
 ): Promise<Result<{ readonly id: string; readonly status: "queued" }, "not_found">> => {
-  const moved = await Promise.all(services.shards.all().map(([, db]) => requeueFailedMail(db, id, services.clock())));
-  if (!moved.includes(true)) return refuse("not_found");
+  const moves = await Promise.allSettled(services.shards.all().map(([, db]) => requeueFailedMail(db, id, services.clock())));
+  if (!moves.some((move) => move.status === "fulfilled" && move.value)) {
+    const failed = moves.find((move) => move.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return refuse("not_found");
+  }
   services.scheduleMail();
   return ok({ id, status: "queued" });
 };
