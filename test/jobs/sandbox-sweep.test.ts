@@ -76,7 +76,7 @@ describe("a test certificate", () => {
     expect((await acknowledge({ acknowledged_by: "Privacy team" })).status).toBe(200);
     // A second receipt of the same submission, as an intake journal adds it, and an email that could not be sent.
     const addTwin = `INSERT INTO certificate_twins (cert_id, fingerprint, issued_at, canonical, signature, signature_kid, manage_token_hash)
-      SELECT id, 'other', issued_at, '{}', signature, signature_kid, 'hash' FROM certificates WHERE id = ?`;
+      SELECT id, 'other', issued_at, '{}', 'signature', 'key', 'hash' FROM certificates WHERE id = ?`;
     const addFailedMail = `INSERT INTO failed_mail (id, template, message_sealed, created_at, cert_id, reason, failed_at, expires_at)
       VALUES (?1, 'withdrawal_confirmation', 'sealed', 0, ?1, 'refused', 0, 9e15)`;
     await env.DB.batch([addTwin, addFailedMail].map((sql) => env.DB.prepare(sql).bind(certId)));
